@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Everything that Tenfold takes from outside, as Debian packages (./setup installs them). Optional ones end in a line
+# that says what is missing without them.
+find_package(nlohmann_json 3.9 REQUIRED)
+find_package(xbyak REQUIRED)
+find_package(Threads REQUIRED)
+find_package(Python3 3.9 COMPONENTS Interpreter REQUIRED)
+if(TENFOLD_TOOLS)
+  find_package(CLI11 2.1 REQUIRED)
+endif()
+if(TENFOLD_TESTS)
+  find_package(GTest 1.11 REQUIRED)
+endif()
+
+find_package(Zydis QUIET)
+if(Zydis_FOUND)
+  message(STATUS "Zydis: found; emitted code is disassembled and the emulated AVX-512 tests run")
+else()
+  message(STATUS "Zydis: NOT FOUND (libzydis-dev); no disassembly, no emulated AVX-512 tests")
+endif()

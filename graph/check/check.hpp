@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The judge of graphs: verify() says whether a graph obeys its dialects' rules, infer() completes dtypes and shapes.
+// Every rule has a number (docs/rules.md) that its message ends in and a golden test of that name.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "graph/ir/graph.hpp"
+#include "tenfold/status.hpp"
+
+namespace tenfold::graph {
+
+/// Checks the whole graph against the op tables and the numbered rules, and sorts its ops topologically (stable: ops
+/// that are in a legal order keep it). On failure the graph is unchanged.
+Status verify(Graph& graph);
+
+/// Computes dtype, shape and strides of every value from the graph inputs, in topological order. A known dim in the
+/// file must agree with the inferred one (shape rules); outputs keep the strides that the file gives where their shape
+/// agrees, others become row-major. Values that depend on unknown dims or run-time axes keep kUnknownDim.
+Status infer(Graph& graph);
+
+/// Axes in [0, rank), ascending. invalid_op with rules reduce.C3 (range) and reduce.C4 (duplicates).
+/// `what` names the op for the message.
+Result<std::vector<std::int64_t>> normalize_axes(const std::vector<std::int64_t>& axes, int rank,
+                                                 const std::string& what);
+
+/// The shape after reducing `axes` (normalized) of `shape`.
+Dims reduced_shape(const Dims& shape, const std::vector<std::int64_t>& axes, bool keep_dims);
+
+/// NumPy's multidirectional broadcast of two shapes (kUnknownDim matches anything); nullopt when they do not fit.
+std::optional<Dims> broadcast_shapes(const Dims& a, const Dims& b);
+
+/// The s32 or s64 elements of a constant 1-D (or rank 0) value, such as an axes tensor.
+Result<std::vector<std::int64_t>> constant_integers(const Value& value);
+
+}  // namespace tenfold::graph

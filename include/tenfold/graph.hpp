@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Graphs as an integrator makes them: read from JSON text, or built op by op. A Graph is an immutable, cheaply copied
+// handle; compile() (compiled_partition.hpp) makes it runnable.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tenfold/status.hpp"
+#include "tenfold/tensor.hpp"
+
+namespace tenfold {
+
+namespace graph {
+struct Graph;
+}
+
+/// Names a tensor of a graph: the `id` of graph files.
+using TensorId = std::int64_t;
+
+using AttributeValue =
+    std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>, std::vector<double>>;
+
+/// A verified graph.
+class Graph {
+ public:
+  /// Reads a oneDNN Graph JSON file's text and verifies it. Errors carry line, column and JSON pointer, or op and rule.
+  static Result<Graph> from_json(std::string_view text);
+
+  /// The graph in the IR's text form, for people.
+  std::string to_text() const;
+
+  /// For Tenfold's own rooms.
+  const graph::Graph& ir() const noexcept { return *ir_; }
+  explicit Graph(std::shared_ptr<const graph::Graph> ir) : ir_(std::move(ir)) {}
+
+ private:
+  std::shared_ptr<const graph::Graph> ir_;
+};
+
+/// Builds a graph op by op. Mistakes are kept and reported by finish(), so that calls can be chained.
+class GraphBuilder {
+ public:
+  GraphBuilder();
+  ~GraphBuilder();
+  GraphBuilder(GraphBuilder&&) noexcept;
+  GraphBuilder& operator=(GraphBuilder&&) noexcept;
+
+  /// A graph input. Dims may be kUnknownDim; they are bound by CompileOptions::input_shapes.
+  TensorId input(TensorDesc desc);
+
+  /// A constant of `desc`; `data` (row-major, numel * byte_size bytes) is copied.
+  TensorId constant(TensorDesc desc, const void* data);
+
+  /// An op of oneDNN Graph's set, such as op("ReduceMax", {x}, {{"axes", std::vector<std::int64_t>{1}}}). Returns its
+  /// (first) output, whose dtype and shape are inferred; `output_dtype` is needed where they cannot be (TypeCast).
+  TensorId op(std::string kind, std::vector<TensorId> inputs,
+              std::vector<std::pair<std::string, AttributeValue>> attributes = {}, DType output_dtype = DType::undef);
+
+  /// Verifies and returns the graph; `outputs` leave it, or, when empty, whatever no op consumes.
+  Result<Graph> finish(std::vector<TensorId> outputs = {});
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tenfold

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a core graph with static shapes to a Program. compile.cpp is the ordered list of what happens on the way:
+// partition into regions, lower each to kernel specs, choose schedules, emit, bind buffers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/ir/graph.hpp"
+#include "jit/code.hpp"
+#include "kernel/spec.hpp"
+#include "runtime/program.hpp"
+#include "schedule/schedule.hpp"
+#include "target/target.hpp"
+#include "tenfold/status.hpp"
+
+namespace tenfold::compile {
+
+/// One kernel of a region as it was compiled.
+struct KernelReport {
+  kernel::KernelSpec spec;
+  schedule::Schedule schedule;
+  std::int64_t code_bytes = 0;
+  std::int64_t bytes_moved = 0;  ///< read and written by it, partial results included
+};
+
+/// What became of a group of ops; for explain.
+struct RegionReport {
+  enum class Kind { kernel, reference, nothing };
+  Kind kind = Kind::kernel;
+  std::vector<std::string> ops;       ///< "op 7 'reduce_0' (ReduceMax)"
+  std::vector<KernelReport> kernels;  ///< in the order they run
+  std::int64_t bytes_least = 0;       ///< region inputs read once plus outputs written once
+  std::int64_t bytes_moved = 0;
+  std::string reason;                 ///< why it is not compiled; empty when it is
+};
+
+struct Compiled {
+  runtime::Program program;
+  std::vector<RegionReport> regions;
+};
+
+/// Emitted kernels by class key, shared by all partitions of a process; bounded by the code memory's capacity.
+class KernelCache;
+KernelCache& kernel_cache();
+/// For tests and the command: kernels and bytes of code memory in use.
+jit::CodeMemoryStats kernel_cache_stats();
+
+/// Compiles `graph` (after graph::run_pipeline, every value static) for `target`.
+Result<Compiled> compile(const graph::Graph& graph, const target::Target& target);
+
+/// The region reports as text, for people.
+std::string explain(const Compiled& compiled, const target::Target& target);
+
+}  // namespace tenfold::compile

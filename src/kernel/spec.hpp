@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// KernelSpec: what a kernel computes, with no word on how. An iteration space of a few levels, operands with one
+// element stride per level, and a body in single-assignment form. Printable, parsable, comparable; free of pointers.
+//
+//   kernel
+//   space kept 4096, reduced 1024
+//   in x f32 [1024, 1]
+//   out y f32 [1, 0]
+//   %0 = load x
+//   %1 = abs %0
+//   %2 = reduce sum %1
+//   %3 = sqrt %2
+//   store y %3
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernel/tables.hpp"
+#include "tenfold/dtype.hpp"
+#include "tenfold/status.hpp"
+
+namespace tenfold::kernel {
+
+/// Most levels that a kernel's loop nest has after collapsing.
+inline constexpr int kMaxLevels = 6;
+
+/// One loop of the iteration space, outermost first.
+struct Level {
+  std::int64_t extent = 1;
+  bool reduced = false;
+  friend bool operator==(const Level&, const Level&) = default;
+};
+
+/// A tensor as the kernel walks it. `strides[l]` is the step in elements along level l; 0 repeats. Outputs have stride 0
+/// on reduced levels.
+struct Operand {
+  DType dtype = DType::f32;
+  std::vector<std::int64_t> strides;
+  friend bool operator==(const Operand&, const Operand&) = default;
+};
+
+/// One value of the body. Its arguments are indices of earlier nodes.
+struct Node {
+  enum class Kind : std::uint8_t {
+    load,    ///< operand `index` of the inputs
+    count,   ///< how many elements one output reduces (a run-time number)
+    apply,   ///< `function` of `args`
+    reduce,  ///< `monoid` over args[0], along all reduced levels
+  };
+  Kind kind = Kind::load;
+  int index = 0;
+  Function function = Function::abs;
+  Monoid monoid = Monoid::sum;
+  std::vector<int> args;
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+struct Store {
+  int output = 0;
+  int node = 0;
+  friend bool operator==(const Store&, const Store&) = default;
+};
+
+struct KernelSpec {
+  std::vector<Level> levels;
+  std::vector<Operand> inputs;
+  std::vector<Operand> outputs;
+  std::vector<Node> body;
+  std::vector<Store> stores;
+  friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
+};
+
+/// Drops levels of extent 1 and merges neighbours of the same kind that every operand walks as one. Kept levels and
+/// reduced levels are each first sorted by the first input's stride, widest outermost; kept and reduced ones may
+/// interleave. The result computes the same thing; unsupported_shape when more than kMaxLevels remain.
+Result<KernelSpec> collapse(KernelSpec spec);
+
+/// Structural rules (operand ranks, node order, one load at least, stores of kept values, ...): internal_error if broken.
+Status check(const KernelSpec& spec);
+
+/// Product of the kept, and of the reduced extents.
+std::int64_t kept_count(const KernelSpec& spec) noexcept;
+std::int64_t reduced_count(const KernelSpec& spec) noexcept;
+
+std::string print(const KernelSpec& spec);
+/// invalid_argument with the line number when `text` is not a spec.
+Result<KernelSpec> parse(std::string_view text);
+
+}  // namespace tenfold::kernel

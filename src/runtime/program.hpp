@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Program: a compiled partition in the form that is run: steps over buffers, with every offset worked out. Immutable
+// after compile; run() is const and re-entrant. Knows no graph, no schedule and no x86.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "jit/abi.hpp"
+#include "jit/code.hpp"
+#include "tenfold/status.hpp"
+#include "tenfold/thread_pool.hpp"
+
+namespace tenfold::runtime {
+
+/// Where an operand's bytes are when the program runs.
+struct Location {
+  enum class Kind : std::uint8_t { input, output, temporary, constant };
+  Kind kind = Kind::input;
+  int index = 0;            ///< which input or output; of a constant: into Program::constants
+  std::int64_t offset = 0;  ///< bytes into it; of a temporary: bytes into the arena
+};
+
+/// One level cut into pieces, each a task: offsets along it are `piece * grain * byte stride`.
+struct Grid {
+  int level = -1;
+  std::int64_t extent = 1;
+  std::int64_t grain = 1;
+  std::int64_t pieces = 1;
+};
+
+/// One kernel run over a grid of tasks: tile (kept level) x split (reduced level). The split's pieces write partial
+/// results `split_output_stride` bytes apart.
+struct KernelStep {
+  std::shared_ptr<const jit::Code> code;
+  std::vector<Location> inputs, outputs;
+  std::array<std::int64_t, jit::kMaxLevels> extents{};
+  std::vector<std::int64_t> strides;  ///< bytes, jit::stride_index order
+  double count = 0;
+  Grid tile, split;
+  std::vector<std::int64_t> split_output_stride;  ///< bytes per output
+  std::int64_t bytes_moved = 0;                   ///< read and written, for the decision how many threads to use
+};
+
+/// A step that runs outside the JIT (the reference evaluator, bound by compile/): gets the addresses of its operands.
+struct CallStep {
+  std::vector<Location> inputs, outputs;
+  std::function<Status(std::span<const void* const> inputs, std::span<void* const> outputs)> call;
+};
+
+struct Step {
+  std::unique_ptr<const KernelStep> kernel;  ///< one of the two is set
+  std::unique_ptr<const CallStep> call;
+};
+
+struct Program {
+  std::vector<Step> steps;
+  std::int64_t arena_bytes = 0;  ///< temporaries of one run
+  std::vector<std::vector<std::byte>> constants;
+};
+
+/// Runs the program: inputs and outputs in the order of compile(). Uses no more than `max_threads` of the pool; with 1,
+/// or with little work, the pool is not touched. `pool` may be null then.
+Status run(const Program& program, std::span<const void* const> inputs, std::span<void* const> outputs,
+           ThreadPool* pool, int max_threads);
+
+}  // namespace tenfold::runtime

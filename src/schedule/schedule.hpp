@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Schedule: how a kernel is to be run. A plain value that heuristics (choose) and, later, a tuner produce; the emitter
+// follows it and decides nothing. Its text form is one line:
+//
+//   avx2 rows level=1 unroll=4 tile=0:256
+//   avx512_core columns level=2 rows=4 group=1 columns=1024 ahead=4 tile=0:8 split=1:4096
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "kernel/spec.hpp"
+#include "target/target.hpp"
+#include "tenfold/status.hpp"
+
+namespace tenfold::schedule {
+
+enum class Nest : std::uint8_t {
+  rows,     ///< the vector level is reduced: each output folds whole vectors, then lanes
+  columns,  ///< the vector level is kept: lanes are neighbouring outputs, reduced levels are walked outside
+};
+
+/// A range of one level that is run as one task.
+struct Cut {
+  int level = -1;          ///< -1: not cut
+  std::int64_t grain = 0;  ///< extent of each piece; the last may be shorter
+  friend bool operator==(const Cut&, const Cut&) = default;
+};
+
+struct Schedule {
+  target::Isa isa = target::Isa::avx2;
+  Nest nest = Nest::rows;
+  int vector_level = 0;        ///< the level that lanes run along
+  int unroll = 4;              ///< rows: accumulators of 64 bytes in flight (order states: sets of three)
+  int rows_at_once = 4;        ///< columns: steps of the innermost reduced level per sweep of the tile
+  int group = 1;               ///< columns: vectors of 64 bytes side by side in a sweep
+  std::int64_t columns = 0;    ///< columns: lanes per tile, whose accumulators stay in L1
+  int prefetch_rows = 0;       ///< columns: how many steps ahead to prefetch; 0: not at all
+  Cut tile;                    ///< cut of a kept level into tasks: never changes a bit of the result
+  Cut split;                   ///< cut of a reduced level into partial results; depends on the shape alone
+  friend bool operator==(const Schedule&, const Schedule&) = default;
+};
+
+/// The heuristic choice for `spec` on `target`. The numeric parts (nest, vector_level, split) depend on the spec alone,
+/// never on target or threads, so that results have the same bits everywhere.
+Schedule choose(const kernel::KernelSpec& spec, const target::Target& target);
+
+/// Proves that the emitter can follow `schedule`: internal_error or unsupported_shape with the reason otherwise.
+Status check(const kernel::KernelSpec& spec, const Schedule& schedule);
+
+std::string print(const Schedule& schedule);
+Result<Schedule> parse(std::string_view text);
+
+std::string_view to_string(Nest nest) noexcept;
+
+}  // namespace tenfold::schedule

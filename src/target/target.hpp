@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What this machine is: instruction sets that both the CPU and the operating system offer, cache sizes, cores. Facts
+// only; what follows from them is decided in schedule/.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "tenfold/status.hpp"
+
+namespace tenfold::target {
+
+/// Instruction-set levels under oneDNN's names, weakest first so that `<` compares them. `reference` means no JIT.
+enum class Isa : std::uint8_t { reference, avx2, avx512_core, avx512_core_bf16, avx512_core_fp16 };
+
+/// One row of the table of targets, best first.
+struct IsaRow {
+  Isa isa;
+  std::string_view name;
+  std::string_view needs;  ///< the CPUID features in words
+  int vector_bytes;        ///< of one register; 0 for reference
+  int vector_registers;
+};
+std::span<const IsaRow> all_isas() noexcept;
+
+std::string_view to_string(Isa isa) noexcept;
+/// invalid_argument, listing the known names, when `name` is none of them. Case does not matter.
+Result<Isa> isa_from_name(std::string_view name);
+
+/// What CPUID and XGETBV say, raw; the detector takes it as a value so that tests can lie to it.
+struct CpuidLeaves {
+  std::uint32_t max_leaf = 0;
+  std::uint32_t leaf1_ecx = 0, leaf1_edx = 0;
+  std::uint32_t leaf7_ebx = 0, leaf7_ecx = 0, leaf7_edx = 0;  ///< subleaf 0
+  std::uint32_t leaf7_1_eax = 0;                              ///< subleaf 1
+  std::uint64_t xcr0 = 0;                                     ///< 0 when OSXSAVE is not set
+};
+CpuidLeaves read_cpuid() noexcept;
+
+/// The best level that `leaves` allow: feature bits and the XCR0 state bits both.
+Isa detect(const CpuidLeaves& leaves) noexcept;
+
+/// The machine as the scheduler sees it.
+struct Target {
+  Isa isa = Isa::reference;       ///< the level to emit for (capped)
+  Isa native = Isa::reference;    ///< the level that this machine could run
+  std::int64_t l1_bytes = 32 << 10;
+  std::int64_t l2_bytes = 1 << 20;
+  std::int64_t l3_bytes = 32 << 20;
+  int cores = 1;                  ///< within the affinity mask and cgroup limit
+};
+
+/// The machine that we run on, found once. Capped by TENFOLD_MAX_CPU_ISA; an unknown name there is an error that every
+/// compile reports.
+const Result<Target>& host();
+
+/// `host()` capped at `isa`: unsupported_target when the machine cannot run that level.
+Result<Target> host_capped(Isa isa);
+
+}  // namespace tenfold::target
