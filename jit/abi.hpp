@@ -19,7 +19,7 @@ struct KernelArgs {
   std::int64_t extents[kMaxLevels];  ///< of this tile, by level
   /// Byte strides by operand and level: inputs first, then outputs.
   const std::int64_t* strides;
-  double count;                      ///< elements that one output reduces in the whole tensor
+  double count;  ///< elements that one output reduces in the whole tensor
 };
 
 using KernelFunction = void (*)(const KernelArgs*);

@@ -26,7 +26,7 @@ struct AttrDesc {
   std::string_view name;
   AttrType type;
   bool required;
-  std::string_view default_text;             ///< as JSON text; empty when there is no default
+  std::string_view default_text;              ///< as JSON text; empty when there is no default
   std::span<const std::string_view> allowed;  ///< of a string attribute; empty: anything
 };
 
@@ -53,8 +53,8 @@ struct OpVersion {
 struct OpDesc {
   Dialect dialect;
   std::string_view name;
-  std::string_view category;           ///< "reduction", "unary", "binary", "select", "conversion", ...
-  std::string_view summary;            ///< one sentence for `tenfold ops` and the docs
+  std::string_view category;            ///< "reduction", "unary", "binary", "select", "conversion", ...
+  std::string_view summary;             ///< one sentence for `tenfold ops` and the docs
   std::span<const OpVersion> versions;  ///< oldest first; never empty
 };
 

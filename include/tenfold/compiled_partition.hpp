@@ -69,8 +69,8 @@ class CompiledPartition {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// Compiles the graph. unsupported_* names the op and the limit; every legal graph compiles, at worst onto the reference
-/// evaluator, and explain() says so.
+/// Compiles the graph. unsupported_* names the op and the limit; every legal graph compiles, at worst onto the
+/// reference evaluator, and explain() says so.
 Result<CompiledPartition> compile(const Graph& graph, const CompileOptions& options = {});
 
 }  // namespace tenfold

@@ -73,13 +73,14 @@ inline Dims strides_of(const TensorDesc& desc) {
 }
 
 /// Bytes from the first to one past the last element that `desc` reaches (0 when it has no element); the size that a
-/// buffer must have. invalid_shape when shape or strides are negative, of unequal rank, or reach beyond kMaxTensorBytes.
+/// buffer must have. invalid_shape when shape or strides are negative, of unequal rank, or reach beyond
+/// kMaxTensorBytes.
 inline Result<std::int64_t> span_bytes(const TensorDesc& desc) {
   Result<std::int64_t> count = numel(desc.shape);
   if (!count.ok()) return count;
   if (!desc.strides.empty() && desc.strides.size() != desc.shape.size())
-    return Status(Code::invalid_shape, std::to_string(desc.strides.size()) + " strides for rank " +
-                                           std::to_string(desc.shape.size()));
+    return Status(Code::invalid_shape,
+                  std::to_string(desc.strides.size()) + " strides for rank " + std::to_string(desc.shape.size()));
   const Dims strides = strides_of(desc);
   std::int64_t last = 0;
   for (std::size_t i = 0; i < desc.shape.size(); ++i) {

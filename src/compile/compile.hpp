@@ -35,7 +35,7 @@ struct RegionReport {
   std::vector<KernelReport> kernels;  ///< in the order they run
   std::int64_t bytes_least = 0;       ///< region inputs read once plus outputs written once
   std::int64_t bytes_moved = 0;
-  std::string reason;                 ///< why it is not compiled; empty when it is
+  std::string reason;  ///< why it is not compiled; empty when it is
 };
 
 struct Compiled {

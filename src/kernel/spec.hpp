@@ -35,8 +35,8 @@ struct Level {
   friend bool operator==(const Level&, const Level&) = default;
 };
 
-/// A tensor as the kernel walks it. `strides[l]` is the step in elements along level l; 0 repeats. Outputs have stride 0
-/// on reduced levels.
+/// A tensor as the kernel walks it. `strides[l]` is the step in elements along level l; 0 repeats. Outputs have stride
+/// 0 on reduced levels.
 struct Operand {
   DType dtype = DType::f32;
   std::vector<std::int64_t> strides;
@@ -79,7 +79,8 @@ struct KernelSpec {
 /// interleave. The result computes the same thing; unsupported_shape when more than kMaxLevels remain.
 Result<KernelSpec> collapse(KernelSpec spec);
 
-/// Structural rules (operand ranks, node order, one load at least, stores of kept values, ...): internal_error if broken.
+/// Structural rules (operand ranks, node order, one load at least, stores of kept values, ...): internal_error if
+/// broken.
 Status check(const KernelSpec& spec);
 
 /// Product of the kept, and of the reduced extents.

@@ -32,14 +32,14 @@ struct Cut {
 struct Schedule {
   target::Isa isa = target::Isa::avx2;
   Nest nest = Nest::rows;
-  int vector_level = 0;        ///< the level that lanes run along
-  int unroll = 4;              ///< rows: accumulators of 64 bytes in flight (order states: sets of three)
-  int rows_at_once = 4;        ///< columns: steps of the innermost reduced level per sweep of the tile
-  int group = 1;               ///< columns: vectors of 64 bytes side by side in a sweep
-  std::int64_t columns = 0;    ///< columns: lanes per tile, whose accumulators stay in L1
-  int prefetch_rows = 0;       ///< columns: how many steps ahead to prefetch; 0: not at all
-  Cut tile;                    ///< cut of a kept level into tasks: never changes a bit of the result
-  Cut split;                   ///< cut of a reduced level into partial results; depends on the shape alone
+  int vector_level = 0;      ///< the level that lanes run along
+  int unroll = 4;            ///< rows: accumulators of 64 bytes in flight (order states: sets of three)
+  int rows_at_once = 4;      ///< columns: steps of the innermost reduced level per sweep of the tile
+  int group = 1;             ///< columns: vectors of 64 bytes side by side in a sweep
+  std::int64_t columns = 0;  ///< columns: lanes per tile, whose accumulators stay in L1
+  int prefetch_rows = 0;     ///< columns: how many steps ahead to prefetch; 0: not at all
+  Cut tile;                  ///< cut of a kept level into tasks: never changes a bit of the result
+  Cut split;                 ///< cut of a reduced level into partial results; depends on the shape alone
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 

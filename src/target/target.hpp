@@ -44,12 +44,12 @@ Isa detect(const CpuidLeaves& leaves) noexcept;
 
 /// The machine as the scheduler sees it.
 struct Target {
-  Isa isa = Isa::reference;       ///< the level to emit for (capped)
-  Isa native = Isa::reference;    ///< the level that this machine could run
+  Isa isa = Isa::reference;     ///< the level to emit for (capped)
+  Isa native = Isa::reference;  ///< the level that this machine could run
   std::int64_t l1_bytes = 32 << 10;
   std::int64_t l2_bytes = 1 << 20;
   std::int64_t l3_bytes = 32 << 20;
-  int cores = 1;                  ///< within the affinity mask and cgroup limit
+  int cores = 1;  ///< within the affinity mask and cgroup limit
 };
 
 /// The machine that we run on, found once. Capped by TENFOLD_MAX_CPU_ISA; an unknown name there is an error that every
