@@ -3,7 +3,7 @@
 # tenfold_room(NAME SOURCES a.cpp ... USES room ... LIBRARIES target ...)
 #
 # One room, one target: a static library `tenfold_NAME` with the project's warnings, that links only the rooms it may
-# include (docs/design.md, section 3; tests/layers checks the includes themselves).
+# include (docs/design.md, section 3; tests/house checks the includes themselves).
 function(tenfold_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;USES;LIBRARIES" ${ARGN})
   set(target tenfold_${name})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Machine code and where it lives. Pages are never writable and executable at once: a kernel is emitted into ordinary
-// memory, copied into a page that is still only writable, and then made executable and read-only. Kernels are packed
+// Machine code and where it lives. Code is never mapped writable and executable at once: a kernel is emitted into
+// ordinary memory and written into the file behind an executable, read-only view (code_memory.cpp). Kernels are packed
 // many to a slab; a slab is returned to the system when its last kernel is released.
 #pragma once
 

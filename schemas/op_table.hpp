@@ -40,6 +40,7 @@ struct PortDesc {
   std::uint8_t constraint;  ///< index into OpVersion::constraints
   bool optional;            ///< may be left out (from the end, in oneDNN's dialect)
   bool variadic;            ///< stands for any number of tensors; always the last port
+  bool mixed = false;       ///< the tensors of this variadic port need not have the same dtype
 };
 
 struct OpVersion {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "graph/ir/graph.hpp"
@@ -21,6 +22,10 @@ Status verify(Graph& graph);
 /// file must agree with the inferred one (shape rules); outputs keep the strides that the file gives where their shape
 /// agrees, others become row-major. Values that depend on unknown dims or run-time axes keep kUnknownDim.
 Status infer(Graph& graph);
+
+/// Forgets what infer() or the file said of the shapes of all produced values, so that infer() starts from the graph
+/// inputs alone; for callers that bind other input shapes.
+void forget_shapes(Graph& graph);
 
 /// Axes in [0, rank), ascending. invalid_op with rules reduce.C3 (range) and reduce.C4 (duplicates).
 /// `what` names the op for the message.

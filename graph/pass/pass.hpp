@@ -14,13 +14,15 @@ namespace tenfold::graph {
 /// Called after each pass with its name and the graph as it then is, for dumps.
 using PassObserver = std::function<void(std::string_view pass, const Graph& graph)>;
 
-/// verify -> canonicalize -> infer -> fold-axes -> verify: turns a graph as read into one of core ops with every shape
-/// that can be known. `graph` is left half-way on failure.
+/// verify -> infer -> canonicalize -> fold-axes -> verify (pipeline.cpp): turns a graph as read into one of core ops
+/// with every shape that can be known. `graph` is left half-way on failure.
 Status run_pipeline(Graph& graph, const PassObserver& observer = {});
 
 /// Dialect ops become core ops: onednn.ReduceL1 -> core.reduce {reduction = "l1"}, onednn.Abs -> core.map {function =
-/// "abs"}, onednn.TypeCast -> core.cast, onednn.Select -> core.select. Attributes that say nothing any more go.
-/// Ops without a core form stay as they are and will be run by the reference evaluator or refused there.
+/// "abs"}, onednn.TypeCast -> core.cast, onednn.Select -> core.select; BiasAdd and PReLU -> core.map, with a
+/// core.reshape where the channels are not the last dim; End goes, its input leaves the graph. Attributes that say
+/// nothing any more go; id, name and (in `source_kind`) kind of the op that the user wrote stay. Ops without a core
+/// form stay as they are and will be run by the reference evaluator or refused there.
 Status canonicalize(Graph& graph);
 
 /// core.reduce with a constant axes tensor as second input -> core.reduce with the attribute `axes`.

@@ -17,9 +17,10 @@ struct ReadLimits {
   std::size_t bytes = std::size_t{64} << 20;
   int depth = 64;
   std::size_t ops = 100'000;
-  std::size_t tensors = 200'000;  ///< distinct tensor ids
-  std::size_t list = 1'000'000;   ///< elements of one array
-  std::size_t string = 64 << 10;  ///< bytes of one string
+  std::size_t tensors = 200'000;   ///< distinct tensor ids
+  std::size_t list = 1'000'000;    ///< elements of one array
+  std::size_t values = 2'000'000;  ///< JSON values in one op
+  std::size_t string = 64 << 10;   ///< bytes of one string
   std::size_t constant_bytes = std::size_t{64} << 20;
 };
 

@@ -10,7 +10,11 @@
 //   }
 //
 // %N is the value's id. A dim that is not known prints as ?, an unknown rank as f32[*]; strides that are not row-major
-// follow the shape: f32[4,8]{1,4}.
+// follow the shape: f32[4,8]{1,4}; then, where they are not the default, `layout any` and `property host_scalar`. An op
+// whose id is not its position says it: onednn.Abs #7 "name". A left-out input is _. Keys of a file that we do not know
+// are kept among the attributes: {json:key = "[1]"}; facts of the whole file stand before the brace:
+// graph (version = "3.0.0") {. Constants list their elements, exactly (nan, -0, or bits such as 0x7fc00001), or
+// bytes "00ff" where there is no such list. A tensor that nothing defines is `unbound`. `;` starts a comment.
 #pragma once
 
 #include <string>

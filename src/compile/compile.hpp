@@ -17,7 +17,8 @@
 #include "target/target.hpp"
 #include "tenfold/status.hpp"
 
-namespace tenfold::compile {
+// Not `tenfold::compile`: that is the public function, and C++ allows no namespace of the same name beside it.
+namespace tenfold::compiler {
 
 /// One kernel of a region as it was compiled.
 struct KernelReport {
@@ -55,4 +56,4 @@ Result<Compiled> compile(const graph::Graph& graph, const target::Target& target
 /// The region reports as text, for people.
 std::string explain(const Compiled& compiled, const target::Target& target);
 
-}  // namespace tenfold::compile
+}  // namespace tenfold::compiler

@@ -5,13 +5,13 @@
 //
 //   kernel
 //   space kept 4096, reduced 1024
-//   in x f32 [1024, 1]
-//   out y f32 [1, 0]
-//   %0 = load x
+//   in x0 f32 [1024, 1]
+//   out y0 f32 [1, 0]
+//   %0 = load x0
 //   %1 = abs %0
 //   %2 = reduce sum %1
 //   %3 = sqrt %2
-//   store y %3
+//   store y0 %3
 #pragma once
 
 #include <cstdint>

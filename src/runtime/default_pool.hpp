@@ -9,7 +9,8 @@
 
 namespace tenfold::runtime {
 
-/// The process-wide pool with one thread per core of the affinity mask. After fork() a child gets a pool of its own.
+/// The process-wide pool with one thread per core of the affinity mask. A nested call runs on its caller, and so does
+/// everything in a child that was forked after the first pool was made (num_threads() is 1 there: docs/threads.md).
 ThreadPool& default_pool();
 
 /// A pool of its own with exactly `threads` threads (the caller's included), at least 1.

@@ -4,7 +4,7 @@
 // follows it and decides nothing. Its text form is one line:
 //
 //   avx2 rows level=1 unroll=4 tile=0:256
-//   avx512_core columns level=2 rows=4 group=1 columns=1024 ahead=4 tile=0:8 split=1:4096
+//   avx512_core columns level=2 rows=4 columns=1024 ahead=4 tile=0:8 split=1:4096
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,6 @@ struct Schedule {
   int vector_level = 0;      ///< the level that lanes run along
   int unroll = 4;            ///< rows: accumulators of 64 bytes in flight (order states: sets of three)
   int rows_at_once = 4;      ///< columns: steps of the innermost reduced level per sweep of the tile
-  int group = 1;             ///< columns: vectors of 64 bytes side by side in a sweep
   std::int64_t columns = 0;  ///< columns: lanes per tile, whose accumulators stay in L1
   int prefetch_rows = 0;     ///< columns: how many steps ahead to prefetch; 0: not at all
   Cut tile;                  ///< cut of a kept level into tasks: never changes a bit of the result

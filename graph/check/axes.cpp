@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Axes and shapes as arithmetic: the helpers of check.hpp that other rooms share with infer().
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/check/check.hpp"
+#include "graph/check/report.hpp"
+
+namespace tenfold::graph {
+
+Result<std::vector<std::int64_t>> normalize_axes(const std::vector<std::int64_t>& axes, int rank,
+                                                 const std::string& what) {
+  std::vector<std::int64_t> out;
+  std::vector<bool> seen(static_cast<std::size_t>(rank), false);
+  for (const std::int64_t axis : axes) {
+    if (axis < -rank || axis >= rank) {
+      const std::string range = rank == 0
+                                    ? "rank 0 has no axes"
+                                    : "axis " + std::to_string(axis) + " is out of range [" + std::to_string(-rank) +
+                                          ", " + std::to_string(rank - 1) + "] for rank " + std::to_string(rank);
+      return refuse(Code::invalid_op, what,
+                    rank == 0 ? range + ", but axis " + std::to_string(axis) + " is given" : range, "reduce.C3");
+    }
+    const std::int64_t wrapped = axis < 0 ? axis + rank : axis;
+    if (seen[static_cast<std::size_t>(wrapped)])
+      return refuse(Code::invalid_op, what,
+                    "axis " + std::to_string(wrapped) + " is given twice in " + show_dims(axes) +
+                        (axis < 0 ? "; " + std::to_string(axis) + " is " + std::to_string(wrapped) + " of rank " +
+                                        std::to_string(rank)
+                                  : ""),
+                    "reduce.C4");
+    seen[static_cast<std::size_t>(wrapped)] = true;
+    out.push_back(wrapped);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Dims reduced_shape(const Dims& shape, const std::vector<std::int64_t>& axes, bool keep_dims) {
+  // A mask, not a marker value among the dims: a kept dim of 0 must stay.
+  std::vector<bool> reduced(shape.size(), false);
+  for (const std::int64_t axis : axes) reduced[static_cast<std::size_t>(axis)] = true;
+  Dims out;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (!reduced[i])
+      out.push_back(shape[i]);
+    else if (keep_dims)
+      out.push_back(1);
+  }
+  return out;
+}
+
+std::optional<Dims> broadcast_shapes(const Dims& a, const Dims& b) {
+  Dims out(std::max(a.size(), b.size()));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
+    const std::int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    std::int64_t& dim = out[out.size() - 1 - i];
+    if (x == y || y == 1)
+      dim = x;
+    else if (x == 1 || x == kUnknownDim)
+      dim = y;
+    else if (y == kUnknownDim)
+      dim = x;
+    else
+      return std::nullopt;
+  }
+  return out;
+}
+
+Result<std::vector<std::int64_t>> constant_integers(const Value& value) {
+  const std::string what = describe(value);
+  if (!value.is_constant || !value.ranked || value.shape.size() > 1)
+    return Status(Code::invalid_argument, what + " is not a constant of rank 1 or 0");
+  if (value.dtype != DType::s32 && value.dtype != DType::s64)
+    return Status(Code::invalid_argument,
+                  what + " is " + std::string(to_string(value.dtype)) + "; integers are read from s32 or s64");
+  const auto size = static_cast<std::size_t>(byte_size(value.dtype));
+  std::vector<std::int64_t> out(value.data.size() / size);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (value.dtype == DType::s64) {
+      std::memcpy(&out[i], value.data.data() + i * size, size);
+    } else {
+      std::int32_t element = 0;
+      std::memcpy(&element, value.data.data() + i * size, size);
+      out[i] = element;
+    }
+  }
+  return out;
+}
+
+}  // namespace tenfold::graph

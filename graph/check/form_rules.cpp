@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules that the op tables cannot say: where axes come from (reduce.C1, C2), what casts are legal (cast.T1, T2), how
+// many inputs a function of core.map takes (map.M1).
+#include <string>
+#include <vector>
+
+#include "graph/check/report.hpp"
+#include "graph/check/rules.hpp"
+
+namespace tenfold::graph {
+namespace {
+
+Status check_type_cast(const Graph& graph, const Op& op) {
+  const DType from = graph.values[op.inputs[0]].dtype;
+  const DType to = graph.values[op.outputs[0]].dtype;
+  if (from == DType::undef || to == DType::undef) return {};
+  if (from == to)
+    return refuse(Code::invalid_dtype, op, "source and destination are both " + std::string(to_string(to)), "cast.T1");
+  if (from != DType::f32 && to != DType::f32)
+    return refuse(Code::invalid_dtype, op,
+                  std::string(to_string(from)) + " to " + std::string(to_string(to)) +
+                      " is not a cast that oneDNN has; go by way of f32",
+                  "cast.T2");
+  return {};
+}
+
+Status check_function(const Op& op) {
+  const std::string function = attribute_or<std::string>(op, "function", "");
+  const int arity = arity_of_function(function);
+  if (arity == 0) return refuse(Code::invalid_op, op, "there is no function '" + function + "'", "map.M1");
+  if (static_cast<std::size_t>(arity) == op.inputs.size()) return {};
+  return refuse(
+      Code::invalid_op, op,
+      "function '" + function + "' takes " + std::to_string(arity) + " inputs, has " + std::to_string(op.inputs.size()),
+      "map.M1");
+}
+
+}  // namespace
+
+Status check_axes_form(const Graph& graph, const Op& op) {
+  if (form_of(op) != Form::reduction) return {};
+  const Attribute* attribute = find_attribute(op, "axes");
+  const bool has_tensor = op.inputs.size() > 1 && op.inputs[1] != kNone;
+  if (!has_tensor) {
+    if (attribute != nullptr) return {};
+    return refuse(Code::invalid_op, op,
+                  "neither attribute 'axes' nor an axes tensor says what to reduce; give one of them (axes = [] is the "
+                  "identity)",
+                  "reduce.C1");
+  }
+  // oneDNN's writer fills in the default axes = [], also beside an axes tensor: empty counts as absent there.
+  const auto* list = attribute == nullptr ? nullptr : std::get_if<std::vector<std::int64_t>>(attribute);
+  if (list != nullptr && !list->empty())
+    return refuse(
+        Code::invalid_op, op,
+        "attribute 'axes' " + show_dims(*list) + " and an axes tensor are both given; exactly one of them may be",
+        "reduce.C1");
+  const Value& axes = graph.values[op.inputs[1]];
+  const bool wide = op.dialect != Dialect::onednn && axes.dtype == DType::s64;
+  const bool pending = axes.dtype == DType::undef && axes.producer != kNone;
+  if ((axes.ranked && axes.shape.size() > 1) || (axes.dtype != DType::s32 && !wide && !pending))
+    return refuse(Code::invalid_op, op,
+                  "axes " + describe(axes) + " is " + std::string(to_string(axes.dtype)) + show_shape(axes) +
+                      "; it must be s32" + (op.dialect == Dialect::onednn ? "" : " or s64") + " of rank 1 or 0",
+                  "reduce.C2");
+  return {};
+}
+
+Status check_form(const Graph& graph, const Op& op) {
+  if (op.dialect == Dialect::onednn && op.kind == "TypeCast") return check_type_cast(graph, op);
+  if (op.dialect == Dialect::core && op.kind == "map") return check_function(op);
+  return {};
+}
+
+}  // namespace tenfold::graph

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What each op makes of its inputs' shapes and dtypes: one function a form. Unknown dims and ranks go through; a zero
+// dim is a dim like any other.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/check/check.hpp"
+#include "graph/check/report.hpp"
+#include "graph/check/rules.hpp"
+
+namespace tenfold::graph {
+namespace {
+
+using Shape = std::optional<Dims>;  ///< nullopt: not even the rank is known
+
+const Value& input(const Graph& graph, const Op& op, std::size_t i) { return graph.values[op.inputs[i]]; }
+
+Shape shape_of(const Value& value) { return value.ranked ? Shape(value.shape) : std::nullopt; }
+
+bool same(std::int64_t a, std::int64_t b) { return a == b || a == kUnknownDim || b == kUnknownDim; }
+
+bool same(const Dims& a, const Dims& b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](std::int64_t x, std::int64_t y) { return same(x, y); });
+}
+
+/// True when `small` broadcasts to `big` as it is: no more dims, each equal or 1.
+bool fits_one_way(const Dims& small, const Dims& big) {
+  if (small.size() > big.size()) return false;
+  const std::size_t shift = big.size() - small.size();
+  for (std::size_t i = 0; i < small.size(); ++i)
+    if (small[i] != 1 && !same(small[i], big[shift + i])) return false;
+  return true;
+}
+
+Result<Shape> broadcast_inputs(const Graph& graph, const Op& op, std::size_t first) {
+  const bool equal_only = attribute_or<std::string>(op, "auto_broadcast", "numpy") == "none";
+  Shape out = shape_of(input(graph, op, first));
+  for (std::size_t i = first + 1; i < op.inputs.size() && out; ++i) {
+    const Value& next = input(graph, op, i);
+    if (!next.ranked) return Shape();
+    if (equal_only && !same(*out, next.shape))
+      return refuse(Code::invalid_shape, op,
+                    "shapes " + show_dims(*out) + " and " + show_shape(next) +
+                        " differ, and auto_broadcast is 'none'; with 'numpy' dims of 1 are repeated",
+                    "shape.E2");
+    std::optional<Dims> both = broadcast_shapes(*out, next.shape);
+    if (!both)
+      return refuse(Code::invalid_shape, op,
+                    "shapes " + show_dims(*out) + " and " + show_shape(next) +
+                        " do not broadcast; from the last dim on, dims must be equal or 1",
+                    "shape.E1");
+    out = std::move(*both);
+  }
+  return out;
+}
+
+Result<Shape> select_shape(const Graph& graph, const Op& op) {
+  Result<Shape> branches = broadcast_inputs(graph, op, 1);
+  const Value& condition = input(graph, op, 0);
+  if (!branches.ok() || !branches.value() || !condition.ranked) return branches;
+  const Dims& shape = *branches.value();
+  const bool equal_only = attribute_or<std::string>(op, "auto_broadcast", "numpy") == "none";
+  if (equal_only && !same(condition.shape, shape))
+    return refuse(
+        Code::invalid_shape, op,
+        "shapes " + show_shape(condition) + " and " + show_dims(shape) + " differ, and auto_broadcast is 'none'",
+        "shape.E2");
+  if (fits_one_way(condition.shape, shape)) return branches;
+  return refuse(Code::invalid_shape, op,
+                "cond of shape " + show_shape(condition) + " does not broadcast to " + show_dims(shape) +
+                    ", the shape of src_0 and src_1; it is broadcast one way only",
+                "shape.E4");
+}
+
+/// The channels' dim for data_format, or nullopt when the rank is too small to have one.
+std::optional<std::int64_t> channels(const Op& op, const Dims& shape) {
+  const bool second = attribute_or<std::string>(op, "data_format", "NXC") == "NCX";
+  if (shape.size() < (second ? 2u : 1u)) return std::nullopt;
+  return second ? shape[1] : shape.back();
+}
+
+std::string channels_text(const Op& op, const Dims& shape) {
+  const std::optional<std::int64_t> dim = channels(op, shape);
+  return "src " + show_dims(shape) + " has " +
+         (!dim                  ? "no channels"
+          : *dim == kUnknownDim ? "? channels"
+                                : std::to_string(*dim) + " channels") +
+         " by data_format '" + attribute_or<std::string>(op, "data_format", "NXC") + "'";
+}
+
+Result<Shape> bias_add_shape(const Graph& graph, const Op& op) {
+  const Value& source = input(graph, op, 0);
+  const Value& bias = input(graph, op, 1);
+  if (!source.ranked || !bias.ranked) return shape_of(source);
+  const std::optional<std::int64_t> dim = channels(op, source.shape);
+  if (bias.shape.size() == 1 && dim && same(bias.shape[0], *dim)) return shape_of(source);
+  return refuse(Code::invalid_shape, op,
+                "bias " + show_shape(bias) + " must have one dim, the channels; " + channels_text(op, source.shape),
+                "shape.E5");
+}
+
+Result<Shape> prelu_shape(const Graph& graph, const Op& op) {
+  const Value& source = input(graph, op, 0);
+  const Value& slope = input(graph, op, 1);
+  if (!source.ranked || !slope.ranked) return shape_of(source);
+  if (slope.shape.size() == 1 && attribute_or<bool>(op, "per_channel_broadcast", true)) {
+    const std::optional<std::int64_t> dim = channels(op, source.shape);
+    if (slope.shape[0] == 1 || (dim && same(slope.shape[0], *dim))) return shape_of(source);
+    return refuse(Code::invalid_shape, op,
+                  "slope " + show_shape(slope) + " must have as many elements as there are channels, or 1; " +
+                      channels_text(op, source.shape),
+                  "shape.E6");
+  }
+  if (fits_one_way(slope.shape, source.shape)) return shape_of(source);
+  return refuse(Code::invalid_shape, op,
+                "slope " + show_shape(slope) + " does not broadcast to src " + show_shape(source), "shape.E6");
+}
+
+Result<Shape> reduction_shape(const Graph& graph, const Op& op) {
+  const Value& source = input(graph, op, 0);
+  const bool keep_dims = attribute_or<bool>(op, "keep_dims", false);
+  std::vector<std::int64_t> axes = attribute_or<std::vector<std::int64_t>>(op, "axes", {});
+  const bool has_tensor = op.inputs.size() > 1 && op.inputs[1] != kNone;
+  if (!source.ranked) return Shape();
+  if (has_tensor) {
+    const Value& tensor = input(graph, op, 1);
+    if (!tensor.is_constant) return keep_dims ? Shape(Dims(source.shape.size(), kUnknownDim)) : Shape();
+    Result<std::vector<std::int64_t>> elements = constant_integers(tensor);
+    if (!elements.ok()) return elements.status();
+    axes = std::move(elements).value();
+  }
+  const int rank = static_cast<int>(source.shape.size());
+  const Result<std::vector<std::int64_t>> normal = normalize_axes(axes, rank, describe(op));
+  if (!normal.ok()) return normal.status();
+  return Shape(reduced_shape(source.shape, normal.value(), keep_dims));
+}
+
+Result<Shape> reshape_shape(const Graph& graph, const Op& op) {
+  const Value& source = input(graph, op, 0);
+  Dims shape = attribute_or<std::vector<std::int64_t>>(op, "shape", {});
+  const auto wrong = [&](const std::string& text) {
+    return refuse(Code::invalid_shape, op, "shape " + show_dims(shape) + " for src " + show_shape(source) + text,
+                  "reshape.R1");
+  };
+  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t d) { return d < -1; }))
+    return wrong(" has a negative dim; -1 stands for what is left");
+  if (std::count(shape.begin(), shape.end(), -1) > 1) return wrong(" has -1 more than once");
+  const auto open = std::find(shape.begin(), shape.end(), -1);
+  if (!is_static(source)) {
+    if (open != shape.end()) *open = kUnknownDim;
+    return Shape(shape);
+  }
+  Dims rest = shape;
+  std::replace(rest.begin(), rest.end(), std::int64_t{-1}, std::int64_t{1});
+  const Result<std::int64_t> have = numel(source.shape);
+  const Result<std::int64_t> want = numel(rest);
+  if (!have.ok() || !want.ok()) return wrong(" is too large");
+  if (open == shape.end())
+    return have.value() == want.value() ? Result<Shape>(Shape(shape)) : wrong(" has another number of elements");
+  if (want.value() == 0 || have.value() % want.value() != 0) return wrong(" leaves nothing whole for -1");
+  *open = have.value() / want.value();
+  return Shape(shape);
+}
+
+Result<Shape> output_shape(const Graph& graph, const Op& op, Form form) {
+  switch (form) {
+    case Form::elementwise: return broadcast_inputs(graph, op, 0);
+    case Form::reduction: return reduction_shape(graph, op);
+    case Form::bias_add: return bias_add_shape(graph, op);
+    case Form::prelu: return prelu_shape(graph, op);
+    case Form::select: return select_shape(graph, op);
+    case Form::cast: return shape_of(input(graph, op, 0));
+    case Form::reshape: return reshape_shape(graph, op);
+    case Form::other: break;
+  }
+  return Shape();
+}
+
+/// The dtype of the first output by the table: that of an input of the same symbol, or the only one there is; for
+/// elementwise ops also the one that all inputs share.
+DType output_dtype(const Graph& graph, const Op& op, Form form) {
+  const schemas::OpDesc* desc = schemas::find_op(op.dialect, op.kind);
+  if (desc == nullptr || desc->versions.back().outputs.empty()) return DType::undef;
+  const schemas::OpVersion& version = desc->versions.back();
+  if (op.dialect == Dialect::core && attribute_or<std::string>(op, "function", "") == "greater_equal")
+    return DType::boolean;
+  const schemas::PortDesc& port = version.outputs[0];
+  const schemas::DTypeSet allowed = version.constraints[port.constraint].allowed;
+  for (std::size_t i = 0; i < std::min(version.inputs.size(), op.inputs.size()); ++i)
+    if (version.inputs[i].constraint == port.constraint && op.inputs[i] != kNone) return input(graph, op, i).dtype;
+  for (const DTypeRow& r : kDTypes)
+    if (allowed == schemas::bit(r.dtype)) return r.dtype;
+  if (form != Form::elementwise) return DType::undef;
+  const DType first = input(graph, op, 0).dtype;
+  for (std::size_t i = 1; i < op.inputs.size(); ++i)
+    if (input(graph, op, i).dtype != first) return DType::undef;
+  return first;
+}
+
+}  // namespace
+
+Result<std::vector<Inferred>> infer_outputs(const Graph& graph, const Op& op) {
+  const Form form = form_of(op);
+  if (form == Form::other) return std::vector<Inferred>{};
+  Result<Shape> shape = output_shape(graph, op, form);
+  if (!shape.ok()) return shape.status();
+  Inferred inferred;
+  inferred.dtype = output_dtype(graph, op, form);
+  inferred.ranked = shape.value().has_value();
+  if (inferred.ranked) inferred.shape = std::move(*shape.value());
+  return std::vector<Inferred>{std::move(inferred)};
+}
+
+Status check_agreement(const Op& op, const Value& value, const Inferred& inferred) {
+  if (!value.ranked || !inferred.ranked || same(value.shape, inferred.shape)) return {};
+  const bool reduction = form_of(op) == Form::reduction;
+  return refuse(Code::invalid_shape, op,
+                "output " + describe(value) + " is given as " + show_shape(value) + ", but its inputs" +
+                    (reduction ? ", axes and keep_dims" : "") + " make it " + show_dims(inferred.shape),
+                reduction ? "reduce.C5" : "shape.E3");
+}
+
+}  // namespace tenfold::graph

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The doors between the judge's files: verify() calls these in order, infer() only infer_outputs(). Each refuses with
+// the numbers that docs/rules.md lists. Only for the check room.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "graph/ir/graph.hpp"
+#include "tenfold/status.hpp"
+
+namespace tenfold::graph {
+
+/// graph.*: edges and ids. On success `order` holds the ops' topological order, the present one where it is legal.
+Status check_structure(const Graph& graph, std::vector<OpId>& order);
+
+/// tensor.*: rank, dims, sizes, strides, data and property of one value. `produced`: an op writes it.
+Status check_tensor(const Value& value, bool produced);
+
+/// op.*: one op against its table. Indices of `op` must be good.
+Status check_op(const Graph& graph, const Op& op);
+
+/// What an op does with shapes; which rules below apply to it.
+enum class Form : std::uint8_t { other, elementwise, reduction, bias_add, prelu, select, cast, reshape };
+Form form_of(const Op& op);
+
+/// reduce.C1 and reduce.C2: where a reduction has its axes from.
+Status check_axes_form(const Graph& graph, const Op& op);
+
+/// cast.*, map.*: rules on dtypes and functions that the tables cannot say.
+Status check_form(const Graph& graph, const Op& op);
+
+/// Number of inputs that core.map's function of that name takes; 0 when there is none of the name.
+int arity_of_function(std::string_view function);
+
+struct Inferred {
+  DType dtype = DType::undef;  ///< undef: does not follow from the inputs
+  bool ranked = false;
+  Dims shape;
+};
+
+/// What the outputs of `op` are by its inputs as they stand; empty when there is nothing to say (Form::other).
+/// Refuses inputs that do not fit together (shape.*, reduce.C3, reduce.C4, reshape.*).
+Result<std::vector<Inferred>> infer_outputs(const Graph& graph, const Op& op);
+
+/// reduce.C5, shape.E3: `value` as declared agrees with what was inferred.
+Status check_agreement(const Op& op, const Value& value, const Inferred& inferred);
+
+}  // namespace tenfold::graph

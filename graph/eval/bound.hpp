@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The stated error bound: by how much a compiled result may differ from the reference's. Tests and `tenfold run
+// --check` compare with it. The arithmetic behind each number is in bound.cpp; docs/numerics.md states it for users.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "graph/eval/eval.hpp"
+#include "graph/ir/graph.hpp"
+#include "tenfold/dtype.hpp"
+#include "tenfold/status.hpp"
+
+namespace tenfold::graph {
+
+/// Longest run of terms that a kernel combines in f32 before it goes on in f64.
+inline constexpr std::size_t kChain = 16;
+
+/// What must be known of the elements that one output reduces.
+class Magnitude {
+ public:
+  void add(double x) noexcept;
+
+  std::int64_t count() const noexcept { return count_; }
+  /// Of the finite elements' magnitudes.
+  double sum() const noexcept { return sum_; }
+  /// The greatest sum that any kChain of them can have.
+  double chain_sum() const noexcept;
+  double max() const noexcept { return max_; }
+  double sum_of_squares() const noexcept { return sum_of_squares_; }
+  /// Of the magnitude; 0 when an element is 0.
+  double product() const noexcept;
+  /// True when an infinity or a NaN is among them.
+  bool special() const noexcept { return special_; }
+  /// log2 of the greatest and the least product that any subset of kChain, or of any number, of the finite non-zero
+  /// elements can have.
+  double chain_log2_high() const noexcept;
+  double chain_log2_low() const noexcept;
+  double log2_high() const noexcept { return log2_high_; }
+  double log2_low() const noexcept { return log2_low_; }
+
+ private:
+  std::array<double, kChain> greatest_{};  ///< magnitudes above 1, and below 1 as log2; both as heaps
+  std::array<double, kChain> least_{};
+  std::int64_t count_ = 0;
+  double sum_ = 0, sum_of_squares_ = 0, max_ = 0, log2_high_ = 0, log2_low_ = 0;
+  bool special_ = false;
+  bool zero_ = false;
+};
+
+/// The bound on |compiled - exact| of one output of a reduction ("l1", "l2", "max", "mean", "min", "prod", "sum")
+/// before it is rounded to the output's dtype. Infinite when an f32 chain may leave f32's range, where no bound is
+/// stated; 0 when the result must have the same bits.
+double reduction_bound(std::string_view reduction, const Magnitude& magnitude) noexcept;
+
+/// The same from totals alone: the sum of magnitudes of n finite elements (not used by l2 and prod) and the result. It
+/// takes for granted that no chain leaves f32's range.
+double reduction_bound(std::string_view reduction, double sum_abs, double result, std::int64_t n) noexcept;
+
+/// Whether `got` is `expected` (the reference's, as stored in `dtype`) within `bound`. A bound of 0 asks for the same
+/// number with the same sign of zero (NaN is NaN); otherwise, `got` must be what some exact value within the bound
+/// rounds to, by way of f32 for bf16 and f16, overflow to infinity included. An infinite bound agrees with anything.
+bool agree(DType dtype, double expected, double got, double bound) noexcept;
+
+/// evaluate(), and for each output its bound by element in row-major order (an empty vector: all 0), for agree().
+/// Errors of a compiled reduction are carried through the ops after it; ops without a reduction before them are
+/// expected to give the reference's bits.
+Status evaluate_with_bounds(const Graph& graph, std::span<const ConstTensor> inputs,
+                            std::span<const MutableTensor> outputs, std::vector<std::vector<double>>& bounds);
+
+}  // namespace tenfold::graph

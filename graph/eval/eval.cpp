@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The evaluator's door for single ops: checks of the tensors, then dispatch by the op's row.
+#include "graph/eval/eval.hpp"
+
+#include <string>
+
+#include "graph/eval/evaluate_op.hpp"
+#include "graph/eval/functions.hpp"
+#include "graph/eval/op_rows.hpp"
+#include "graph/eval/run.hpp"
+
+namespace tenfold::graph {
+namespace {
+
+Status check_tensor(const Op& op, const char* role, std::size_t index, const TensorDesc& desc, const void* data) {
+  const std::string where = std::string(role) + " " + std::to_string(index);
+  if (!has_elements(desc.dtype))
+    return fail(op, Code::unsupported_dtype,
+                where + " is " + std::string(to_string(desc.dtype)) + ", in which the reference cannot compute");
+  const Result<std::int64_t> bytes = span_bytes(desc);
+  if (!bytes.ok()) return fail(op, bytes.status().code(), where + ": " + bytes.status().message());
+  if (bytes.value() > 0 && data == nullptr) return fail(op, Code::invalid_argument, where + " has no data");
+  return {};
+}
+
+Status check_counts(const Op& op, const OpRow& row, std::size_t inputs, std::size_t outputs) {
+  const std::size_t wanted = row.family == Family::end ? 0 : 1;
+  if (outputs != wanted)
+    return fail(op, Code::invalid_op, std::to_string(outputs) + " outputs, not " + std::to_string(wanted));
+  if (inputs == 0) return fail(op, Code::invalid_op, "it has no input");
+  if (row.family == Family::reduce && inputs > 2)
+    return fail(op, Code::invalid_op, std::to_string(inputs) + " inputs for a reduction, which takes 1 or 2");
+  return {};
+}
+
+}  // namespace
+
+Status expect_shape(const Op& op, const MutableTensor& output, const Dims& expected) {
+  if (output.desc.shape == expected) return {};
+  std::string text;
+  for (const std::int64_t dim : expected) text += (text.empty() ? "" : ", ") + std::to_string(dim);
+  return fail(op, Code::invalid_shape, "the output must have shape [" + text + "]");
+}
+
+bool can_evaluate(const Op& op) noexcept {
+  const OpRow* row = find_op_row(op);
+  if (row == nullptr) return false;
+  const std::string name = function_name(op, *row);
+  switch (row->family) {
+    case Family::reduce: return is_reduction(name);
+    case Family::map:
+    case Family::channel_map: return find_function(name) != nullptr;
+    default: return true;
+  }
+}
+
+Status evaluate_op(const Op& op, std::span<const ConstTensor> inputs, std::span<const MutableTensor> outputs) {
+  const OpRow* row = find_op_row(op);
+  if (row == nullptr) return fail(op, Code::unsupported_op, "the reference evaluator does not know it");
+  if (Status s = check_counts(op, *row, inputs.size(), outputs.size()); !s.ok()) return s;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (Status s = check_tensor(op, "input", i, inputs[i].desc, inputs[i].data); !s.ok()) return s;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const TensorDesc& desc = outputs[i].desc;
+    if (Status s = check_tensor(op, "output", i, desc, outputs[i].data); !s.ok()) return s;
+    for (std::size_t d = 0; d < desc.strides.size(); ++d)
+      if (desc.strides[d] == 0 && desc.shape[d] > 1)
+        return fail(op, Code::invalid_shape,
+                    "output " + std::to_string(i) + " has stride 0 along a dim of " + std::to_string(desc.shape[d]) +
+                        ", which only inputs may have");
+  }
+  const std::string name = function_name(op, *row);
+  switch (row->family) {
+    case Family::reduce: return evaluate_reduce(op, name, inputs, outputs[0]);
+    case Family::map:
+    case Family::channel_map: return evaluate_map(op, *row, name, inputs, outputs[0]);
+    case Family::select: return evaluate_select(op, *row, inputs, outputs[0]);
+    case Family::cast:
+      if (Status s = expect_shape(op, outputs[0], inputs[0].desc.shape); !s.ok()) return s;
+      return evaluate_copy(op, inputs[0], outputs[0]);
+    case Family::reshape: return evaluate_copy(op, inputs[0], outputs[0]);
+    case Family::end: return {};
+  }
+  return {};
+}
+
+Status evaluate(const Graph& graph, std::span<const ConstTensor> inputs, std::span<const MutableTensor> outputs) {
+  return run_graph(graph, inputs, outputs, nullptr);
+}
+
+}  // namespace tenfold::graph

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which ops the reference evaluator knows, as rows: a dialect's op and what it is in core's terms. Also the reading of
+// the attributes that those ops share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/eval/functions.hpp"
+#include "graph/ir/graph.hpp"
+#include "tenfold/status.hpp"
+
+namespace tenfold::graph {
+
+/// How an op is evaluated.
+enum class Family : std::uint8_t { reduce, map, channel_map, cast, select, reshape, end };
+
+struct OpRow {
+  Dialect dialect;
+  std::string_view kind;
+  Family family;
+  std::string_view name;  ///< the reduction or function; empty: the attribute of that name says
+};
+
+/// Null when the evaluator does not know the op.
+const OpRow* find_op_row(const Op& op) noexcept;
+
+/// The name of the op's reduction or scalar function, in core's spelling; GELU's `mode` is part of it.
+std::string function_name(const Op& op, const OpRow& row);
+
+/// invalid_op when an attribute that the function needs is missing.
+Result<Parameters> read_parameters(const Op& op, const FunctionRow& function);
+
+/// A boolean attribute, which files also write as 0 or 1.
+bool flag(const Op& op, std::string_view name, bool fallback) noexcept;
+
+/// A list of integers; empty when it is not there.
+std::vector<std::int64_t> integers(const Op& op, std::string_view name);
+
+/// The dimension that a 1-D bias or slope runs along: 1 for data_format NCX, the last for NXC (the default).
+int channel_dim(const Op& op, int rank);
+
+/// How failures of the evaluator read: "op 7 'a' (Abs): text".
+Status fail(const Op& op, Code code, const std::string& text);
+
+}  // namespace tenfold::graph

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shape arithmetic of the reference evaluator.
+#include "graph/eval/shapes.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace tenfold::graph {
+namespace {
+
+std::string text(const Dims& dims) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < dims.size(); ++i) out += (i > 0 ? ", " : "") + std::to_string(dims[i]);
+  return out + "]";
+}
+
+Result<std::vector<std::int64_t>> read_axes(const Op& op, std::span<const ConstTensor> inputs) {
+  if (inputs.size() < 2) return integers(op, "axes");
+  const TensorDesc& desc = inputs[1].desc;
+  if (desc.dtype != DType::s32 && desc.dtype != DType::s64)
+    return fail(op, Code::invalid_dtype, "axes are " + std::string(to_string(desc.dtype)) + ", not s32 or s64");
+  if (desc.shape.size() > 1) return fail(op, Code::invalid_shape, "axes have shape " + text(desc.shape) + ", not 1-D");
+  const std::int64_t count = desc.shape.empty() ? 1 : desc.shape[0];
+  if (count > kMaxRank) return fail(op, Code::invalid_shape, std::to_string(count) + " axes for a tensor (reduce.C4)");
+  const std::int64_t stride = desc.shape.empty() ? 0 : strides_of(desc)[0];
+  std::vector<std::int64_t> axes;
+  for (std::int64_t i = 0; i < count; ++i)
+    axes.push_back(static_cast<std::int64_t>(load_integer(desc.dtype, inputs[1].data, i * stride)));
+  return axes;
+}
+
+/// A 1-D operand of BiasAdd or PReLU that lies along the channel, not along the last dim as broadcasting would have it.
+bool along_channel(const Op& op, const OpRow& row, std::span<const ConstTensor> inputs, std::size_t index) {
+  if (row.family != Family::channel_map || index != 1) return false;
+  const Dims& data = inputs[0].desc.shape;
+  const Dims& channel = inputs[1].desc.shape;
+  if (data.empty() || channel.size() != 1) return false;
+  if (row.name == "prelu" && (channel[0] == 1 || !flag(op, "per_channel_broadcast", true))) return false;
+  const auto dim = static_cast<std::size_t>(channel_dim(op, static_cast<int>(data.size())));
+  return channel[0] == data[dim];
+}
+
+/// The attribute `shape`, with the one dim of -1 computed from the number of elements.
+Result<Dims> reshaped(const Op& op, const Dims& from) {
+  Dims shape = integers(op, "shape");
+  const auto open = std::find(shape.begin(), shape.end(), -1);
+  if (open == shape.end()) return shape;
+  *open = 1;
+  const Result<std::int64_t> wanted = numel(from);
+  const Result<std::int64_t> known = numel(shape);
+  if (!wanted.ok()) return wanted.status();
+  if (!known.ok()) return fail(op, known.status().code(), known.status().message());
+  if (known.value() == 0 || wanted.value() % known.value() != 0)
+    return fail(op, Code::invalid_shape, std::to_string(wanted.value()) + " elements leave no whole number for the -1");
+  *open = wanted.value() / known.value();
+  return shape;
+}
+
+}  // namespace
+
+Dims ReducePlan::output_strides(const TensorDesc& desc) const {
+  const Dims all = strides_of(desc);
+  if (!keep_dims) return all;
+  Dims out;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (!is_reduced[i]) out.push_back(all[i]);
+  return out;
+}
+
+Result<ReducePlan> plan_reduce(const Op& op, std::span<const ConstTensor> inputs) {
+  Result<std::vector<std::int64_t>> axes = read_axes(op, inputs);
+  if (!axes.ok()) return axes.status();
+  const TensorDesc& desc = inputs[0].desc;
+  const auto rank = static_cast<std::int64_t>(desc.shape.size());
+  ReducePlan plan;
+  plan.is_reduced.assign(desc.shape.size(), false);
+  plan.keep_dims = flag(op, "keep_dims", false);
+  plan.identity = axes.value().empty();
+  for (const std::int64_t axis : axes.value()) {
+    if (axis < -rank || axis >= rank)
+      return fail(op, Code::invalid_op,
+                  "axis " + std::to_string(axis) + " is out of range [" + std::to_string(-rank) + ", " +
+                      std::to_string(rank - 1) + "] for rank " + std::to_string(rank) + " (reduce.C3)");
+    const auto dim = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+    if (plan.is_reduced[dim])
+      return fail(op, Code::invalid_op, "axis " + std::to_string(axis) + " is given twice (reduce.C4)");
+    plan.is_reduced[dim] = true;
+  }
+  const Dims strides = strides_of(desc);
+  for (std::size_t i = 0; i < desc.shape.size(); ++i) {
+    (plan.is_reduced[i] ? plan.reduced : plan.kept).push_back(desc.shape[i]);
+    (plan.is_reduced[i] ? plan.reduced_strides : plan.kept_strides).push_back(strides[i]);
+    if (!plan.is_reduced[i] || plan.keep_dims) plan.output.push_back(plan.is_reduced[i] ? 1 : desc.shape[i]);
+  }
+  return plan;
+}
+
+Result<Dims> plan_broadcast(const Op& op, const OpRow& row, std::span<const ConstTensor> inputs) {
+  Dims out = inputs[0].desc.shape;
+  const bool exact = attribute_or<std::string>(op, "auto_broadcast", "numpy") == "none";
+  for (std::size_t k = 1; k < inputs.size(); ++k) {
+    if (along_channel(op, row, inputs, k)) continue;
+    const Dims& shape = inputs[k].desc.shape;
+    const Status mismatch = fail(op, Code::invalid_shape,
+                                 "shapes " + text(out) + " and " + text(shape) +
+                                     (exact ? " differ and auto_broadcast is none" : " do not broadcast"));
+    if (exact && shape != out) return mismatch;
+    if (shape.size() > out.size()) out.insert(out.begin(), shape.size() - out.size(), 1);
+    const std::size_t skip = out.size() - shape.size();
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      std::int64_t& dim = out[skip + i];
+      if (dim == 1)
+        dim = shape[i];
+      else if (shape[i] != 1 && shape[i] != dim)
+        return mismatch;
+    }
+  }
+  return out;
+}
+
+Dims broadcast_strides(const Op& op, const OpRow& row, std::span<const ConstTensor> inputs, std::size_t index,
+                       const Dims& output) {
+  const TensorDesc& desc = inputs[index].desc;
+  const Dims strides = strides_of(desc);
+  Dims out(output.size(), 0);
+  if (along_channel(op, row, inputs, index)) {
+    out[static_cast<std::size_t>(channel_dim(op, static_cast<int>(output.size())))] = strides[0];
+    return out;
+  }
+  const std::size_t skip = output.size() - strides.size();
+  for (std::size_t i = 0; i < strides.size(); ++i) out[skip + i] = desc.shape[i] == 1 ? 0 : strides[i];
+  return out;
+}
+
+Result<Dims> output_shape(const Op& op, std::span<const ConstTensor> inputs, const Dims& declared) {
+  const OpRow* row = find_op_row(op);
+  if (row == nullptr) return fail(op, Code::unsupported_op, "the reference evaluator does not know it");
+  if (inputs.empty()) return fail(op, Code::invalid_op, "it has no input");
+  switch (row->family) {
+    case Family::reduce: {
+      Result<ReducePlan> plan = plan_reduce(op, inputs);
+      if (!plan.ok()) return plan.status();
+      return std::move(plan).value().output;
+    }
+    case Family::map:
+    case Family::channel_map:
+    case Family::select: return plan_broadcast(op, *row, inputs);
+    case Family::reshape: break;
+    case Family::cast:
+    case Family::end: return inputs[0].desc.shape;
+  }
+  return find_attribute(op, "shape") == nullptr ? declared : reshaped(op, inputs[0].desc.shape);
+}
+
+}  // namespace tenfold::graph

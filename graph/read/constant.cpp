@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See constant.hpp. Numbers are rounded once, from double, to nearest even; going through f32 would round twice.
+#include "graph/read/constant.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "graph/read/scalars.hpp"
+
+namespace tenfold::graph {
+namespace {
+
+/// The bits of an IEEE 754 format of 16 bits, or nothing when a finite value overflows it.
+std::optional<std::uint16_t> encode_half(double value, int mantissa_bits, int max_exponent) {
+  const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
+  const auto infinity = static_cast<std::uint16_t>((2 * max_exponent + 1) << mantissa_bits);
+  if (std::isnan(value)) return static_cast<std::uint16_t>(infinity | (1 << (mantissa_bits - 1)));
+  if (std::isinf(value)) return static_cast<std::uint16_t>(sign | infinity);
+  if (value == 0) return sign;
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  // Subnormals share the least exponent, and so do values below them, which may round up to the smallest.
+  const int unbiased = std::max(exponent - 1, 1 - max_exponent);
+  const double scaled = std::nearbyint(std::ldexp(std::fabs(value), mantissa_bits - unbiased));
+  // A mantissa that rounds up to the next power of two carries into the exponent by itself.
+  const int bits = ((unbiased + max_exponent - 1) << mantissa_bits) + static_cast<int>(scaled);
+  if (bits >= infinity) return std::nullopt;
+  return static_cast<std::uint16_t>(sign | bits);
+}
+
+template <class T>
+void append(std::vector<std::byte>& bytes, T value) {
+  const std::size_t at = bytes.size();
+  bytes.resize(at + sizeof(T));
+  std::memcpy(bytes.data() + at, &value, sizeof(T));
+}
+
+Status out_of_range(Item item, DType dtype) {
+  return item.error(item.found() + " is out of the range of " + std::string(to_string(dtype)));
+}
+
+template <class T>
+Status append_integer(Item item, DType dtype, std::vector<std::byte>& bytes) {
+  if constexpr (std::is_same_v<T, std::uint64_t>) {
+    if (item.kind() == Kind::huge) {
+      append<T>(bytes, item.huge());
+      return {};
+    }
+  }
+  Result<std::int64_t> value = read_integer(item);
+  if (!value.ok()) return value.status();
+  const bool fits = std::is_same_v<T, std::uint64_t>
+                        ? value.value() >= 0
+                        : value.value() >= static_cast<std::int64_t>(std::numeric_limits<T>::min()) &&
+                              value.value() <= static_cast<std::int64_t>(std::numeric_limits<T>::max());
+  if (!fits) return out_of_range(item, dtype);
+  append<T>(bytes, static_cast<T>(value.value()));
+  return {};
+}
+
+Status append_real(Item item, DType dtype, std::vector<std::byte>& bytes) {
+  Result<double> value = dtype == DType::f32 ? read_f32(item) : read_number(item);
+  if (!value.ok()) return value.status();
+  if (dtype == DType::f64) {
+    append(bytes, value.value());
+  } else if (dtype == DType::f32) {
+    append(bytes, static_cast<float>(value.value()));
+  } else {
+    const auto bits = dtype == DType::bf16 ? encode_half(value.value(), 7, 127) : encode_half(value.value(), 10, 15);
+    if (!bits) return out_of_range(item, dtype);
+    append(bytes, *bits);
+  }
+  return {};
+}
+
+Status append_element(Item item, DType dtype, std::vector<std::byte>& bytes) {
+  switch (dtype) {
+    case DType::f32:
+    case DType::f64:
+    case DType::bf16:
+    case DType::f16: return append_real(item, dtype, bytes);
+    case DType::s8: return append_integer<std::int8_t>(item, dtype, bytes);
+    case DType::u8: return append_integer<std::uint8_t>(item, dtype, bytes);
+    case DType::s16: return append_integer<std::int16_t>(item, dtype, bytes);
+    case DType::u16: return append_integer<std::uint16_t>(item, dtype, bytes);
+    case DType::s32: return append_integer<std::int32_t>(item, dtype, bytes);
+    case DType::u32: return append_integer<std::uint32_t>(item, dtype, bytes);
+    case DType::s64: return append_integer<std::int64_t>(item, dtype, bytes);
+    case DType::u64: return append_integer<std::uint64_t>(item, dtype, bytes);
+    case DType::boolean: {
+      Result<bool> value = read_boolean(item);
+      if (!value.ok()) return value.status();
+      append<std::uint8_t>(bytes, value.value() ? 1 : 0);
+      return {};
+    }
+    default: return item.error("inline data of dtype " + std::string(to_string(dtype)) + " is not supported");
+  }
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> read_constant(Item data, DType dtype, std::int64_t count) {
+  if (data.kind() != Kind::array) return mismatch(data, "a flat array of numbers");
+  if (static_cast<std::int64_t>(data.size()) != count) {
+    return data.error(std::to_string(data.size()) + " elements of constant data for a shape of " +
+                      std::to_string(count));
+  }
+  std::vector<std::byte> bytes;
+  bytes.reserve(data.size() * static_cast<std::size_t>(byte_size(dtype)));
+  for (const Item element : data)
+    if (Status status = append_element(element, dtype, bytes); !status.ok()) return status;
+  return bytes;
+}
+
+}  // namespace tenfold::graph

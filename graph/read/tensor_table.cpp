@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See tensor_table.hpp.
+#include "graph/read/tensor_table.hpp"
+
+#include <string>
+
+#include "graph/read/location.hpp"
+
+namespace tenfold::graph {
+namespace {
+
+bool shapes_fit(const Value& a, const Value& b) {
+  if (!a.ranked || !b.ranked) return true;
+  if (a.shape.size() != b.shape.size()) return false;
+  for (std::size_t i = 0; i < a.shape.size(); ++i)
+    if (a.shape[i] != b.shape[i] && a.shape[i] != kUnknownDim && b.shape[i] != kUnknownDim) return false;
+  return true;
+}
+
+std::string dims_text(const Value& value, const Dims& dims) {
+  if (!value.ranked) return "[unknown]";
+  std::string text = "[";
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    text += (i > 0 ? ", " : "") + (dims[i] == kUnknownDim ? std::string("unknown") : std::to_string(dims[i]));
+  return text + "]";
+}
+
+}  // namespace
+
+std::string TensorTable::describe_op(OpId id, const Op& current) const {
+  const Op& op = id < graph_.ops.size() ? graph_.ops[id] : current;
+  return "op " + std::to_string(op.id) + " " + shown(op.name) + " (" + op.kind + ")";
+}
+
+Result<ValueId> TensorTable::add(TensorRecord record, Item item, const Op& op, Role role) {
+  const auto found = ids_.find(record.value.id);
+  const bool known = found != ids_.end();
+  if (!known && graph_.values.size() >= most_tensors_)
+    return item.error("more than the allowed " + std::to_string(most_tensors_) + " tensors");
+  ValueId id = kNone;
+  if (known) {
+    id = found->second;
+    if (Status status = merge(id, std::move(record), item, op, role); !status.ok()) return status;
+  } else {
+    id = insert(std::move(record));
+  }
+
+  Entry& entry = entries_[id];
+  if (role == Role::output) entry.producer = static_cast<OpId>(graph_.ops.size());
+  if (entry.producer != kNone && graph_.values[id].is_constant) {
+    return item.error("tensor " + std::to_string(graph_.values[id].id) + " has constant data, but " +
+                          describe_op(entry.producer, op) + " produces it",
+                      Code::invalid_graph);
+  }
+  return id;
+}
+
+ValueId TensorTable::insert(TensorRecord record) {
+  const auto id = static_cast<ValueId>(graph_.values.size());
+  ids_.emplace(record.value.id, id);
+  entries_.push_back({record.strides_given, static_cast<OpId>(graph_.ops.size())});
+  graph_.values.push_back(std::move(record.value));
+  return id;
+}
+
+Status TensorTable::merge(ValueId id, TensorRecord record, Item item, const Op& op, Role role) {
+  Value& value = graph_.values[id];
+  const Entry& entry = entries_[id];
+  const std::string tensor = "tensor " + std::to_string(value.id);
+  if (role == Role::output && entry.producer != kNone) {
+    return item.error(tensor + " is produced by " + describe_op(entry.producer, op) + " and again by " +
+                          describe_op(static_cast<OpId>(graph_.ops.size()), op) + "; a tensor has one producer",
+                      Code::invalid_graph);
+  }
+  if (value.dtype == DType::undef) value.dtype = record.value.dtype;
+  if (record.value.dtype != DType::undef && record.value.dtype != value.dtype) {
+    return item.error(tensor + " is " + std::string(to_string(record.value.dtype)) + " here, but " +
+                      std::string(to_string(value.dtype)) + " in " + describe_op(entry.first_op, op));
+  }
+  if (record.value.is_constant) {
+    if (value.is_constant && value.data != record.value.data)
+      return item.error(tensor + " has other constant data in " + describe_op(entry.first_op, op));
+    value.is_constant = true;
+    value.data = std::move(record.value.data);
+    value.strides.clear();
+    record.value.strides.clear();
+  } else if (value.is_constant) {
+    record.value.strides.clear();
+  }
+  if (value.property == Property::undef) value.property = record.value.property;
+  if (value.is_constant && value.property == Property::variable)
+    return item.error(tensor + " has constant data, but the property_type 'variable' in another record");
+  merge_shape(id, std::move(record), item, op, role);
+  return {};
+}
+
+void TensorTable::merge_shape(ValueId id, TensorRecord record, Item item, const Op& op, Role role) {
+  Value& value = graph_.values[id];
+  Entry& entry = entries_[id];
+  const bool fits = shapes_fit(value, record.value);
+  const bool same_strides =
+      !entry.strides_given || !record.strides_given || value.strides == record.value.strides || value.is_constant;
+  if (!fits || !same_strides) {
+    if (entry.producer != kNone) return;
+    if (role == Role::input) {
+      const Dims& here = fits ? record.value.strides : record.value.shape;
+      const Dims& there = fits ? value.strides : value.shape;
+      conflicts_.emplace_back(
+          id, item.error("tensor " + std::to_string(value.id) + " has the " + (fits ? "strides " : "shape ") +
+                         dims_text(record.value, here) + " here, but " + dims_text(value, there) + " in " +
+                         describe_op(entry.first_op, op)));
+      return;
+    }
+    value.ranked = record.value.ranked;
+    value.shape = std::move(record.value.shape);
+    value.strides = std::move(record.value.strides);
+    value.layout = record.value.layout;
+    entry.strides_given = record.strides_given;
+    return;
+  }
+
+  if (value.layout == Layout::undef) value.layout = record.value.layout;
+  if (!value.ranked) value.shape = record.value.shape;
+  value.ranked = value.ranked || record.value.ranked;
+  for (std::size_t i = 0; i < record.value.shape.size(); ++i)
+    if (value.shape[i] == kUnknownDim) value.shape[i] = record.value.shape[i];
+  if (!entry.strides_given && record.strides_given) {
+    value.strides = std::move(record.value.strides);
+    entry.strides_given = true;
+  }
+}
+
+Status TensorTable::finish() const {
+  for (const auto& [id, status] : conflicts_)
+    if (entries_[id].producer == kNone) return status;
+  return {};
+}
+
+}  // namespace tenfold::graph

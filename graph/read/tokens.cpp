@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See tokens.hpp. Each function is one linear scan.
+#include "graph/read/tokens.hpp"
+
+#include <limits>
+
+namespace tenfold::graph {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+bool is_word(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+/// One past the string's closing quote, or the end of the text.
+std::size_t string_end(std::string_view text, std::size_t begin) {
+  for (std::size_t i = begin + 1; i < text.size(); ++i) {
+    if (text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      return i + 1;
+    }
+  }
+  return text.size();
+}
+
+bool is_bare_number(std::string_view text, std::size_t i) {
+  const std::string_view word = text.substr(i, 3);
+  if (word != "inf" && word != "nan") return false;
+  return (i + 3 == text.size() || !is_word(text[i + 3])) && (i == 0 || !is_word(text[i - 1]));
+}
+
+}  // namespace
+
+std::size_t token_begin(std::string_view text, std::size_t from) {
+  std::size_t i = from;
+  if (i == 0 && text.starts_with(kByteOrderMark)) i = kByteOrderMark.size();
+  while (i < text.size() && (is_space(text[i]) || text[i] == ',' || text[i] == ':')) ++i;
+  return i;
+}
+
+std::size_t token_end(std::string_view text, std::size_t begin) {
+  if (begin >= text.size()) return text.size();
+  const char first = text[begin];
+  if (first == '"') return string_end(text, begin);
+  std::size_t i = begin;
+  while (i < text.size() && (is_word(text[i]) || text[i] == '-' || text[i] == '+' || text[i] == '.')) ++i;
+  return i == begin ? begin + 1 : i;
+}
+
+std::optional<std::string> quote_bare_numbers(std::string_view text) {
+  std::optional<std::string> quoted;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') {
+      i = string_end(text, i) - 1;
+    } else if ((text[i] == 'i' || text[i] == 'n') && is_bare_number(text, i)) {
+      if (!quoted) quoted = std::string(text);
+      const std::size_t begin = i > 0 && text[i - 1] == '-' ? i - 1 : i;
+      (*quoted)[begin] = '"';
+      (*quoted)[i + 2] = '"';
+      i += 2;
+    }
+  }
+  return quoted;
+}
+
+double bare_number(std::string_view text, std::size_t begin) {
+  const bool negative = text[begin] == '-';
+  if (text[negative ? begin + 1 : begin] == 'n') return std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  return negative ? -infinity : infinity;
+}
+
+std::size_t find_long_string(std::string_view text, std::size_t most_bytes) {
+  for (std::size_t i = text.find('"'); i != text.npos; i = text.find('"', i)) {
+    const std::size_t end = string_end(text, i);
+    if (end - i > most_bytes) return i;
+    i = end;
+  }
+  return text.npos;
+}
+
+std::string compact(std::string_view json) {
+  std::string result;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    if (json[i] == '"') {
+      const std::size_t end = string_end(json, i);
+      result += json.substr(i, end - i);
+      i = end - 1;
+    } else if (!is_space(json[i])) {
+      result += json[i];
+    }
+  }
+  return result;
+}
+
+}  // namespace tenfold::graph

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See elements.hpp. f16 and bf16 are printed as the f32 of equal value; reading rounds to nearest even, once.
+#include "graph/text/elements.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace tenfold::graph {
+namespace {
+
+template <class T>
+std::string decimal(T value) {
+  char text[64];
+  const std::to_chars_result end = std::to_chars(text, text + sizeof text, value);
+  return std::string(text, end.ptr);
+}
+
+std::string hex(std::uint64_t bits) {
+  char text[32];
+  const std::to_chars_result end = std::to_chars(text, text + sizeof text, bits, 16);
+  return "0x" + std::string(text, end.ptr);
+}
+
+float half_to_float(std::uint16_t h) {
+  const std::uint32_t sign = std::uint32_t{h} >> 15;
+  const int exponent = (h >> 10) & 31;
+  const std::uint32_t mantissa = h & 1023u;
+  if (exponent == 31) return std::bit_cast<float>(sign << 31 | 0x7f800000u | mantissa << 13);
+  const float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24)
+                                        : std::ldexp(static_cast<float>(mantissa | 1024u), exponent - 25);
+  return sign != 0 ? -magnitude : magnitude;
+}
+
+std::uint16_t float_to_half(float value) {
+  const std::uint32_t sign = std::bit_cast<std::uint32_t>(value) >> 31;
+  const auto with_sign = [sign](std::uint32_t bits) { return static_cast<std::uint16_t>(sign << 15 | bits); };
+  const float magnitude = std::fabs(value);
+  if (std::isnan(value)) return 0x7e00;
+  if (magnitude == 0) return with_sign(0);
+  // 65520 is half-way between the largest half and the next power of two; ties go to the even neighbour, infinity.
+  if (magnitude >= 65520.0f) return with_sign(0x7c00);
+  int exponent = 0;
+  std::frexp(magnitude, &exponent);
+  const int unit = std::max(exponent - 11, -24);
+  const auto steps = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, -unit)));
+  // A carry out of the mantissa moves into the exponent by itself.
+  return with_sign(unit == -24 ? steps : steps - 1024u + (static_cast<std::uint32_t>(unit + 25) << 10));
+}
+
+std::uint16_t float_to_bf16(float value) {
+  if (std::isnan(value)) return 0x7fc0;
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+std::uint64_t load_bits(const std::byte* at, std::size_t size) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, at, size);
+  return bits;
+}
+
+void append_bits(std::uint64_t bits, std::size_t size, std::vector<std::byte>& data) {
+  const std::size_t start = data.size();
+  data.resize(start + size);
+  std::memcpy(data.data() + start, &bits, size);
+}
+
+std::string print_floating(DType dtype, std::uint64_t bits) {
+  if (dtype == DType::f64) {
+    const double value = std::bit_cast<double>(bits);
+    if (!std::isnan(value)) return decimal(value);
+    return bits == 0x7ff8000000000000u ? "nan" : hex(bits);
+  }
+  const auto low = static_cast<std::uint32_t>(bits);
+  float value = std::bit_cast<float>(low);
+  std::uint32_t quiet = 0x7fc00000u;
+  if (dtype == DType::bf16) {
+    value = std::bit_cast<float>(low << 16);
+    quiet = 0x7fc0u;
+  } else if (dtype == DType::f16) {
+    value = half_to_float(static_cast<std::uint16_t>(low));
+    quiet = 0x7e00u;
+  } else if (dtype != DType::f32) {
+    return hex(bits);
+  }
+  if (!std::isnan(value)) return decimal(value);
+  return low == quiet ? "nan" : hex(bits);
+}
+
+std::string print_element(DType dtype, std::uint64_t bits) {
+  const DTypeRow& r = row(dtype);
+  switch (r.kind) {
+    case DTypeKind::floating: return print_floating(dtype, bits);
+    case DTypeKind::unsigned_integer: return decimal(bits);
+    case DTypeKind::boolean: return bits > 1 ? hex(bits) : bits == 1 ? "true" : "false";
+    case DTypeKind::signed_integer: {
+      const int unused = 64 - r.bits;
+      return decimal(static_cast<std::int64_t>(bits << unused) >> unused);
+    }
+    case DTypeKind::none: break;
+  }
+  return hex(bits);
+}
+
+template <class T>
+bool read(std::string_view token, T& value, [[maybe_unused]] int radix = 10) {
+  std::from_chars_result end{};
+  if constexpr (std::is_floating_point_v<T>)
+    end = std::from_chars(token.data(), token.data() + token.size(), value);
+  else
+    end = std::from_chars(token.data(), token.data() + token.size(), value, radix);
+  return end.ec == std::errc() && end.ptr == token.data() + token.size();
+}
+
+bool parse_floating(DType dtype, std::string_view token, std::uint64_t& bits) {
+  if (dtype == DType::f64) {
+    double value = 0;
+    if (!read(token, value)) return false;
+    bits = token == "nan" ? 0x7ff8000000000000u : std::bit_cast<std::uint64_t>(value);
+    return true;
+  }
+  float value = 0;
+  if (!read(token, value)) return false;
+  if (dtype == DType::f32)
+    bits = token == "nan" ? 0x7fc00000u : std::bit_cast<std::uint32_t>(value);
+  else if (dtype == DType::bf16)
+    bits = float_to_bf16(value);
+  else if (dtype == DType::f16)
+    bits = float_to_half(value);
+  else
+    return false;
+  return true;
+}
+
+bool parse_integer(const DTypeRow& r, std::string_view token, std::uint64_t& bits) {
+  if (r.kind == DTypeKind::unsigned_integer) return read(token, bits) && (r.bits == 64 || bits >> r.bits == 0);
+  std::int64_t value = 0;
+  if (!read(token, value)) return false;
+  const std::int64_t limit = std::numeric_limits<std::int64_t>::max() >> (64 - r.bits);
+  bits = static_cast<std::uint64_t>(value);
+  return value >= -limit - 1 && value <= limit;
+}
+
+}  // namespace
+
+bool elements_are_listable(const Value& value) {
+  const DTypeRow& r = row(value.dtype);
+  if (r.bits < 8 || !value.ranked) return false;
+  const Result<std::int64_t> count = numel(value.shape);
+  return count.ok() &&
+         static_cast<std::uint64_t>(count.value()) * static_cast<std::uint64_t>(r.bits / 8) == value.data.size();
+}
+
+std::string print_elements(const Value& value) {
+  const auto size = static_cast<std::size_t>(byte_size(value.dtype));
+  std::string text = "[";
+  for (std::size_t at = 0; at + size <= value.data.size(); at += size) {
+    if (at != 0) text += ", ";
+    text += print_element(value.dtype, load_bits(value.data.data() + at, size));
+  }
+  return text + "]";
+}
+
+bool parse_element(DType dtype, std::string_view token, std::vector<std::byte>& data) {
+  const DTypeRow& r = row(dtype);
+  std::uint64_t bits = 0;
+  bool good = false;
+  if (r.bits < 8) return false;
+  if (token.substr(0, 2) == "0x") {
+    good = read(token.substr(2), bits, 16) && (r.bits == 64 || bits >> r.bits == 0);
+  } else if (r.kind == DTypeKind::floating) {
+    good = parse_floating(dtype, token, bits);
+  } else if (r.kind == DTypeKind::boolean) {
+    good = token == "true" || token == "false";
+    bits = token == "true" ? 1 : 0;
+  } else {
+    good = parse_integer(r, token, bits);
+  }
+  if (good) append_bits(bits, static_cast<std::size_t>(byte_size(dtype)), data);
+  return good;
+}
+
+std::string print_real(double value) {
+  if (std::isnan(value)) return "nan";
+  std::string text = decimal(value);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+}  // namespace tenfold::graph

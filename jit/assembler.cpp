@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/assembler.hpp"
+
+#include <string>
+
+namespace tenfold::jit {
+namespace {
+
+/// No kernel comes near this; one that did would end in ERR_CODE_IS_TOO_BIG and an internal_error.
+constexpr std::size_t kBufferBytes = 64 << 10;
+
+// rsp, rbp (scratch) and rdi (arguments) are spoken for. Callers' scratch registers are leased first.
+constexpr int kLeasable[] = {Xbyak::Operand::R15, Xbyak::Operand::R14, Xbyak::Operand::R13, Xbyak::Operand::R12,
+                             Xbyak::Operand::RBX, Xbyak::Operand::R11, Xbyak::Operand::R10, Xbyak::Operand::R9,
+                             Xbyak::Operand::R8,  Xbyak::Operand::RSI, Xbyak::Operand::RDX, Xbyak::Operand::RCX,
+                             Xbyak::Operand::RAX};
+constexpr int kCalleeSaved[] = {Xbyak::Operand::RBX, Xbyak::Operand::RBP, Xbyak::Operand::R12,
+                                Xbyak::Operand::R13, Xbyak::Operand::R14, Xbyak::Operand::R15};
+
+}  // namespace
+
+Assembler::Assembler() : buffer_(kBufferBytes / sizeof(Block)), free_(std::begin(kLeasable), std::end(kLeasable)) {
+  Xbyak::ClearError();
+  generator_ = std::make_unique<Xbyak::CodeGenerator>(kBufferBytes, buffer_.data());
+  generator_->setDefaultJmpNEAR(true);
+}
+
+Xbyak::Address Assembler::constant(const Bytes64& bytes, int at) {
+  for (const auto& known : constants_)
+    if (known->bytes == bytes) return generator_->ptr[generator_->rip + known->label + at];
+  constants_.push_back(std::make_unique<Constant>());
+  constants_.back()->bytes = bytes;
+  return generator_->ptr[generator_->rip + constants_.back()->label + at];
+}
+
+Xbyak::Address Assembler::splat(std::uint64_t pattern, int bytes) {
+  Bytes64 all{};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = static_cast<std::uint8_t>(pattern >> (8 * (i % static_cast<std::size_t>(bytes))));
+  return constant(all, 0);
+}
+
+Xbyak::Address Assembler::iota(int first, int step, int bytes, int at) {
+  Bytes64 all{};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::size_t lane = i / static_cast<std::size_t>(bytes);
+    const std::size_t byte = i % static_cast<std::size_t>(bytes);
+    all[i] = static_cast<std::uint8_t>((first + step * static_cast<int>(lane)) >> (8 * byte));
+  }
+  return constant(all, at);
+}
+
+void Assembler::prologue() {
+  generator_->endbr64();
+  for (const int reg : kCalleeSaved) generator_->push(Xbyak::Reg64(reg));
+}
+
+void Assembler::epilogue() {
+  for (std::size_t i = std::size(kCalleeSaved); i-- > 0;) generator_->pop(Xbyak::Reg64(kCalleeSaved[i]));
+  generator_->ret();
+}
+
+Result<std::vector<std::uint8_t>> Assembler::finish() {
+  if (!constants_.empty()) generator_->align(64, false);
+  for (const auto& constant : constants_) {
+    generator_->L(constant->label);
+    generator_->db(constant->bytes.data(), constant->bytes.size());
+  }
+  generator_->ready();
+  const int error = Xbyak::GetError();
+  Xbyak::ClearError();
+  if (ran_out_) return Status(Code::internal_error, "emitter: ran out of general registers");
+  if (error != 0) return Status(Code::internal_error, std::string("emitter: ") + Xbyak::ConvertErrorToString(error));
+  const std::uint8_t* const start = generator_->getCode();
+  return std::vector<std::uint8_t>(start, start + generator_->getSize());
+}
+
+Gpr::Gpr(Assembler& assembler) : assembler_(assembler) {
+  if (assembler_.free_.empty()) {
+    assembler_.ran_out_ = true;
+    return;
+  }
+  reg_ = Xbyak::Reg64(assembler_.free_.back());
+  assembler_.free_.pop_back();
+}
+
+Gpr::~Gpr() {
+  if (!assembler_.ran_out_) assembler_.free_.push_back(reg_.getIdx());
+}
+
+}  // namespace tenfold::jit

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The assembler that emitters hold: Xbyak writing into ordinary memory, general registers that are leased and come
+// back, and a pool of 64-byte constants behind the code. This is the one header that includes Xbyak.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#define XBYAK_NO_EXCEPTION
+#include <xbyak/xbyak.h>
+
+#include "tenfold/status.hpp"
+
+namespace tenfold::jit {
+
+class Assembler {
+ public:
+  Assembler();
+  Assembler(const Assembler&) = delete;
+  Assembler& operator=(const Assembler&) = delete;
+
+  Xbyak::CodeGenerator& code() noexcept { return *generator_; }
+
+  /// 64 bytes, all of them copies of the low `bytes` (2, 4 or 8) of `pattern`, as a memory operand.
+  Xbyak::Address splat(std::uint64_t pattern, int bytes);
+
+  /// Lane numbers as 64 bytes of `bytes` (2 or 4) each: first, first + step, ...; as a memory operand that starts at
+  /// byte `at`.
+  Xbyak::Address iota(int first, int step, int bytes, int at);
+
+  /// Pushes what the calling convention wants kept; epilogue() pops it and returns.
+  void prologue();
+  void epilogue();
+
+  /// Appends the constants and hands out the bytes; internal_error when anything on the way failed.
+  Result<std::vector<std::uint8_t>> finish();
+
+ private:
+  friend class Gpr;
+  using Bytes64 = std::array<std::uint8_t, 64>;
+  struct Constant {
+    Bytes64 bytes;
+    Xbyak::Label label;
+  };
+  Xbyak::Address constant(const Bytes64& bytes, int at);
+
+  /// Aligned: Xbyak aligns by address, and the same kernel must have the same bytes each time.
+  struct alignas(64) Block {
+    std::uint8_t bytes[64];
+  };
+  std::vector<Block> buffer_;
+  std::unique_ptr<Xbyak::CodeGenerator> generator_;
+  std::vector<std::unique_ptr<Constant>> constants_;
+  std::vector<int> free_;  ///< general registers that can be leased
+  bool ran_out_ = false;
+};
+
+/// A leased general register; it goes back when the lease ends.
+class Gpr {
+ public:
+  explicit Gpr(Assembler& assembler);
+  ~Gpr();
+  Gpr(const Gpr&) = delete;
+  Gpr& operator=(const Gpr&) = delete;
+
+  operator const Xbyak::Reg64&() const noexcept { return reg_; }  // NOLINT: a lease is used as the register
+  const Xbyak::Reg64& reg() const noexcept { return reg_; }
+  Xbyak::Reg32 r32() const { return reg_.cvt32(); }
+
+ private:
+  Assembler& assembler_;
+  Xbyak::Reg64 reg_;
+};
+
+}  // namespace tenfold::jit

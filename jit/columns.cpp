@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The columns nest: lanes are neighbouring outputs. Two forms:
+//
+// direct (schedule.columns == 0): at most kChain rows; one vector of columns at a time, its accumulator in registers.
+//
+// tiled: the accumulators of a tile of columns lie in records in L1. Rows are swept over the tile, `rows_at_once` of
+// them together, so that memory is read as a few parallel streams in its own order. Chained reductions are flushed into
+// f64 after kChain rows of the innermost reduced level, so a chain never depends on tiles or sweeps.
+#include <bit>
+#include <optional>
+
+#include "jit/nest.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using Xbyak::Label;
+using Xbyak::Reg64;
+
+class Columns {
+ public:
+  explicit Columns(Nest& nest)
+      : n_(nest), c_(nest.c), reduced_(nest.other_levels(true)), row_stride_(nest.a), p_(nest.a), q_(nest.a) {
+    // Without a reduced level every output is one element: a single row, whose stride does not matter.
+    inner_ = reduced_.empty() ? -1 : reduced_.back();
+    if (!reduced_.empty()) reduced_.pop_back();
+    staged_input_ = !n_.input_contiguous();
+    rows_at_once_ = staged_input_ ? 1 : n_.schedule.rows_at_once;
+  }
+
+  void emit() {
+    n_.over(n_.other_levels(false), [this] {
+      c_.mov(n_.slot(frame::kNestInput), n_.in);
+      c_.mov(n_.slot(frame::kNestOutput), n_.out);
+      load_row_stride();
+      if (n_.schedule.columns == 0) {
+        direct();
+      } else {
+        tiles();
+      }
+      c_.mov(n_.in, n_.slot(frame::kNestInput));
+      c_.mov(n_.out, n_.slot(frame::kNestOutput));
+    });
+  }
+
+ private:
+  void load_row_stride() {
+    if (inner_ >= 0) {
+      n_.load_input_stride(row_stride_, inner_);
+    } else {
+      c_.xor_(row_stride_.r32(), row_stride_.r32());
+    }
+  }
+
+  void load_rows(const Reg64& d) {
+    if (inner_ >= 0) {
+      n_.load_extent(d, inner_);
+    } else {
+      c_.mov(d.cvt32(), 1);
+    }
+  }
+
+  void load_steps(const Reg64& d) {
+    n_.load_extent(d, n_.schedule.vector_level);
+    c_.shr(d, std::countr_zero(static_cast<unsigned>(n_.s.lanes())));
+  }
+
+  // ---- one vector of columns
+
+  /// One row's step for the columns at `from`.
+  void step(const Reg64& from, Part part) {
+    const bool through_staging = staged_input_ || (part == Part::tail && !n_.s.loads_tails());
+    if (!through_staging) {
+      n_.s.step(0, from, part);
+      return;
+    }
+    Gpr stride(n_.a), count(n_.a);
+    n_.load_input_stride(stride, n_.schedule.vector_level);
+    load_count(count, part);
+    n_.stage_in(from, stride, count);
+    n_.s.step(0, Nest::staging(), part);
+  }
+
+  void load_count(const Gpr& count, Part part) {
+    if (part == Part::tail) {
+      c_.mov(count, n_.slot(frame::kTailCount));
+    } else {
+      c_.mov(count.r32(), n_.s.lanes());
+    }
+  }
+
+  /// Finishes the totals and stores them where `out` stands.
+  void store(Part part) {
+    n_.s.finish(Part::full);
+    if (n_.output_contiguous() && (part == Part::full || n_.s.stores_tails())) {
+      n_.s.store(n_.out.reg(), part);
+      return;
+    }
+    n_.s.store(Nest::staging(), Part::full);
+    Gpr stride(n_.a), count(n_.a);
+    n_.load_output_stride(stride, n_.schedule.vector_level);
+    load_count(count, part);
+    n_.stage_out(n_.out, stride, count);
+  }
+
+  /// Moves a pointer on by `steps` vector steps.
+  void advance(const Reg64& pointer, const Reg64& steps, bool input) {
+    const bool contiguous = input ? n_.input_contiguous() : n_.output_contiguous();
+    Gpr bytes(n_.a);
+    if (contiguous) {
+      c_.imul(bytes, steps, n_.s.lanes() * (input ? n_.s.input_bytes() : n_.s.output_bytes()));
+    } else {
+      if (input) {
+        n_.load_input_stride(bytes, n_.schedule.vector_level);
+      } else {
+        n_.load_output_stride(bytes, n_.schedule.vector_level);
+      }
+      c_.imul(bytes, steps);
+      c_.imul(bytes, bytes, n_.s.lanes());
+    }
+    c_.add(pointer, bytes);
+  }
+
+  // ---- direct
+
+  void direct() {
+    Gpr steps(n_.a), one(n_.a);
+    Label again, partial, done;
+    c_.mov(one.r32(), 1);
+    load_steps(steps);
+    c_.test(steps, steps);
+    c_.jz(partial);
+    c_.L(again);
+    direct_vector(Part::full);
+    advance(n_.in, one, true);
+    advance(n_.out, one, false);
+    c_.dec(steps);
+    c_.jnz(again);
+    c_.L(partial);
+    c_.cmp(n_.slot(frame::kTailCount), 0);
+    c_.jz(done);
+    direct_vector(Part::tail);
+    c_.L(done);
+  }
+
+  void direct_vector(Part part) {
+    Gpr rows(n_.a);
+    Label again, flush;
+    n_.s.init_totals();
+    n_.s.init_set(0);
+    load_rows(rows);
+    c_.mov(p_, n_.in);
+    c_.test(rows, rows);
+    c_.jz(flush);
+    c_.L(again);
+    step(p_, part);
+    c_.add(p_, row_stride_);
+    c_.dec(rows);
+    c_.jnz(again);
+    c_.L(flush);
+    n_.s.flush(0);
+    store(part);
+  }
+
+  // ---- tiled
+
+  void tiles() {
+    Label tile, done;
+    {
+      Gpr steps(n_.a);
+      load_steps(steps);
+      c_.mov(n_.slot(frame::kStepsLeft), steps);
+    }
+    c_.L(tile);
+    take_tile();
+    each_record([this](const Reg64& record, Part) { n_.s.init_record(record); });
+    n_.over(reduced_, [this] { chains(); });
+    each_record([this](const Reg64& record, Part part) {
+      n_.s.load_totals(record);
+      store(part);
+      if (part == Part::full) {
+        Gpr one(n_.a);
+        c_.mov(one.r32(), 1);
+        advance(n_.out, one, false);
+      }
+    });
+    c_.cmp(n_.slot(frame::kStepsLeft), 0);
+    c_.jz(done);
+    {
+      Gpr steps(n_.a);
+      c_.mov(steps, n_.slot(frame::kTileSteps));
+      advance(n_.in, steps, true);
+    }
+    c_.jmp(tile);
+    c_.L(done);
+  }
+
+  /// Sets kTileSteps and kTileTail; the last tile takes the partial step along.
+  void take_tile() {
+    Gpr steps(n_.a), left(n_.a), tail(n_.a);
+    Label not_last;
+    c_.mov(left, n_.slot(frame::kStepsLeft));
+    c_.mov(steps.r32(), static_cast<std::uint32_t>(n_.schedule.columns / n_.s.lanes()));
+    c_.cmp(left, steps);
+    c_.cmovb(steps, left);
+    c_.sub(left, steps);
+    c_.mov(n_.slot(frame::kStepsLeft), left);
+    c_.mov(n_.slot(frame::kTileSteps), steps);
+    c_.xor_(tail.r32(), tail.r32());
+    c_.test(left, left);
+    c_.jnz(not_last);
+    c_.mov(tail, n_.slot(frame::kTailCount));
+    c_.L(not_last);
+    c_.mov(n_.slot(frame::kTileTail), tail);
+  }
+
+  /// `body` for each whole record of the tile, then for the partial one.
+  template <class Body>
+  void each_record(const Body& body) {
+    Gpr record(n_.a), steps(n_.a);
+    Label again, partial, done;
+    c_.lea(record, c_.ptr[c_.rbp + frame::kRecords]);
+    c_.mov(steps, n_.slot(frame::kTileSteps));
+    c_.test(steps, steps);
+    c_.jz(partial);
+    c_.align(32);
+    c_.L(again);
+    body(record, Part::full);
+    c_.add(record, n_.s.record_bytes());
+    c_.dec(steps);
+    c_.jnz(again);
+    c_.L(partial);
+    c_.cmp(n_.slot(frame::kTileTail), 0);
+    c_.jz(done);
+    body(record, Part::tail);
+    c_.L(done);
+  }
+
+  /// All rows of the innermost reduced level, over the tile whose first column `in` stands at.
+  void chains() {
+    Gpr rows(n_.a);
+    load_rows(rows);
+    c_.mov(q_, n_.in);
+    if (!n_.s.chained()) {
+      sweeps(rows);
+      return;
+    }
+    Gpr chain(n_.a);
+    Label again, done;
+    c_.L(again);
+    c_.test(rows, rows);
+    c_.jz(done);
+    c_.mov(chain.r32(), schedule::kChain);
+    c_.cmp(rows, chain);
+    c_.cmovb(chain, rows);
+    c_.sub(rows, chain);
+    sweeps(chain);
+    each_record([this](const Reg64& record, Part) { n_.s.flush_record(record); });
+    c_.jmp(again);
+    c_.L(done);
+  }
+
+  /// `rows` rows from `q_` on, `rows_at_once` together as long as there are that many.
+  void sweeps(const Reg64& rows) {
+    for (int at_once : {rows_at_once_, 1}) {
+      Label again, done;
+      c_.L(again);
+      c_.cmp(rows, at_once);
+      c_.jb(done);
+      sweep(at_once);
+      for (int row = 0; row < at_once; ++row) c_.add(q_, row_stride_);
+      c_.sub(rows, at_once);
+      c_.jmp(again);
+      c_.L(done);
+      if (rows_at_once_ == 1) break;
+    }
+  }
+
+  void sweep(int at_once) {
+    std::optional<Gpr> stride3, upper, ahead;
+    if (at_once >= 4) {
+      stride3.emplace(n_.a);
+      c_.lea(*stride3, c_.ptr[row_stride_.reg() + row_stride_.reg() * 2]);
+    }
+    c_.mov(p_, q_);
+    if (at_once == 8) {
+      upper.emplace(n_.a);
+      c_.lea(*upper, c_.ptr[q_.reg() + row_stride_.reg() * 4]);
+    }
+    if (n_.schedule.prefetch_rows > 0 && at_once > 1) {
+      ahead.emplace(n_.a);
+      c_.imul(*ahead, row_stride_, n_.schedule.prefetch_rows);
+      c_.add(*ahead, q_);
+    }
+    each_record([&](const Reg64& record, Part part) {
+      n_.s.load_set(record);
+      if (part == Part::tail || staged_input_ || !n_.s.loads_tails()) {
+        rows_one_by_one(at_once, part);
+      } else {
+        for (int row = 0; row < at_once; ++row) {
+          const Reg64& base = row >= 4 ? upper->reg() : p_.reg();
+          const Reg64 index = row % 4 == 3 ? stride3->reg() : row_stride_.reg();
+          const int scale = row % 4 == 3 ? 1 : row % 4;
+          const Memory from = scale == 0 ? Memory(base) : base + index * scale;
+          n_.s.step(0, from, Part::full);
+          if (ahead) prefetch_row(*ahead, row, stride3);
+        }
+      }
+      n_.s.store_set(record);
+      if (part == Part::tail) return;
+      if (staged_input_) {
+        Gpr one(n_.a);
+        c_.mov(one.r32(), 1);
+        advance(p_, one, true);
+      } else {
+        c_.add(p_, n_.s.step_bytes());
+        if (upper) c_.add(*upper, n_.s.step_bytes());
+        if (ahead) c_.add(*ahead, n_.s.step_bytes());
+      }
+    });
+  }
+
+  /// The line that a later sweep reads where this one reads now, into L2.
+  void prefetch_row(const Gpr& ahead, int row, const std::optional<Gpr>& stride3) {
+    if (row % 4 == 3) {
+      c_.prefetcht1(c_.ptr[ahead.reg() + stride3->reg()]);
+    } else if (row % 4 == 0) {
+      c_.prefetcht1(c_.ptr[ahead.reg()]);
+    } else {
+      c_.prefetcht1(c_.ptr[ahead.reg() + row_stride_.reg() * (row % 4)]);
+    }
+  }
+
+  void rows_one_by_one(int at_once, Part part) {
+    if (at_once == 1) {
+      step(p_, part);
+      return;
+    }
+    Gpr from(n_.a);
+    c_.mov(from, p_);
+    for (int row = 0; row < at_once; ++row) {
+      step(from, part);
+      if (row + 1 < at_once) c_.add(from, row_stride_);
+    }
+  }
+
+  Nest& n_;
+  Xbyak::CodeGenerator& c_;
+  std::vector<int> reduced_;  ///< levels outside the innermost reduced one
+  int inner_ = -1;            ///< the innermost reduced level
+  bool staged_input_ = false;
+  int rows_at_once_ = 1;
+  Gpr row_stride_, p_, q_;
+};
+
+}  // namespace
+
+void emit_columns(Nest& nest) { Columns(nest).emit(); }
+
+}  // namespace tenfold::jit

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a kernel keeps what does not fit in registers: byte offsets into KernelArgs::scratch (rbp in emitted code).
+// The stack holds saved registers only.
+#pragma once
+
+#include "jit/abi.hpp"
+
+namespace tenfold::jit::frame {
+
+inline constexpr int kSlot = 8;
+inline constexpr int kCounters = 0;                                 ///< by level: iterations left
+inline constexpr int kSavedInput = kCounters + kSlot * kMaxLevels;  ///< by level: input pointer at loop entry
+inline constexpr int kSavedOutput = kSavedInput + kSlot * kMaxLevels;
+inline constexpr int kTailCount = kSavedOutput + kSlot * kMaxLevels;  ///< lanes in the last, partial step
+inline constexpr int kTailLast = kTailCount + kSlot;  ///< byte offset of the last 16-bit element of the tail
+inline constexpr int kNestInput = kTailLast + kSlot;  ///< columns: pointers at the start of the columns
+inline constexpr int kNestOutput = kNestInput + kSlot;
+inline constexpr int kStepsLeft = kNestOutput + kSlot;  ///< columns: whole vector steps after this tile
+inline constexpr int kTileSteps = kStepsLeft + kSlot;   ///< columns: whole vector steps of this tile
+inline constexpr int kTileTail = kTileSteps + kSlot;    ///< columns: lanes of this tile's partial step, 0 for none
+inline constexpr int kMasks = 256;                      ///< of the AVX2 layer, three of 64 bytes
+inline constexpr int kStaging = kMasks + 3 * 64;        ///< 128 bytes for element-wise copies
+inline constexpr int kRecords = kStaging + 128;         ///< accumulators of a tile of columns
+
+static_assert(kTileTail + kSlot <= kMasks);
+
+}  // namespace tenfold::jit::frame

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the two loop nests share: pointers, loops over levels with run-time extents, and element-wise copies through the
+// staging area for operands that are not contiguous along the vector level.
+#pragma once
+
+#include <functional>
+
+#include "jit/assembler.hpp"
+#include "jit/frame.hpp"
+#include "jit/state.hpp"
+#include "jit/vector.hpp"
+#include "kernel/spec.hpp"
+#include "schedule/schedule.hpp"
+
+namespace tenfold::jit {
+
+struct Nest {
+  Nest(Assembler& assembler, VectorLayer& layer, ReduceState& state, const kernel::KernelSpec& spec,
+       const schedule::Schedule& schedule);
+
+  Assembler& a;
+  Xbyak::CodeGenerator& c;
+  VectorLayer& v;
+  ReduceState& s;
+  const kernel::KernelSpec& spec;
+  const schedule::Schedule& schedule;
+  Gpr in, out;  ///< where the loops stand
+
+  bool input_contiguous() const { return spec.inputs[0].strides[vector_level()] == 1; }
+  bool output_contiguous() const { return spec.outputs[0].strides[vector_level()] == 1; }
+  std::size_t vector_level() const { return static_cast<std::size_t>(schedule.vector_level); }
+  /// Levels of that kind without the vector level, outermost first.
+  std::vector<int> other_levels(bool reduced) const;
+
+  /// Loads pointers, and prepares the masks of the vector level's tail.
+  void start();
+
+  void load_extent(const Xbyak::Reg64& d, int level);
+  void load_input_stride(const Xbyak::Reg64& d, int level);   ///< bytes
+  void load_output_stride(const Xbyak::Reg64& d, int level);  ///< bytes
+  Xbyak::Address slot(int offset) const;
+
+  /// Runs `body` for every index of these levels, `in` (and `out`, on kept levels) moving along; both stand where they
+  /// stood when it is done.
+  void over(const std::vector<int>& levels, const std::function<void()>& body);
+
+  /// Copies `count` elements of the input, `stride` bytes apart from `from` on, side by side into the staging area.
+  void stage_in(const Xbyak::Reg64& from, const Xbyak::Reg64& stride, const Xbyak::Reg64& count);
+  /// Copies `count` elements from the staging area to the output, `stride` bytes apart.
+  void stage_out(const Xbyak::Reg64& to, const Xbyak::Reg64& stride, const Xbyak::Reg64& count);
+  static Memory staging();
+
+ private:
+  void copy_elements(const Xbyak::Reg64& operand, const Xbyak::Reg64& stride, const Xbyak::Reg64& count, int bytes,
+                     bool in);
+};
+
+/// The reduced level is contiguous: each output folds vectors, then lanes.
+void emit_rows(Nest& nest);
+/// A kept level is contiguous: lanes are neighbouring outputs.
+void emit_columns(Nest& nest);
+
+}  // namespace tenfold::jit

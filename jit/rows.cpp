@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rows nest. For each output: for each index of the outer reduced levels: one row of the vector level.
+//
+// A row of a chained reduction is cut into blocks of kChain * unroll vector steps, counted from its start; step k of a
+// block goes to set k mod unroll. What is left after the last whole group of a block of `unroll` steps goes to set 0,
+// the partial step last. So which elements share a chain depends on the row's length alone.
+#include <bit>
+
+#include "jit/nest.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using Xbyak::Label;
+using Xbyak::Reg64;
+
+class Rows {
+ public:
+  explicit Rows(Nest& nest)
+      : n_(nest), c_(nest.c), unroll_(nest.input_contiguous() ? nest.schedule.unroll : 1), p_(nest.a), steps_(nest.a) {
+    if (!n_.input_contiguous()) element_stride_.emplace(nest.a);
+  }
+
+  void emit() {
+    n_.over(n_.other_levels(false), [this] { output(); });
+  }
+
+ private:
+  void output() {
+    n_.s.init_totals();
+    if (!n_.s.chained()) init_sets();
+    n_.over(n_.other_levels(true), [this] { row(); });
+    if (!n_.s.chained()) merge_sets();
+    n_.s.finish(Part::one);
+    n_.s.store(n_.out.reg(), Part::one);
+  }
+
+  void init_sets() {
+    for (int set = 0; set < unroll_; ++set) n_.s.init_set(set);
+  }
+
+  /// (0 + 1) + (2 + 3)
+  void merge_sets() {
+    for (int distance = 1; distance < unroll_; distance *= 2)
+      for (int set = 0; set + distance < unroll_; set += 2 * distance) n_.s.merge(set, set + distance);
+  }
+
+  void row() {
+    c_.mov(p_, n_.in);
+    n_.load_extent(steps_, n_.schedule.vector_level);
+    c_.shr(steps_, std::countr_zero(static_cast<unsigned>(n_.s.lanes())));
+    if (!n_.input_contiguous()) n_.load_input_stride(*element_stride_, n_.schedule.vector_level);
+    if (n_.s.chained()) {
+      blocks();
+    } else {
+      groups();
+    }
+    rest();
+  }
+
+  /// Whole blocks, and the whole groups of the last one.
+  void blocks() {
+    Gpr groups(n_.a), taken(n_.a);
+    Label block, done;
+    c_.L(block);
+    c_.mov(groups, steps_);
+    if (unroll_ > 1) c_.shr(groups, std::countr_zero(static_cast<unsigned>(unroll_)));
+    c_.test(groups, groups);
+    c_.jz(done);
+    c_.mov(taken.r32(), schedule::kChain);
+    c_.cmp(groups, taken);
+    c_.cmova(groups, taken);
+    c_.mov(taken, groups);
+    if (unroll_ > 1) c_.shl(taken, std::countr_zero(static_cast<unsigned>(unroll_)));
+    c_.sub(steps_, taken);
+    init_sets();
+    repeat(groups);
+    merge_sets();
+    n_.s.flush(0);
+    c_.jmp(block);
+    c_.L(done);
+  }
+
+  void groups() {
+    Gpr groups(n_.a);
+    Label done;
+    c_.mov(groups, steps_);
+    if (unroll_ > 1) c_.shr(groups, std::countr_zero(static_cast<unsigned>(unroll_)));
+    c_.and_(steps_, unroll_ - 1);
+    c_.test(groups, groups);
+    c_.jz(done);
+    repeat(groups);
+    c_.L(done);
+  }
+
+  void repeat(const Reg64& groups) {
+    Label again;
+    c_.align(32);
+    c_.L(again);
+    for (int set = 0; set < unroll_; ++set) whole_step(set, set);
+    if (n_.input_contiguous()) c_.add(p_, unroll_ * n_.s.step_bytes());
+    c_.dec(groups);
+    c_.jnz(again);
+  }
+
+  /// One vector step at `p_`, `offset` steps on. Staged operands advance `p_` themselves.
+  void whole_step(int set, int offset) {
+    if (n_.input_contiguous()) {
+      n_.s.step(set, p_.reg() + offset * n_.s.step_bytes(), Part::full);
+      return;
+    }
+    Gpr lanes(n_.a);
+    c_.mov(lanes.r32(), n_.s.lanes());
+    n_.stage_in(p_, *element_stride_, lanes);
+    c_.imul(lanes, *element_stride_, n_.s.lanes());
+    c_.add(p_, lanes);
+    n_.s.step(set, Nest::staging(), Part::full);
+  }
+
+  /// Fewer than `unroll` whole steps and the partial one, into set 0.
+  void rest() {
+    Gpr tail(n_.a);
+    Label again, partial, flush, done;
+    c_.mov(tail, n_.slot(frame::kTailCount));
+    if (n_.s.chained()) {
+      Gpr any(n_.a);
+      c_.mov(any, tail);
+      c_.or_(any, steps_);
+      c_.jz(done);
+      n_.s.init_set(0);
+    }
+    c_.test(steps_, steps_);
+    c_.jz(partial);
+    c_.L(again);
+    whole_step(0, 0);
+    if (n_.input_contiguous()) c_.add(p_, n_.s.step_bytes());
+    c_.dec(steps_);
+    c_.jnz(again);
+    c_.L(partial);
+    c_.test(tail, tail);
+    c_.jz(flush);
+    if (n_.input_contiguous()) {
+      n_.s.step(0, p_.reg(), Part::tail);
+    } else {
+      n_.stage_in(p_, *element_stride_, tail);
+      n_.s.step(0, Nest::staging(), Part::tail);
+    }
+    c_.L(flush);
+    n_.s.flush(0);
+    c_.L(done);
+  }
+
+  Nest& n_;
+  Xbyak::CodeGenerator& c_;
+  int unroll_;
+  Gpr p_, steps_;
+  std::optional<Gpr> element_stride_;
+};
+
+}  // namespace
+
+void emit_rows(Nest& nest) { Rows(nest).emit(); }
+
+}  // namespace tenfold::jit

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a reduction keeps while it runs, in vectors: how elements enter, how parts merge, how the answer leaves. The
+// nests (rows, columns) drive it and know no reduction; it drives the vector layer and knows no loop.
+//
+// Vectors are handed out by a fixed map that fits AVX2's seven: sets from 0, totals (f64, low and high lanes) in 4 and
+// 5, a loaded vector in 6.
+#pragma once
+
+#include <memory>
+
+#include "jit/vector.hpp"
+#include "schedule/body.hpp"
+
+namespace tenfold::jit {
+
+class ReduceState {
+ public:
+  static std::unique_ptr<ReduceState> make(VectorLayer& layer, const kernel::KernelSpec& spec,
+                                           const schedule::ReduceBody& body);
+  virtual ~ReduceState() = default;
+  ReduceState(const ReduceState&) = delete;
+  ReduceState& operator=(const ReduceState&) = delete;
+
+  int lanes() const { return schedule::lanes_per_step(lanes_); }
+  int input_bytes() const { return byte_size(input_); }
+  int output_bytes() const { return byte_size(output_); }
+  int step_bytes() const { return lanes() * input_bytes(); }
+  virtual int lane_bits() const = 0;
+  /// True when a set must be flushed into the totals after kChain steps.
+  bool chained() const { return lanes_ == schedule::Lanes::chained_f32; }
+  /// True when step() can read a tail of elements straight from an operand.
+  bool loads_tails() const { return lanes_ != schedule::Lanes::wide_f64; }
+  bool stores_tails() const;
+
+  /// Sets: accumulators that take one vector step each.
+  virtual void init_set(int set) = 0;
+  virtual void step(int set, const Memory& from, Part part) = 0;
+  virtual void merge(int into, int from) = 0;
+
+  /// Totals: what an output has seen. For states without chains, set 0 is the total and flush() nothing.
+  virtual void init_totals() = 0;
+  virtual void flush(int set) = 0;
+
+  /// Records: the same in memory, for a vector of columns. record_bytes() each.
+  virtual int record_bytes() const = 0;
+  virtual void init_record(const Memory& record) = 0;
+  virtual void load_set(const Memory& record) = 0;   ///< into set 0
+  virtual void store_set(const Memory& record) = 0;  ///< from set 0
+  virtual void flush_record(const Memory& record) = 0;
+  virtual void load_totals(const Memory& record) = 0;
+
+  /// Totals to the answer, and the answer to memory (full or one; a tail where stores_tails()).
+  virtual void finish(Part part) = 0;
+  virtual void store(const Memory& to, Part part) = 0;
+
+ protected:
+  ReduceState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body)
+      : v_(layer),
+        body_(body),
+        lanes_(schedule::lanes_of(spec, body)),
+        input_(spec.inputs[0].dtype),
+        output_(spec.outputs[0].dtype) {}
+
+  VectorLayer& v_;
+  const schedule::ReduceBody& body_;
+  schedule::Lanes lanes_;
+  DType input_, output_;
+};
+
+/// Byte offset of KernelArgs::count, which rdi points at.
+Memory count_argument();
+
+}  // namespace tenfold::jit

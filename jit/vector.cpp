@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/vector.hpp"
+
+#include "jit/vector_isa.hpp"
+
+namespace tenfold::jit {
+
+std::unique_ptr<VectorLayer> VectorLayer::make(Assembler& assembler, target::Isa isa) {
+  return isa == target::Isa::avx2 ? make_avx2_layer(assembler) : make_avx512_layer(assembler);
+}
+
+FloatBits float_bits(DType dtype) {
+  switch (dtype) {
+    case DType::bf16: return {0x7f80, 0xff80, 0x7fc0};
+    case DType::f16: return {0x7c00, 0xfc00, 0x7e00};
+    default: return {0x7f800000, 0xff800000, 0x7fc00000};
+  }
+}
+
+}  // namespace tenfold::jit

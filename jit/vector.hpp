@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The portable vector layer that kernels speak: virtual vectors of 64 bytes, one zmm or two ymm, so that a lane is the
+// same lane on every instruction set and sums have the same bits. Only vector_avx2.cpp and vector_avx512.cpp know
+// which.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "jit/assembler.hpp"
+#include "target/target.hpp"
+#include "tenfold/dtype.hpp"
+
+namespace tenfold::jit {
+
+/// A virtual vector by number.
+using Vec = int;
+
+/// How much of a vector an operation concerns.
+enum class Part {
+  full,  ///< all lanes
+  tail,  ///< the first lanes, as many as prepare_tail() was given; memory past them is not touched
+  one,   ///< lane 0; the others may hold anything
+};
+
+enum class Extreme { greatest_signed, greatest_unsigned, least_unsigned };
+enum class Arithmetic { add, multiply };
+
+/// Memory operands are base + index * scale + displacement; `tail` parts take no index.
+using Memory = Xbyak::RegExp;
+
+class VectorLayer {
+ public:
+  static std::unique_ptr<VectorLayer> make(Assembler& assembler, target::Isa isa);
+  explicit VectorLayer(Assembler& assembler) : assembler_(assembler), code_(assembler.code()) {}
+  virtual ~VectorLayer() = default;
+  VectorLayer(const VectorLayer&) = delete;
+  VectorLayer& operator=(const VectorLayer&) = delete;
+
+  /// Vectors that emitters may use: [0, vectors()).
+  virtual int vectors() const = 0;
+
+  /// Makes the masks for tails of `count` lanes (1 to lanes - 1) of `lane_bits`, read from elements of `element_bytes`.
+  virtual void prepare_tail(const Xbyak::Reg64& count, int lane_bits, int element_bytes) = 0;
+  /// Lanes of `v` past the tail become `pattern`.
+  virtual void fill_past_tail(Vec v, std::uint64_t pattern, int lane_bits) = 0;
+
+  /// 16 elements of `dtype` (f32, bf16, f16), widened exactly to 32-bit lanes. Tail: lanes past it are zero.
+  virtual void load32(Vec d, DType dtype, const Memory& from, Part part) = 0;
+  /// 32 elements of 16 bits, as they are.
+  virtual void load16(Vec d, const Memory& from, Part part) = 0;
+  /// 64 bytes as they are; `full` parts of everything.
+  virtual void load_bytes(Vec d, const Memory& from) = 0;
+  virtual void store_bytes(const Memory& to, Vec s) = 0;
+
+  /// Rounds 16 f32 lanes to `dtype`, to nearest even, and stores them. NaNs must be canonical. Clobbers `s`.
+  virtual void store32(const Memory& to, DType dtype, Vec s, Part part) = 0;
+  virtual void store16(const Memory& to, Vec s, Part part) = 0;
+  /// Lane 0 of an f64 vector.
+  virtual void store64_one(const Memory& to, Vec s) = 0;
+  /// True when store32 and store16 can write a tail of elements of this size.
+  virtual bool stores_tails_of(int element_bytes) const = 0;
+
+  virtual void splat(Vec d, std::uint64_t pattern, int bytes) = 0;
+  virtual void abs32(Vec d) = 0;
+  virtual void arithmetic32(Arithmetic op, Vec d, Vec a, Vec b) = 0;
+  virtual void arithmetic32(Arithmetic op, Vec d, Vec a, const Memory& b) = 0;
+  virtual void extreme(Extreme op, Vec d, Vec a, Vec b, int lane_bits) = 0;
+
+  /// f32 lanes 0-7 into `lo`, 8-15 into `hi`, as f64. `lo` may be `s`.
+  virtual void widen(Vec lo, Vec hi, Vec s) = 0;
+  virtual void narrow(Vec d, Vec lo, Vec hi, Part part) = 0;
+  virtual void arithmetic64(Arithmetic op, Vec d, Vec a, Vec b) = 0;
+  virtual void divide64(Vec d, const Memory& by_f64, Part part) = 0;
+  virtual void square_root64(Vec d, Part part) = 0;
+  /// Every NaN becomes 0x7fc00000.
+  virtual void canonical_nan32(Vec d, Part part) = 0;
+
+  /// Lanes to one: lane i with lane i + 8, then + 4, + 2, + 1. The result is lane 0 of `lo`; clobbers both.
+  virtual void fold64(Arithmetic op, Vec lo, Vec hi) = 0;
+  virtual void fold_extreme(Extreme op, Vec d, int lane_bits) = 0;
+  /// The answer of an order state (signed greatest, unsigned greatest, unsigned least of raw bits), in `greatest`.
+  virtual void finish_order(bool maximum, DType dtype, Vec greatest, Vec greatest_unsigned, Vec least_unsigned,
+                            Part part) = 0;
+
+ protected:
+  Assembler& assembler_;
+  Xbyak::CodeGenerator& code_;
+};
+
+/// Bit patterns of a floating type that order states compare with.
+struct FloatBits {
+  std::uint64_t infinity, negative_infinity, canonical_nan;
+};
+FloatBits float_bits(DType dtype);
+
+}  // namespace tenfold::jit

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The vector layer for AVX2 + FMA + F16C: a virtual vector is ymm(2i) and ymm(2i+1); the last pair is the layer's own.
+// There are no masked 16-bit loads here: a tail of 16-bit elements is its whole 32-bit pairs, loaded under a mask, and
+// the odd last element, broadcast and masked into its place.
+#include "jit/frame.hpp"
+#include "jit/vector_isa.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using Xbyak::Xmm;
+using Xbyak::Ymm;
+
+constexpr int kLaneMask = frame::kMasks;       // lane is in the tail
+constexpr int kPairMask = frame::kMasks + 64;  // both 16-bit halves of the dword are in the tail
+constexpr int kOddMask = frame::kMasks + 128;  // 16-bit lane is the odd last one
+
+class Avx2Layer final : public VectorLayer {
+ public:
+  using VectorLayer::VectorLayer;
+
+  int vectors() const override { return 7; }
+
+  void prepare_tail(const Xbyak::Reg64& count, int lane_bits, int element_bytes) override {
+    code_.vmovd(Xmm(14), count.cvt32());
+    if (element_bytes == 2) {
+      code_.vpbroadcastd(Ymm(14), Xmm(14));
+      for (int half = 0; half < 2; ++half) {
+        code_.vpcmpgtd(Ymm(15), Ymm(14), assembler_.iota(1, 2, 4, 32 * half));
+        code_.vmovdqu(scratch(kPairMask, half), Ymm(15));
+      }
+      code_.vpbroadcastw(Ymm(14), Xmm(14));
+      for (int half = 0; half < 2; ++half) {
+        code_.vpcmpgtw(Ymm(15), Ymm(14), assembler_.iota(0, 1, 2, 32 * half));
+        if (lane_bits == 16) code_.vmovdqu(scratch(kLaneMask, half), Ymm(15));
+        code_.vmovdqu(Ymm(13), scratch(kPairMask, half));
+        code_.vpandn(Ymm(15), Ymm(13), Ymm(15));
+        code_.vmovdqu(scratch(kOddMask, half), Ymm(15));
+      }
+      Gpr last(assembler_);
+      code_.lea(last, code_.ptr[count + count - 2]);
+      code_.mov(code_.qword[code_.rbp + frame::kTailLast], last);
+    }
+    if (lane_bits == 16) return;
+    code_.vmovd(Xmm(14), count.cvt32());
+    code_.vpbroadcastd(Ymm(14), Xmm(14));
+    for (int half = 0; half < 2; ++half) {
+      code_.vpcmpgtd(Ymm(15), Ymm(14), assembler_.iota(0, 1, 4, 32 * half));
+      code_.vmovdqu(scratch(kLaneMask, half), Ymm(15));
+    }
+  }
+
+  void fill_past_tail(Vec v, std::uint64_t pattern, int lane_bits) override {
+    for (int half = 0; half < 2; ++half) {
+      code_.vmovdqu(Ymm(15), scratch(kLaneMask, half));
+      code_.vmovdqu(Ymm(14), assembler_.splat(pattern, lane_bits / 8));
+      code_.vpblendvb(ymm(v, half), Ymm(14), ymm(v, half), Ymm(15));
+    }
+  }
+
+  void load32(Vec d, DType dtype, const Memory& from, Part part) override {
+    if (dtype == DType::f32) {
+      for (int half = 0; half < 2; ++half) load_dwords(ymm(d, half), from + 32 * half, half, part);
+      return;
+    }
+    if (part == Part::full) {
+      for (int half = 0; half < 2; ++half) widen_half(ymm(d, half), dtype, code_.ptr[from + 16 * half]);
+      return;
+    }
+    load_words(ymm(d, 0), from, 0);
+    code_.vextracti128(Xmm(15), ymm(d, 0), 1);
+    widen_half(ymm(d, 1), dtype, Xmm(15));
+    widen_half(ymm(d, 0), dtype, xmm(d));
+  }
+
+  void load16(Vec d, const Memory& from, Part part) override {
+    for (int half = 0; half < 2; ++half) {
+      if (part == Part::full) {
+        code_.vmovdqu(ymm(d, half), code_.ptr[from + 32 * half]);
+      } else {
+        load_words(ymm(d, half), from, half);
+      }
+    }
+  }
+
+  void load_bytes(Vec d, const Memory& from) override {
+    for (int half = 0; half < 2; ++half) code_.vmovdqu(ymm(d, half), code_.ptr[from + 32 * half]);
+  }
+
+  void store_bytes(const Memory& to, Vec s) override {
+    for (int half = 0; half < 2; ++half) code_.vmovdqu(code_.ptr[to + 32 * half], ymm(s, half));
+  }
+
+  void store32(const Memory& to, DType dtype, Vec s, Part part) override {
+    if (dtype == DType::f32) {
+      store_dwords(to, s, part);
+      return;
+    }
+    if (dtype == DType::bf16) {
+      round_to_bf16(s, part);
+    } else {
+      code_.vcvtps2ph(xmm(s), narrow_source(s, 0, part), 0);
+      if (part == Part::full) code_.vcvtps2ph(Xmm(15), ymm(s, 1), 0);
+      if (part == Part::full) code_.vinserti128(ymm(s, 0), ymm(s, 0), Xmm(15), 1);
+    }
+    if (part == Part::one) {
+      code_.vpextrw(code_.word[to], xmm(s), 0);
+    } else {
+      code_.vmovdqu(code_.ptr[to], ymm(s, 0));
+    }
+  }
+
+  void store16(const Memory& to, Vec s, Part part) override {
+    if (part == Part::one) {
+      code_.vpextrw(code_.word[to], xmm(s), 0);
+    } else {
+      store_bytes(to, s);
+    }
+  }
+
+  void store64_one(const Memory& to, Vec s) override { code_.vmovsd(code_.ptr[to], xmm(s)); }
+  bool stores_tails_of(int element_bytes) const override { return element_bytes == 4; }
+
+  void splat(Vec d, std::uint64_t pattern, int bytes) override {
+    for (int half = 0; half < 2; ++half) {
+      if (pattern == 0) {
+        code_.vpxor(ymm(d, half), ymm(d, half), ymm(d, half));
+      } else {
+        code_.vmovdqu(ymm(d, half), assembler_.splat(pattern, bytes));
+      }
+    }
+  }
+
+  void abs32(Vec d) override {
+    for (int half = 0; half < 2; ++half) code_.vandps(ymm(d, half), ymm(d, half), assembler_.splat(0x7fffffff, 4));
+  }
+
+  void arithmetic32(Arithmetic op, Vec d, Vec a, Vec b) override {
+    for (int half = 0; half < 2; ++half) {
+      if (op == Arithmetic::add) {
+        code_.vaddps(ymm(d, half), ymm(a, half), ymm(b, half));
+      } else {
+        code_.vmulps(ymm(d, half), ymm(a, half), ymm(b, half));
+      }
+    }
+  }
+
+  void arithmetic32(Arithmetic op, Vec d, Vec a, const Memory& b) override {
+    for (int half = 0; half < 2; ++half) {
+      if (op == Arithmetic::add) {
+        code_.vaddps(ymm(d, half), ymm(a, half), code_.ptr[b + 32 * half]);
+      } else {
+        code_.vmulps(ymm(d, half), ymm(a, half), code_.ptr[b + 32 * half]);
+      }
+    }
+  }
+
+  void extreme(Extreme op, Vec d, Vec a, Vec b, int lane_bits) override {
+    for (int half = 0; half < 2; ++half) extreme_of(op, ymm(d, half), ymm(a, half), ymm(b, half), lane_bits);
+  }
+
+  void widen(Vec lo, Vec hi, Vec s) override {
+    code_.vextractf128(Xmm(15), ymm(s, 1), 1);
+    code_.vextractf128(Xmm(14), ymm(s, 0), 1);
+    code_.vcvtps2pd(ymm(hi, 1), Xmm(15));
+    code_.vcvtps2pd(ymm(hi, 0), Xmm(2 * s + 1));
+    code_.vcvtps2pd(ymm(lo, 1), Xmm(14));
+    code_.vcvtps2pd(ymm(lo, 0), xmm(s));
+  }
+
+  void narrow(Vec d, Vec lo, Vec hi, Part part) override {
+    if (part == Part::one) {
+      code_.vcvtsd2ss(xmm(d), xmm(lo), xmm(lo));
+      return;
+    }
+    code_.vcvtpd2ps(Xmm(14), ymm(lo, 0));
+    code_.vcvtpd2ps(Xmm(15), ymm(lo, 1));
+    code_.vinsertf128(Ymm(14), Ymm(14), Xmm(15), 1);
+    code_.vcvtpd2ps(Xmm(2 * d), ymm(hi, 0));
+    code_.vcvtpd2ps(Xmm(15), ymm(hi, 1));
+    code_.vinsertf128(ymm(d, 1), Ymm(2 * d), Xmm(15), 1);
+    code_.vmovaps(ymm(d, 0), Ymm(14));
+  }
+
+  void arithmetic64(Arithmetic op, Vec d, Vec a, Vec b) override {
+    for (int half = 0; half < 2; ++half) arithmetic_pd(op, ymm(d, half), ymm(a, half), ymm(b, half));
+  }
+
+  void divide64(Vec d, const Memory& by_f64, Part part) override {
+    if (part == Part::one) {
+      code_.vdivsd(xmm(d), xmm(d), code_.ptr[by_f64]);
+      return;
+    }
+    code_.vbroadcastsd(Ymm(15), code_.ptr[by_f64]);
+    for (int half = 0; half < 2; ++half) code_.vdivpd(ymm(d, half), ymm(d, half), Ymm(15));
+  }
+
+  void square_root64(Vec d, Part part) override {
+    if (part == Part::one) {
+      code_.vsqrtsd(xmm(d), xmm(d), xmm(d));
+      return;
+    }
+    for (int half = 0; half < 2; ++half) code_.vsqrtpd(ymm(d, half), ymm(d, half));
+  }
+
+  void canonical_nan32(Vec d, Part part) override {
+    if (part == Part::one) {
+      code_.vcmpunordps(Xmm(15), xmm(d), xmm(d));
+      code_.vblendvps(xmm(d), xmm(d), assembler_.splat(0x7fc00000, 4), Xmm(15));
+      return;
+    }
+    for (int half = 0; half < 2; ++half) {
+      code_.vcmpunordps(Ymm(15), ymm(d, half), ymm(d, half));
+      code_.vblendvps(ymm(d, half), ymm(d, half), assembler_.splat(0x7fc00000, 4), Ymm(15));
+    }
+  }
+
+  void fold64(Arithmetic op, Vec lo, Vec hi) override {
+    arithmetic64(op, lo, lo, hi);
+    arithmetic_pd(op, ymm(lo, 0), ymm(lo, 0), ymm(lo, 1));
+    code_.vextractf128(Xmm(15), ymm(lo, 0), 1);
+    arithmetic_pd(op, xmm(lo), xmm(lo), Xmm(15));
+    code_.vunpckhpd(Xmm(15), xmm(lo), xmm(lo));
+    arithmetic_pd(op, xmm(lo), xmm(lo), Xmm(15));
+  }
+
+  void fold_extreme(Extreme op, Vec d, int lane_bits) override {
+    extreme_of(op, ymm(d, 0), ymm(d, 0), ymm(d, 1), lane_bits);
+    code_.vextracti128(Xmm(15), ymm(d, 0), 1);
+    extreme_of(op, xmm(d), xmm(d), Xmm(15), lane_bits);
+    for (int shuffle : {0x4e, 0xb1}) {
+      code_.vpshufd(Xmm(15), xmm(d), static_cast<std::uint8_t>(shuffle));
+      extreme_of(op, xmm(d), xmm(d), Xmm(15), lane_bits);
+    }
+    if (lane_bits == 32) return;
+    code_.vpsrld(Xmm(15), xmm(d), 16);
+    extreme_of(op, xmm(d), xmm(d), Xmm(15), lane_bits);
+  }
+
+  void finish_order(bool maximum, DType dtype, Vec greatest, Vec greatest_unsigned, Vec least_unsigned,
+                    Part part) override {
+    for (int half = 0; half < (part == Part::one ? 1 : 2); ++half)
+      finish_order_half(maximum, dtype, ymm(greatest, half), ymm(greatest_unsigned, half), ymm(least_unsigned, half));
+  }
+
+ private:
+  static Ymm ymm(Vec v, int half) { return Ymm(2 * v + half); }
+  static Xmm xmm(Vec v) { return Xmm(2 * v); }
+  Xbyak::Address scratch(int offset, int half) { return code_.ptr[code_.rbp + offset + 32 * half]; }
+
+  void load_dwords(const Ymm& d, const Memory& from, int half, Part part) {
+    if (part == Part::full) {
+      code_.vmovups(d, code_.ptr[from]);
+    } else {
+      code_.vmovdqu(Ymm(15), scratch(kLaneMask, half));
+      code_.vpmaskmovd(d, Ymm(15), code_.ptr[from]);
+    }
+  }
+
+  /// 16 words of a tail: half 0 or 1 of the 32 that start at `from`.
+  void load_words(const Ymm& d, const Memory& from, int half) {
+    Gpr address(assembler_);
+    code_.vmovdqu(Ymm(15), scratch(kPairMask, half));
+    code_.vpmaskmovd(d, Ymm(15), code_.ptr[from + 32 * half]);
+    code_.lea(address, code_.ptr[from]);
+    code_.add(address, code_.qword[code_.rbp + frame::kTailLast]);
+    code_.movzx(address.r32(), code_.word[address.reg()]);
+    code_.vmovd(Xmm(15), address.r32());
+    code_.vpbroadcastw(Ymm(15), Xmm(15));
+    code_.vpand(Ymm(15), Ymm(15), scratch(kOddMask, half));
+    code_.vpor(d, d, Ymm(15));
+  }
+
+  void widen_half(const Ymm& d, DType dtype, const Xbyak::Operand& from) {
+    if (dtype == DType::f16) {
+      code_.vcvtph2ps(d, from);
+    } else {
+      code_.vpmovzxwd(d, from);
+      code_.vpslld(d, d, 16);
+    }
+  }
+
+  void store_dwords(const Memory& to, Vec s, Part part) {
+    if (part == Part::one) {
+      code_.vmovss(code_.ptr[to], xmm(s));
+      return;
+    }
+    for (int half = 0; half < 2; ++half) {
+      if (part == Part::full) {
+        code_.vmovups(code_.ptr[to + 32 * half], ymm(s, half));
+      } else {
+        code_.vmovdqu(Ymm(15), scratch(kLaneMask, half));
+        code_.vpmaskmovd(code_.ptr[to + 32 * half], Ymm(15), ymm(s, half));
+      }
+    }
+  }
+
+  static Xmm narrow_source(Vec s, int half, Part part) {
+    return part == Part::one ? xmm(s) : static_cast<const Xmm&>(ymm(s, half));
+  }
+
+  /// Adds half a unit in the last place, less one when the last kept bit is even, and keeps the upper halves. Canonical
+  /// NaNs and infinities survive that; finite values that round beyond the greatest become infinity, as they must.
+  void round_to_bf16(Vec s, Part part) {
+    for (int half = 0; half < (part == Part::one ? 1 : 2); ++half) {
+      code_.vpsrld(Ymm(15), ymm(s, half), 16);
+      code_.vpand(Ymm(15), Ymm(15), assembler_.splat(1, 4));
+      code_.vpaddd(ymm(s, half), ymm(s, half), Ymm(15));
+      code_.vpaddd(ymm(s, half), ymm(s, half), assembler_.splat(0x7fff, 4));
+      code_.vpsrld(ymm(s, half), ymm(s, half), 16);
+    }
+    if (part == Part::one) return;
+    code_.vpackusdw(ymm(s, 0), ymm(s, 0), ymm(s, 1));
+    code_.vpermq(ymm(s, 0), ymm(s, 0), 0xd8);
+  }
+
+  void arithmetic_pd(Arithmetic op, const Xmm& d, const Xmm& a, const Xmm& b) {
+    if (op == Arithmetic::add) {
+      code_.vaddpd(d, a, b);
+    } else {
+      code_.vmulpd(d, a, b);
+    }
+  }
+
+  void extreme_of(Extreme op, const Xmm& d, const Xmm& a, const Xmm& b, int lane_bits) {
+    const bool words = lane_bits == 16;
+    switch (op) {
+      case Extreme::greatest_signed: words ? code_.vpmaxsw(d, a, b) : code_.vpmaxsd(d, a, b); break;
+      case Extreme::greatest_unsigned: words ? code_.vpmaxuw(d, a, b) : code_.vpmaxud(d, a, b); break;
+      case Extreme::least_unsigned: words ? code_.vpminuw(d, a, b) : code_.vpminud(d, a, b); break;
+    }
+  }
+
+  void finish_order_half(bool maximum, DType dtype, const Ymm& greatest, const Ymm& greatest_unsigned,
+                         const Ymm& least_unsigned) {
+    const FloatBits bits = float_bits(dtype);
+    const bool words = byte_size(dtype) == 2;
+    const int bytes = words ? 2 : 4;
+    // A NaN was seen: positive ones are above infinity as signed, negative ones above -infinity as unsigned.
+    if (words) {
+      code_.vpcmpgtw(Ymm(14), greatest, assembler_.splat(bits.infinity, bytes));
+      code_.vpmaxuw(Ymm(15), greatest_unsigned, assembler_.splat(bits.negative_infinity + 1, bytes));
+      code_.vpcmpeqw(Ymm(15), Ymm(15), greatest_unsigned);
+    } else {
+      code_.vpcmpgtd(Ymm(14), greatest, assembler_.splat(bits.infinity, bytes));
+      code_.vpmaxud(Ymm(15), greatest_unsigned, assembler_.splat(bits.negative_infinity + 1, bytes));
+      code_.vpcmpeqd(Ymm(15), Ymm(15), greatest_unsigned);
+    }
+    code_.vpor(Ymm(14), Ymm(14), Ymm(15));
+    // Greatest: the signed greatest unless all are negative, then the least unsigned. Least: the greatest unsigned if
+    // any is negative, else the least unsigned.
+    const Ymm& chosen = maximum ? greatest : greatest_unsigned;
+    if (words) {
+      code_.vpsraw(Ymm(15), chosen, 15);
+    } else {
+      code_.vpsrad(Ymm(15), chosen, 31);
+    }
+    if (maximum) {
+      code_.vpblendvb(greatest, greatest, least_unsigned, Ymm(15));
+    } else {
+      code_.vpblendvb(greatest, least_unsigned, greatest_unsigned, Ymm(15));
+    }
+    code_.vpblendvb(greatest, greatest, assembler_.splat(bits.canonical_nan, bytes), Ymm(14));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<VectorLayer> make_avx2_layer(Assembler& assembler) { return std::make_unique<Avx2Layer>(assembler); }
+
+}  // namespace tenfold::jit

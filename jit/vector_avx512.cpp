@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The vector layer for AVX-512 (F, BW, DQ, VL): a virtual vector is a zmm; k1 holds the tail, k2 and zmm31 are the
+// layer's own. BF16 and FP16 extensions are not used: VCVTNEPS2BF16 flushes denormals, which the contract forbids, and
+// widening, order and rounding need nothing that F and BW lack.
+#include "jit/vector_isa.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using Xbyak::Opmask;
+using Xbyak::Xmm;
+using Xbyak::Ymm;
+using Xbyak::Zmm;
+
+class Avx512Layer final : public VectorLayer {
+ public:
+  using VectorLayer::VectorLayer;
+
+  int vectors() const override { return 31; }
+
+  void prepare_tail(const Xbyak::Reg64& count, int, int) override {
+    Gpr bits(assembler_);
+    code_.mov(bits, -1);
+    code_.bzhi(bits, bits, count);
+    code_.kmovq(tail_, bits);
+  }
+
+  void fill_past_tail(Vec v, std::uint64_t pattern, int lane_bits) override {
+    code_.knotq(mask_, tail_);
+    if (lane_bits == 16) {
+      code_.vmovdqu16(zmm(v) | mask_, assembler_.splat(pattern, 2));
+    } else {
+      code_.vmovdqu32(zmm(v) | mask_, assembler_.splat(pattern, 4));
+    }
+  }
+
+  void load32(Vec d, DType dtype, const Memory& from, Part part) override {
+    const Xbyak::Address address = code_.ptr[from];
+    if (dtype == DType::f32) {
+      code_.vmovups(part == Part::tail ? zmm(d) | tail_ | Xbyak::util::T_z : zmm(d), address);
+      return;
+    }
+    if (part == Part::tail) {
+      code_.vmovdqu16(ymm(d) | tail_ | Xbyak::util::T_z, address);
+      widen_words(d, dtype, ymm(d));
+    } else {
+      widen_words(d, dtype, address);
+    }
+  }
+
+  void load16(Vec d, const Memory& from, Part part) override {
+    code_.vmovdqu16(part == Part::tail ? zmm(d) | tail_ | Xbyak::util::T_z : zmm(d), code_.ptr[from]);
+  }
+
+  void load_bytes(Vec d, const Memory& from) override { code_.vmovdqu64(zmm(d), code_.ptr[from]); }
+  void store_bytes(const Memory& to, Vec s) override { code_.vmovdqu64(code_.ptr[to], zmm(s)); }
+
+  void store32(const Memory& to, DType dtype, Vec s, Part part) override {
+    const Xbyak::Address address = code_.ptr[to];
+    if (dtype == DType::f32) {
+      if (part == Part::one) {
+        code_.vmovss(address, xmm(s));
+      } else {
+        code_.vmovups(part == Part::tail ? address | tail_ : address, zmm(s));
+      }
+      return;
+    }
+    if (dtype == DType::bf16) {
+      round_to_bf16(s);
+    } else {
+      code_.vcvtps2ph(ymm(s), zmm(s), 0);
+    }
+    if (part == Part::one) {
+      code_.vpextrw(address, xmm(s), 0);
+    } else {
+      code_.vmovdqu16(part == Part::tail ? address | tail_ : address, ymm(s));
+    }
+  }
+
+  void store16(const Memory& to, Vec s, Part part) override {
+    if (part == Part::one) {
+      code_.vpextrw(code_.word[to], xmm(s), 0);
+    } else {
+      const Xbyak::Address address = code_.ptr[to];
+      code_.vmovdqu16(part == Part::tail ? address | tail_ : address, zmm(s));
+    }
+  }
+
+  void store64_one(const Memory& to, Vec s) override { code_.vmovsd(code_.ptr[to], xmm(s)); }
+  bool stores_tails_of(int) const override { return true; }
+
+  void splat(Vec d, std::uint64_t pattern, int bytes) override {
+    if (pattern == 0) {
+      code_.vpxord(zmm(d), zmm(d), zmm(d));
+    } else {
+      code_.vmovdqu64(zmm(d), assembler_.splat(pattern, bytes));
+    }
+  }
+
+  void abs32(Vec d) override { code_.vandps(zmm(d), zmm(d), assembler_.splat(0x7fffffff, 4)); }
+
+  void arithmetic32(Arithmetic op, Vec d, Vec a, Vec b) override { arithmetic_ps(op, d, a, zmm(b)); }
+  void arithmetic32(Arithmetic op, Vec d, Vec a, const Memory& b) override { arithmetic_ps(op, d, a, code_.ptr[b]); }
+
+  void extreme(Extreme op, Vec d, Vec a, Vec b, int lane_bits) override {
+    extreme_of(op, zmm(d), zmm(a), zmm(b), lane_bits);
+  }
+
+  void widen(Vec lo, Vec hi, Vec s) override {
+    code_.vextractf64x4(Ymm(31), zmm(s), 1);
+    code_.vcvtps2pd(zmm(hi), Ymm(31));
+    code_.vcvtps2pd(zmm(lo), ymm(s));
+  }
+
+  void narrow(Vec d, Vec lo, Vec hi, Part part) override {
+    if (part == Part::one) {
+      code_.vcvtsd2ss(xmm(d), xmm(lo), xmm(lo));
+      return;
+    }
+    code_.vcvtpd2ps(Ymm(31), zmm(hi));
+    code_.vcvtpd2ps(ymm(d), zmm(lo));
+    code_.vinsertf64x4(zmm(d), zmm(d), Ymm(31), 1);
+  }
+
+  void arithmetic64(Arithmetic op, Vec d, Vec a, Vec b) override { arithmetic_pd(op, zmm(d), zmm(a), zmm(b)); }
+
+  void divide64(Vec d, const Memory& by_f64, Part part) override {
+    if (part == Part::one) {
+      code_.vdivsd(xmm(d), xmm(d), code_.ptr[by_f64]);
+    } else {
+      code_.vdivpd(zmm(d), zmm(d), code_.ptr_b[by_f64]);
+    }
+  }
+
+  void square_root64(Vec d, Part part) override {
+    if (part == Part::one) {
+      code_.vsqrtsd(xmm(d), xmm(d), xmm(d));
+    } else {
+      code_.vsqrtpd(zmm(d), zmm(d));
+    }
+  }
+
+  void canonical_nan32(Vec d, Part) override {
+    constexpr std::uint8_t kUnordered = 3;
+    code_.vcmpps(mask_, zmm(d), zmm(d), kUnordered);
+    code_.vmovdqu32(zmm(d) | mask_, assembler_.splat(0x7fc00000, 4));
+  }
+
+  void fold64(Arithmetic op, Vec lo, Vec hi) override {
+    arithmetic64(op, lo, lo, hi);
+    code_.vextractf64x4(Ymm(31), zmm(lo), 1);
+    arithmetic_pd(op, ymm(lo), ymm(lo), Ymm(31));
+    code_.vextractf64x2(Xmm(31), ymm(lo), 1);
+    arithmetic_pd(op, xmm(lo), xmm(lo), Xmm(31));
+    code_.vunpckhpd(Xmm(31), xmm(lo), xmm(lo));
+    arithmetic_pd(op, xmm(lo), xmm(lo), Xmm(31));
+  }
+
+  void fold_extreme(Extreme op, Vec d, int lane_bits) override {
+    code_.vextracti64x4(Ymm(31), zmm(d), 1);
+    extreme_of(op, ymm(d), ymm(d), Ymm(31), lane_bits);
+    code_.vextracti32x4(Xmm(31), ymm(d), 1);
+    extreme_of(op, xmm(d), xmm(d), Xmm(31), lane_bits);
+    for (int shuffle : {0x4e, 0xb1}) {
+      code_.vpshufd(Xmm(31), xmm(d), static_cast<std::uint8_t>(shuffle));
+      extreme_of(op, xmm(d), xmm(d), Xmm(31), lane_bits);
+    }
+    if (lane_bits == 32) return;
+    code_.vpsrld(Xmm(31), xmm(d), 16);
+    extreme_of(op, xmm(d), xmm(d), Xmm(31), lane_bits);
+  }
+
+  void finish_order(bool maximum, DType dtype, Vec greatest, Vec greatest_unsigned, Vec least_unsigned, Part) override {
+    constexpr std::uint8_t kGreater = 6;
+    const FloatBits bits = float_bits(dtype);
+    const bool words = byte_size(dtype) == 2;
+    const int bytes = words ? 2 : 4;
+    const Vec result = greatest;
+    // A NaN was seen: positive ones are above infinity as signed, negative ones above -infinity as unsigned.
+    // Greatest: the signed greatest unless all are negative, then the least unsigned. Least: the greatest unsigned if
+    // any is negative, else the least unsigned.
+    const Vec chosen = maximum ? greatest : greatest_unsigned;
+    if (words) {
+      code_.vpcmpw(nan_, zmm(greatest), assembler_.splat(bits.infinity, bytes), kGreater);
+      code_.vpcmpuw(mask_, zmm(greatest_unsigned), assembler_.splat(bits.negative_infinity, bytes), kGreater);
+      code_.kord(nan_, nan_, mask_);
+      code_.vpmovw2m(mask_, zmm(chosen));
+      code_.vpblendmw(zmm(result) | mask_, zmm(maximum ? greatest : least_unsigned),
+                      zmm(maximum ? least_unsigned : greatest_unsigned));
+      code_.vmovdqu16(zmm(result) | nan_, assembler_.splat(bits.canonical_nan, bytes));
+    } else {
+      code_.vpcmpd(nan_, zmm(greatest), assembler_.splat(bits.infinity, bytes), kGreater);
+      code_.vpcmpud(mask_, zmm(greatest_unsigned), assembler_.splat(bits.negative_infinity, bytes), kGreater);
+      code_.korw(nan_, nan_, mask_);
+      code_.vpmovd2m(mask_, zmm(chosen));
+      code_.vpblendmd(zmm(result) | mask_, zmm(maximum ? greatest : least_unsigned),
+                      zmm(maximum ? least_unsigned : greatest_unsigned));
+      code_.vmovdqu32(zmm(result) | nan_, assembler_.splat(bits.canonical_nan, bytes));
+    }
+  }
+
+ private:
+  static Zmm zmm(Vec v) { return Zmm(v); }
+  static Ymm ymm(Vec v) { return Ymm(v); }
+  static Xmm xmm(Vec v) { return Xmm(v); }
+
+  void widen_words(Vec d, DType dtype, const Xbyak::Operand& from) {
+    if (dtype == DType::f16) {
+      code_.vcvtph2ps(zmm(d), from);
+    } else {
+      code_.vpmovzxwd(zmm(d), from);
+      code_.vpslld(zmm(d), zmm(d), 16);
+    }
+  }
+
+  /// As in the AVX2 layer: the same integers, the same bits.
+  void round_to_bf16(Vec s) {
+    code_.vpsrld(Zmm(31), zmm(s), 16);
+    code_.vpandd(Zmm(31), Zmm(31), assembler_.splat(1, 4));
+    code_.vpaddd(zmm(s), zmm(s), Zmm(31));
+    code_.vpaddd(zmm(s), zmm(s), assembler_.splat(0x7fff, 4));
+    code_.vpsrld(zmm(s), zmm(s), 16);
+    code_.vpmovdw(ymm(s), zmm(s));
+  }
+
+  void arithmetic_ps(Arithmetic op, Vec d, Vec a, const Xbyak::Operand& b) {
+    if (op == Arithmetic::add) {
+      code_.vaddps(zmm(d), zmm(a), b);
+    } else {
+      code_.vmulps(zmm(d), zmm(a), b);
+    }
+  }
+
+  void arithmetic_pd(Arithmetic op, const Xmm& d, const Xmm& a, const Xmm& b) {
+    if (op == Arithmetic::add) {
+      code_.vaddpd(d, a, b);
+    } else {
+      code_.vmulpd(d, a, b);
+    }
+  }
+
+  void extreme_of(Extreme op, const Xmm& d, const Xmm& a, const Xmm& b, int lane_bits) {
+    const bool words = lane_bits == 16;
+    switch (op) {
+      case Extreme::greatest_signed: words ? code_.vpmaxsw(d, a, b) : code_.vpmaxsd(d, a, b); break;
+      case Extreme::greatest_unsigned: words ? code_.vpmaxuw(d, a, b) : code_.vpmaxud(d, a, b); break;
+      case Extreme::least_unsigned: words ? code_.vpminuw(d, a, b) : code_.vpminud(d, a, b); break;
+    }
+  }
+
+  const Opmask tail_{1};
+  const Opmask mask_{2};
+  const Opmask nan_{3};
+};
+
+}  // namespace
+
+std::unique_ptr<VectorLayer> make_avx512_layer(Assembler& assembler) {
+  return std::make_unique<Avx512Layer>(assembler);
+}
+
+}  // namespace tenfold::jit

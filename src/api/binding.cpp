@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Binding of input shapes and of run-time axes; see binding.hpp.
+#include "api/binding.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tenfold::api {
+
+namespace {
+
+graph::ValueId find_input(const graph::Graph& graph, TensorId id) {
+  for (const graph::ValueId v : graph.inputs)
+    if (graph.values[v].id == id) return v;
+  return graph::kNone;
+}
+
+void forget_produced_shapes(graph::Graph& graph) {
+  for (const graph::Op& op : graph.ops) {
+    for (const graph::ValueId v : op.outputs) {
+      if (v == graph::kNone) continue;
+      graph.values[v].ranked = false;
+      graph.values[v].shape.clear();
+      graph.values[v].strides.clear();
+    }
+  }
+}
+
+/// The values of `op` whose elements decide its output shape: only core.reduce has one so far.
+graph::ValueId axes_operand(const graph::Op& op) {
+  const bool reduces = op.dialect == graph::Dialect::core && op.kind == "reduce";
+  return reduces && op.inputs.size() > 1 ? op.inputs[1] : graph::kNone;
+}
+
+}  // namespace
+
+std::string shape_text(const Dims& shape) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += shape[i] == kUnknownDim ? "?" : std::to_string(shape[i]);
+  }
+  return text + "]";
+}
+
+std::string inputs_text(const graph::Graph& graph) {
+  std::string text;
+  for (const graph::ValueId v : graph.inputs) {
+    const graph::Value& value = graph.values[v];
+    if (!text.empty()) text += ", ";
+    text += std::to_string(value.id) + " (" + std::string(to_string(value.dtype)) + " " +
+            (value.ranked ? shape_text(value.shape) : "[*]") + ")";
+  }
+  return text.empty() ? "none" : text;
+}
+
+Status bind_input_shapes(graph::Graph& graph, const std::vector<std::pair<TensorId, Dims>>& shapes) {
+  bool changed = false;
+  std::vector<TensorId> seen;
+  for (const auto& [id, shape] : shapes) {
+    const std::string what = "input shape for tensor " + std::to_string(id);
+    const graph::ValueId v = find_input(graph, id);
+    if (v == graph::kNone)
+      return Status(Code::invalid_argument,
+                    what + ": the graph has no such input; its inputs are " + inputs_text(graph));
+    if (std::find(seen.begin(), seen.end(), id) != seen.end())
+      return Status(Code::invalid_argument, what + ": given more than once");
+    seen.push_back(id);
+    const Result<std::int64_t> count = numel(shape);
+    if (!count.ok()) return Status(count.status().code(), what + ": " + count.status().message());
+    graph::Value& value = graph.values[v];
+    if (value.ranked && value.shape == shape) continue;
+    value.ranked = true;
+    value.shape = shape;
+    value.strides.clear();
+    changed = true;
+  }
+  if (changed) forget_produced_shapes(graph);
+  return Status();
+}
+
+Status require_known_inputs(const graph::Graph& graph) {
+  std::string open;
+  for (const graph::ValueId v : graph.inputs) {
+    const graph::Value& value = graph.values[v];
+    if (graph::is_static(value)) continue;
+    if (!open.empty()) open += ", ";
+    open += std::to_string(value.id) + " " + (value.ranked ? shape_text(value.shape) : "[*]");
+  }
+  if (open.empty()) return Status();
+  return Status(Code::invalid_shape,
+                "graph inputs with unknown dims: " + open + "; bind them with CompileOptions::input_shapes");
+}
+
+Result<std::vector<AxesInput>> find_axes_inputs(const graph::Graph& core, const graph::Graph& bound) {
+  std::vector<AxesInput> found;
+  for (const graph::Op& op : core.ops) {
+    const graph::ValueId axes = axes_operand(op);
+    if (axes == graph::kNone || core.values[axes].is_constant) continue;
+    const graph::Value& value = core.values[axes];
+    const std::string tensor = "tensor " + std::to_string(value.id);
+    if (value.producer != graph::kNone)
+      return Status(Code::unsupported_op, graph::describe(op) + ": its axes (" + tensor +
+                                              ") are computed by another op at run time; only axes that are "
+                                              "attributes, constants or graph inputs are supported");
+    AxesInput input;
+    input.id = value.id;
+    if (std::any_of(found.begin(), found.end(), [&](const AxesInput& a) { return a.id == input.id; })) continue;
+    const auto place = std::find_if(bound.inputs.begin(), bound.inputs.end(),
+                                    [&](graph::ValueId v) { return bound.values[v].id == input.id; });
+    if (place == bound.inputs.end())
+      return Status(Code::internal_error, graph::describe(op) + ": its axes (" + tensor + ") are not a graph input");
+    input.input = static_cast<std::size_t>(place - bound.inputs.begin());
+    const TensorDesc desc = graph::desc_of(bound.values[*place]);
+    if (desc.shape.size() > 1 || (desc.dtype != DType::s32 && desc.dtype != DType::s64))
+      return Status(Code::invalid_op, graph::describe(op) + ": its axes (" + tensor + ") are " +
+                                          std::string(to_string(desc.dtype)) + " " + shape_text(desc.shape) +
+                                          "; they must be s32 or s64, of rank 0 or 1");
+    input.dtype = desc.dtype;
+    input.count = desc.shape.empty() ? 1 : desc.shape[0];
+    input.stride = desc.shape.empty() ? 1 : strides_of(desc)[0];
+    if (input.count > 4 * kMaxRank)
+      return Status(Code::invalid_shape, graph::describe(op) + ": its axes (" + tensor + ") are " +
+                                             std::to_string(input.count) + " elements, no tensor has that many dims");
+    found.push_back(input);
+  }
+  return found;
+}
+
+void fix_axes(graph::Graph& bound, std::span<const AxesInput> axes_inputs, std::span<const std::int64_t> values) {
+  std::size_t at = 0;
+  for (const AxesInput& input : axes_inputs) {
+    graph::Value& value = bound.values[find_input(bound, input.id)];
+    const auto size = static_cast<std::size_t>(byte_size(input.dtype));
+    value.data.resize(static_cast<std::size_t>(input.count) * size);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(input.count); ++i, ++at) {
+      const auto narrow = static_cast<std::int32_t>(values[at]);
+      const void* element = input.dtype == DType::s32 ? static_cast<const void*>(&narrow) : &values[at];
+      std::memcpy(value.data.data() + i * size, element, size);
+    }
+    value.is_constant = true;
+    value.property = graph::Property::constant;
+    value.strides.clear();
+    std::erase_if(bound.inputs, [&](graph::ValueId v) { return bound.values[v].id == input.id; });
+  }
+}
+
+}  // namespace tenfold::api

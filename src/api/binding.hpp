@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stands between a graph as the user gave it and one that can be compiled: the caller's input shapes are bound,
+// and graph inputs that hold run-time axes are found. Works on copies of the IR; compiles nothing.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/ir/graph.hpp"
+#include "tenfold/graph.hpp"
+#include "tenfold/status.hpp"
+#include "tenfold/tensor.hpp"
+
+namespace tenfold::api {
+
+/// "[4, ?, 8]" and, for all inputs of a graph, "0 (f32 [4, 8]), 3 (s32 [1])"; for messages.
+std::string shape_text(const Dims& shape);
+std::string inputs_text(const graph::Graph& graph);
+
+/// Replaces the shapes of graph inputs. When one really changes, the shapes of everything that ops produce are
+/// forgotten, so that infer() works them out again instead of finding them in contradiction.
+Status bind_input_shapes(graph::Graph& graph, const std::vector<std::pair<TensorId, Dims>>& shapes);
+
+/// invalid_shape naming every graph input that still has unknown dims.
+Status require_known_inputs(const graph::Graph& graph);
+
+/// A graph input whose elements are axes of reductions.
+struct AxesInput {
+  TensorId id = 0;
+  std::size_t input = 0;  ///< index into the partition's inputs
+  DType dtype = DType::s32;
+  std::int64_t count = 0;
+  std::int64_t stride = 1;  ///< in elements
+};
+
+/// The axes inputs of `core`, which is `bound` after the pipeline: second inputs of core.reduce that are still not
+/// constant. unsupported_op when another op computes them.
+Result<std::vector<AxesInput>> find_axes_inputs(const graph::Graph& core, const graph::Graph& bound);
+
+/// Turns the axes inputs of `bound` into constants. `values` holds the axes of all of them, one after another.
+void fix_axes(graph::Graph& bound, std::span<const AxesInput> axes_inputs, std::span<const std::int64_t> values);
+
+}  // namespace tenfold::api

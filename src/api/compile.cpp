@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// compile(): binds shapes, picks the target, runs the passes, and makes the partition's one specialisation, or, with
+// run-time axes, keeps the graph so that execute() can make one per value.
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "api/guard.hpp"
+#include "api/partition.hpp"
+#include "graph/pass/pass.hpp"
+#include "tenfold/compiled_partition.hpp"
+
+namespace tenfold {
+
+namespace {
+
+Result<target::Target> pick_target(const std::string& name) {
+  if (name.empty()) return target::host();
+  const Result<target::Isa> isa = target::isa_from_name(name);
+  if (!isa.ok()) return isa.status();
+  return target::host_capped(isa.value());
+}
+
+Result<CompiledPartition> compile_ir(const graph::Graph& ir, const CompileOptions& options) {
+  if (options.threads < 0)
+    return Status(Code::invalid_argument,
+                  "threads is " + std::to_string(options.threads) + "; it must be 0 (all of the pool's) or more");
+  auto impl = std::make_shared<CompiledPartition::Impl>();
+  impl->pool = options.pool;
+  impl->threads = options.threads;
+  Result<target::Target> picked = pick_target(options.target);
+  if (!picked.ok()) return picked.status();
+  impl->target = picked.value();
+
+  impl->bound = ir;
+  if (Status status = api::bind_input_shapes(impl->bound, options.input_shapes); !status.ok()) return status;
+  if (Status status = api::require_known_inputs(impl->bound); !status.ok()) return status;
+  graph::Graph core = impl->bound;
+  if (Status status = graph::run_pipeline(core); !status.ok()) return status;
+
+  Result<std::vector<api::AxesInput>> axes_inputs = api::find_axes_inputs(core, impl->bound);
+  if (!axes_inputs.ok()) return axes_inputs.status();
+  impl->axes_inputs = std::move(axes_inputs).value();
+
+  for (const graph::ValueId v : impl->bound.inputs) {
+    impl->inputs.push_back(api::info_of(impl->bound.values[v]));
+    const Result<api::OperandCheck> check = api::operand_check(impl->inputs.back().desc);
+    if (!check.ok()) return check.status();
+    impl->input_checks.push_back(check.value());
+  }
+  for (const graph::ValueId v : core.outputs) impl->outputs.push_back(api::info_of(core.values[v]));
+
+  if (impl->axes_inputs.empty()) {
+    auto made = api::make_specialisation(core, impl->inputs, impl->outputs, impl->target);
+    if (!made.ok()) return made.status();
+    impl->fixed = std::move(made).value();
+    impl->bound = graph::Graph();
+  }
+  return CompiledPartition(std::move(impl));
+}
+
+}  // namespace
+
+Result<CompiledPartition> compile(const Graph& graph, const CompileOptions& options) {
+  return api::guarded([&] { return compile_ir(graph.ir(), options); });
+}
+
+}  // namespace tenfold

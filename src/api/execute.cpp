@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The hot path of the API: checks the caller's pointers, finds the specialisation and runs it. Without run-time axes
+// nothing here allocates or locks.
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "api/guard.hpp"
+#include "api/partition.hpp"
+#include "graph/pass/pass.hpp"
+#include "runtime/default_pool.hpp"
+#include "runtime/program.hpp"
+
+namespace tenfold {
+
+namespace {
+
+std::string name_of(const char* role, std::size_t index, TensorId id) {
+  return std::string(role) + " " + std::to_string(index) + " (tensor " + std::to_string(id) + ")";
+}
+
+Status check_count(const char* role, std::size_t given, std::size_t wanted) {
+  if (given == wanted) return Status();
+  return Status(Code::invalid_argument,
+                std::to_string(given) + " " + role + "s given, the partition has " + std::to_string(wanted));
+}
+
+Status check_pointer(const char* role, std::size_t index, TensorId id, const void* pointer,
+                     const api::OperandCheck& check) {
+  if (check.span_bytes == 0) return Status();
+  if (pointer == nullptr) return Status(Code::invalid_argument, name_of(role, index, id) + ": the pointer is null");
+  if (reinterpret_cast<std::uintptr_t>(pointer) % check.alignment != 0)
+    return Status(Code::invalid_argument, name_of(role, index, id) + ": the pointer is not aligned to its element of " +
+                                              std::to_string(check.alignment) + " bytes");
+  return Status();
+}
+
+/// True when the two certainly share a byte. Tensors with gaps may interleave, so of those only the first element is
+/// compared: what is refused is always wrong, what is let through may still be.
+bool overlap(const void* a, const api::OperandCheck& a_check, const void* b, const api::OperandCheck& b_check) {
+  if (a_check.span_bytes == 0 || b_check.span_bytes == 0) return false;
+  if (a == b) return true;
+  if (!a_check.dense || !b_check.dense) return false;
+  const auto a_begin = reinterpret_cast<std::uintptr_t>(a), b_begin = reinterpret_cast<std::uintptr_t>(b);
+  return a_begin < b_begin + static_cast<std::uintptr_t>(b_check.span_bytes) &&
+         b_begin < a_begin + static_cast<std::uintptr_t>(a_check.span_bytes);
+}
+
+/// The axes that the inputs hold, one input after another; on the stack for all but absurd graphs.
+class AxesValues {
+ public:
+  AxesValues(std::span<const api::AxesInput> axes_inputs, CompiledPartition::Impl::Inputs in) {
+    std::size_t total = 0;
+    for (const api::AxesInput& input : axes_inputs) total += static_cast<std::size_t>(input.count);
+    if (total > few_.size()) many_.resize(total);
+    values_ = total > few_.size() ? std::span(many_) : std::span(few_).first(total);
+    std::size_t at = 0;
+    for (const api::AxesInput& input : axes_inputs)
+      for (std::int64_t i = 0; i < input.count; ++i) values_[at++] = load(input, in[input.input], i);
+  }
+  AxesValues(const AxesValues&) = delete;
+  AxesValues& operator=(const AxesValues&) = delete;
+  std::span<const std::int64_t> values() const { return values_; }
+
+ private:
+  static std::int64_t load(const api::AxesInput& input, const void* data, std::int64_t i) {
+    const auto* bytes = static_cast<const char*>(data) + i * input.stride * byte_size(input.dtype);
+    std::int64_t wide = 0;
+    std::int32_t narrow = 0;
+    if (input.dtype == DType::s64) {
+      std::memcpy(&wide, bytes, sizeof wide);
+      return wide;
+    }
+    std::memcpy(&narrow, bytes, sizeof narrow);
+    return narrow;
+  }
+  std::array<std::int64_t, 64> few_;
+  std::vector<std::int64_t> many_;
+  std::span<std::int64_t> values_;
+};
+
+/// Pointers in the program's order, when that is not the partition's.
+template <class Pointer>
+class Mapped {
+ public:
+  Mapped(std::span<const Pointer> given, const api::PlaceMap& map) : view_(given) {
+    if (map.identity) return;
+    const std::size_t count = map.places.size();
+    if (count > few_.size()) many_.resize(count);
+    const std::span<Pointer> room = count > few_.size() ? std::span(many_) : std::span(few_).first(count);
+    for (std::size_t i = 0; i < count; ++i) room[i] = given[map.places[i]];
+    view_ = room;
+  }
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+  std::span<const Pointer> view() const { return view_; }
+
+ private:
+  std::array<Pointer, 16> few_;
+  std::vector<Pointer> many_;
+  std::span<const Pointer> view_;
+};
+
+}  // namespace
+
+Result<CompiledPartition::Impl::Shared> CompiledPartition::Impl::specialisation(Inputs in) const {
+  if (Status status = check_count("input", in.size(), inputs.size()); !status.ok()) return status;
+  if (fixed) return fixed;
+  for (const api::AxesInput& a : axes_inputs)
+    if (Status s = check_pointer("input", a.input, a.id, in[a.input], input_checks[a.input]); !s.ok()) return s;
+  const AxesValues axes(axes_inputs, in);
+  return cache.find_or_make(axes.values(), [&]() -> Result<Shared> {
+    graph::Graph core = bound;
+    api::fix_axes(core, axes_inputs, axes.values());
+    if (Status status = graph::run_pipeline(core); !status.ok()) return status;
+    return api::make_specialisation(core, inputs, outputs, target);
+  });
+}
+
+Status CompiledPartition::Impl::check_operands(const api::Specialisation& chosen, Inputs in, Outputs out) const {
+  for (std::size_t i = 0; i < in.size(); ++i)
+    if (Status s = check_pointer("input", i, inputs[i].id, in[i], input_checks[i]); !s.ok()) return s;
+  for (std::size_t o = 0; o < out.size(); ++o) {
+    const api::OperandCheck& check = chosen.output_checks[o];
+    if (Status s = check_pointer("output", o, outputs[o].id, out[o], check); !s.ok()) return s;
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (overlap(out[o], check, in[i], input_checks[i]))
+        return Status(Code::invalid_argument,
+                      name_of("output", o, outputs[o].id) + " overlaps " + name_of("input", i, inputs[i].id));
+    for (std::size_t p = 0; p < o; ++p)
+      if (overlap(out[o], check, out[p], chosen.output_checks[p]))
+        return Status(Code::invalid_argument,
+                      name_of("output", o, outputs[o].id) + " overlaps " + name_of("output", p, outputs[p].id));
+  }
+  return Status();
+}
+
+Status CompiledPartition::Impl::run(const api::Specialisation& chosen, Inputs in, Outputs out) const {
+  ThreadPool* used = threads == 1 ? nullptr : pool;
+  if (used == nullptr && threads != 1) used = &runtime::default_pool();
+  const int most = threads == 0 ? used->num_threads() : threads;
+  const Mapped<const void*> mapped_in(in, chosen.input_map);
+  const Mapped<void*> mapped_out(out, chosen.output_map);
+  return runtime::run(chosen.compiled.program, mapped_in.view(), mapped_out.view(), used, most);
+}
+
+Status CompiledPartition::Impl::execute(Inputs in, Outputs out) const {
+  if (Status status = check_count("output", out.size(), outputs.size()); !status.ok()) return status;
+  const Result<Shared> chosen = specialisation(in);
+  if (!chosen.ok()) return chosen.status();
+  if (Status status = check_operands(*chosen.value(), in, out); !status.ok()) return status;
+  return run(*chosen.value(), in, out);
+}
+
+std::string CompiledPartition::Impl::explain() const {
+  if (fixed) return compiler::explain(fixed->compiled, target);
+  std::string text = "axes known at run time: input";
+  for (const api::AxesInput& a : axes_inputs) text += " " + std::to_string(a.id);
+  const auto entries = cache.entries();
+  text += "; specialised for " + std::to_string(entries.size()) + " of at most " +
+          std::to_string(api::SpecialisationCache::kCapacity) + " values\n";
+  for (const auto& [axes, specialisation] : entries)
+    text += "\naxes " + api::shape_text(axes) + "\n" + compiler::explain(specialisation->compiled, target);
+  return text;
+}
+
+const std::vector<TensorInfo>& CompiledPartition::inputs() const noexcept { return impl_->inputs; }
+const std::vector<TensorInfo>& CompiledPartition::outputs() const noexcept { return impl_->outputs; }
+
+Status CompiledPartition::execute(const void* const* inputs, std::size_t input_count, void* const* outputs,
+                                  std::size_t output_count) const {
+  if ((inputs == nullptr && input_count > 0) || (outputs == nullptr && output_count > 0))
+    return Status(Code::invalid_argument, "the array of pointers is null");
+  return api::guarded([&] { return impl_->execute({inputs, input_count}, {outputs, output_count}); });
+}
+
+Result<std::vector<TensorInfo>> CompiledPartition::query_outputs(const void* const* inputs,
+                                                                 std::size_t input_count) const {
+  if (inputs == nullptr && input_count > 0) return Status(Code::invalid_argument, "the array of pointers is null");
+  return api::guarded([&]() -> Result<std::vector<TensorInfo>> {
+    const auto chosen = impl_->specialisation({inputs, input_count});
+    if (!chosen.ok()) return chosen.status();
+    return chosen.value()->outputs;
+  });
+}
+
+Status CompiledPartition::prepare(const void* const* inputs, std::size_t input_count) const {
+  if (inputs == nullptr && input_count > 0) return Status(Code::invalid_argument, "the array of pointers is null");
+  return api::guarded([&] { return impl_->specialisation({inputs, input_count}).status(); });
+}
+
+std::string CompiledPartition::explain() const {
+  const auto text = api::guarded([&]() -> Result<std::string> { return impl_->explain(); });
+  return text.ok() ? text.value() : text.status().message();
+}
+
+}  // namespace tenfold

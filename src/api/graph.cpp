@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Graph: the door from a file's text to a verified graph.
+#include "tenfold/graph.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "api/guard.hpp"
+#include "graph/check/check.hpp"
+#include "graph/read/json.hpp"
+#include "graph/text/text.hpp"
+
+namespace tenfold {
+
+Result<Graph> Graph::from_json(std::string_view text) {
+  return api::guarded([&]() -> Result<Graph> {
+    Result<graph::Graph> read = graph::read_json(text);
+    if (!read.ok()) return read.status();
+    auto ir = std::make_shared<graph::Graph>(std::move(read).value());
+    if (Status status = graph::verify(*ir); !status.ok()) return status;
+    return Graph(std::move(ir));
+  });
+}
+
+std::string Graph::to_text() const { return graph::print(*ir_); }
+
+}  // namespace tenfold

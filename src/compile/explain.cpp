@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
+#include "compile/compile.hpp"
+
+namespace tenfold::compiler {
+namespace {
+
+void print_indented(std::ostringstream& out, const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) out << "      " << line << '\n';
+}
+
+void print_region(std::ostringstream& out, std::size_t index, const RegionReport& region) {
+  out << "region " << index << ": ";
+  switch (region.kind) {
+    case RegionReport::Kind::kernel:
+      out << region.kernels.size() << (region.kernels.size() == 1 ? " kernel" : " kernels");
+      break;
+    case RegionReport::Kind::reference: out << "reference evaluator"; break;
+    case RegionReport::Kind::nothing: out << "nothing to do"; break;
+  }
+  out << '\n';
+  for (const std::string& op : region.ops) out << "  " << op << '\n';
+  if (!region.reason.empty()) out << "  because " << region.reason << '\n';
+  if (region.kind != RegionReport::Kind::nothing)
+    out << "  bytes moved " << region.bytes_moved << ", least possible " << region.bytes_least << '\n';
+  for (std::size_t i = 0; i < region.kernels.size(); ++i) {
+    const KernelReport& kernel = region.kernels[i];
+    out << "    kernel " << i << ": " << kernel.code_bytes << " bytes of code, " << kernel.bytes_moved
+        << " bytes moved\n    schedule " << schedule::print(kernel.schedule) << '\n';
+    print_indented(out, kernel::print(kernel.spec));
+  }
+}
+
+}  // namespace
+
+std::string explain(const Compiled& compiled, const target::Target& target) {
+  std::ostringstream out;
+  out << "target " << target::to_string(target.isa) << ", " << target.cores
+      << (target.cores == 1 ? " core\n" : " cores\n");
+  for (std::size_t i = 0; i < compiled.regions.size(); ++i) print_region(out, i, compiled.regions[i]);
+  if (compiled.regions.size() > 1)
+    out << "every op is a region of its own: this version does not fuse ops with one another\n";
+  return out.str();
+}
+
+}  // namespace tenfold::compiler

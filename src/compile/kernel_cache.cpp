@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/kernel_cache.hpp"
+
+#include <algorithm>
+
+#include "compile/compile.hpp"
+#include "jit/emit.hpp"
+
+namespace tenfold::compiler {
+
+KernelCache& kernel_cache() {
+  // Never destroyed: partitions in other static objects may outlive any order of destruction that we could choose.
+  static KernelCache* const cache = new KernelCache();
+  return *cache;
+}
+
+jit::CodeMemoryStats kernel_cache_stats() { return kernel_cache().stats(); }
+
+Result<std::shared_ptr<const jit::Code>> KernelCache::get(const PlannedKernel& kernel) {
+  const std::string key = jit::class_key(kernel.spec, kernel.schedule);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::weak_ptr<const jit::Code>& slot = kernels_[key];
+  if (std::shared_ptr<const jit::Code> known = slot.lock()) return known;
+  Result<jit::EmittedCode> emitted = jit::emit(kernel.spec, kernel.schedule);
+  if (!emitted.ok()) return emitted.status();
+  Result<std::shared_ptr<const jit::Code>> code =
+      memory_.publish(emitted.value().bytes, emitted.value().scratch_bytes, key);
+  if (!code.ok()) return code;
+  slot = code.value();
+  drop_expired();
+  return code;
+}
+
+/// Forgets kernels that are gone, whenever the map has doubled: constant cost per insertion.
+void KernelCache::drop_expired() {
+  if (kernels_.size() < drop_at_) return;
+  std::erase_if(kernels_, [](const auto& entry) { return entry.second.expired(); });
+  drop_at_ = std::max<std::size_t>(256, 2 * kernels_.size());
+}
+
+}  // namespace tenfold::compiler

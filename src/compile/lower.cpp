@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/lower.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "graph/check/check.hpp"
+
+namespace tenfold::compiler {
+namespace {
+
+using kernel::Function;
+using kernel::Monoid;
+using kernel::Node;
+
+/// What core.reduce's `reduction` names mean in rows of the kernel tables.
+struct ReductionRow {
+  std::string_view name;
+  std::optional<Function> before;
+  Monoid monoid;
+  bool divide_by_count;
+  bool square_root;
+};
+constexpr std::array<ReductionRow, 7> kReductions{{
+    {"max", std::nullopt, Monoid::max, false, false},
+    {"min", std::nullopt, Monoid::min, false, false},
+    {"sum", std::nullopt, Monoid::sum, false, false},
+    {"prod", std::nullopt, Monoid::prod, false, false},
+    {"mean", std::nullopt, Monoid::sum, true, false},
+    {"l1", Function::abs, Monoid::sum, false, false},
+    {"l2", Function::square, Monoid::sum, false, true},
+}};
+/// A reduction along no axis copies: an order state keeps every bit of what is not a NaN.
+constexpr ReductionRow kCopy{"copy", std::nullopt, Monoid::max, false, false};
+
+void write_body(const ReductionRow& reduction, kernel::KernelSpec& spec) {
+  const auto add = [&spec](Node node) {
+    spec.body.push_back(std::move(node));
+    return static_cast<int>(spec.body.size()) - 1;
+  };
+  int value = add(Node{});
+  if (reduction.before) value = add({Node::Kind::apply, 0, *reduction.before, Monoid::sum, {value}});
+  value = add({Node::Kind::reduce, 0, Function::abs, reduction.monoid, {value}});
+  if (reduction.divide_by_count) {
+    const int count = add({Node::Kind::count, 0, Function::abs, Monoid::sum, {}});
+    value = add({Node::Kind::apply, 0, Function::div, Monoid::sum, {value, count}});
+  }
+  if (reduction.square_root) value = add({Node::Kind::apply, 0, Function::sqrt, Monoid::sum, {value}});
+  spec.stores.push_back({0, value});
+}
+
+/// One level per dim of the input; the output's stride is 0 along reduced ones.
+void write_space(const TensorDesc& in, const TensorDesc& out, const std::vector<std::int64_t>& axes, bool keep_dims,
+                 kernel::KernelSpec& spec) {
+  const Dims in_strides = strides_of(in);
+  const Dims out_strides = strides_of(out);
+  spec.inputs.push_back({in.dtype, in_strides});
+  spec.outputs.push_back({out.dtype, {}});
+  std::size_t out_dim = 0;
+  for (std::size_t dim = 0; dim < in.shape.size(); ++dim) {
+    const bool reduced = std::binary_search(axes.begin(), axes.end(), static_cast<std::int64_t>(dim));
+    spec.levels.push_back({in.shape[dim], reduced});
+    spec.outputs[0].strides.push_back(reduced ? 0 : out_strides[out_dim]);
+    if (!reduced || keep_dims) ++out_dim;
+  }
+}
+
+Result<kernel::KernelSpec> lower_reduce(const graph::Graph& graph, const graph::Op& op) {
+  const TensorDesc in = graph::desc_of(graph.values[op.inputs[0]]);
+  const TensorDesc out = graph::desc_of(graph.values[op.outputs[0]]);
+  if (in.dtype != DType::f32 && in.dtype != DType::bf16 && in.dtype != DType::f16)
+    return Status(Code::unsupported_dtype, "no kernels for " + std::string(to_string(in.dtype)) + " yet");
+  const auto written = graph::attribute_or<std::vector<std::int64_t>>(op, "axes", {});
+  Result<std::vector<std::int64_t>> axes =
+      graph::normalize_axes(written, static_cast<int>(in.shape.size()), graph::describe(op));
+  if (!axes.ok()) return axes.status();
+  const std::string name = graph::attribute_or<std::string>(op, "reduction", "");
+  const auto* row =
+      std::find_if(kReductions.begin(), kReductions.end(), [&name](const ReductionRow& r) { return r.name == name; });
+  if (row == kReductions.end()) return Status(Code::unsupported_op, "no kernel for reduction '" + name + "'");
+  kernel::KernelSpec spec;
+  write_space(in, out, axes.value(), graph::attribute_or<bool>(op, "keep_dims", false), spec);
+  write_body(axes.value().empty() ? kCopy : *row, spec);
+  return kernel::collapse(std::move(spec));
+}
+
+}  // namespace
+
+Result<kernel::KernelSpec> lower(const graph::Graph& graph, const graph::Op& op) {
+  if (op.dialect == graph::Dialect::core && op.kind == "reduce") return lower_reduce(graph, op);
+  return Status(Code::unsupported_op, "kernels of this version run reductions; this is " + op.kind);
+}
+
+}  // namespace tenfold::compiler

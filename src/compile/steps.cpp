@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/steps.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "compile/kernel_cache.hpp"
+#include "graph/eval/eval.hpp"
+
+namespace tenfold::compiler {
+namespace {
+
+using runtime::Location;
+
+runtime::Grid make_grid(const kernel::KernelSpec& spec, const schedule::Cut& cut) {
+  if (cut.level < 0) return {};
+  const std::int64_t extent = spec.levels[static_cast<std::size_t>(cut.level)].extent;
+  return {cut.level, extent, cut.grain, (extent + cut.grain - 1) / cut.grain};
+}
+
+std::int64_t operand_bytes(const kernel::KernelSpec& spec, const kernel::Operand& operand) {
+  std::int64_t count = 1;
+  for (std::size_t level = 0; level < spec.levels.size(); ++level)
+    if (operand.strides[level] != 0) count *= spec.levels[level].extent;
+  return count * byte_size(operand.dtype);
+}
+
+runtime::KernelStep make_step(const PlannedKernel& kernel, std::shared_ptr<const jit::Code> code, double count) {
+  runtime::KernelStep step;
+  step.code = std::move(code);
+  step.count = count;
+  step.strides.assign(static_cast<std::size_t>(2 * jit::kMaxLevels), 0);
+  const kernel::Operand* const operands[] = {&kernel.spec.inputs[0], &kernel.spec.outputs[0]};
+  for (std::size_t level = 0; level < kernel.spec.levels.size(); ++level) {
+    step.extents[level] = kernel.spec.levels[level].extent;
+    for (int operand = 0; operand < 2; ++operand)
+      step.strides[static_cast<std::size_t>(jit::stride_index(operand, static_cast<int>(level)))] =
+          operands[operand]->strides[level] * byte_size(operands[operand]->dtype);
+  }
+  step.tile = make_grid(kernel.spec, kernel.schedule.tile);
+  step.split = make_grid(kernel.spec, kernel.schedule.split);
+  step.bytes_moved =
+      operand_bytes(kernel.spec, *operands[0]) + step.split.pieces * operand_bytes(kernel.spec, *operands[1]);
+  return step;
+}
+
+}  // namespace
+
+Status add_kernel_steps(const Plan& plan, Location input, Location output, Buffers& buffers, runtime::Program& program,
+                        RegionReport& report) {
+  const double count = static_cast<double>(kernel::reduced_count(plan.kernels.front().spec));
+  Location from = input;
+  for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
+    const PlannedKernel& kernel = plan.kernels[i];
+    Result<std::shared_ptr<const jit::Code>> code = kernel_cache().get(kernel);
+    if (!code.ok()) return code.status();
+    const bool last = i + 1 == plan.kernels.size();
+    auto step = std::make_unique<runtime::KernelStep>(make_step(kernel, code.value(), count));
+    const Location to = last ? output : buffers.temporary(plan.partial_bytes);
+    step->inputs = {from};
+    step->outputs = {to};
+    step->split_output_stride = {last ? 0 : plan.partial_stride_bytes};
+    from = to;
+    report.kernels.push_back(
+        {kernel.spec, kernel.schedule, static_cast<std::int64_t>(code.value()->bytes().size()), step->bytes_moved});
+    report.bytes_moved += step->bytes_moved;
+    program.steps.push_back({std::move(step), nullptr});
+  }
+  return {};
+}
+
+Status add_reference_step(const graph::Graph& graph, const graph::Op& op, Buffers& buffers, runtime::Program& program) {
+  if (!graph::can_evaluate(op))
+    return {Code::unsupported_op, graph::describe(op) + ": neither a kernel nor the reference evaluator runs it"};
+  auto step = std::make_unique<runtime::CallStep>();
+  std::vector<TensorDesc> in_descs, out_descs;
+  for (const graph::ValueId value : op.inputs) {
+    in_descs.push_back(graph::desc_of(graph.values[value]));
+    step->inputs.push_back(buffers.location(value));
+  }
+  for (const graph::ValueId value : op.outputs) {
+    out_descs.push_back(graph::desc_of(graph.values[value]));
+    step->outputs.push_back(buffers.location(value));
+  }
+  step->call = [op, in_descs, out_descs](std::span<const void* const> inputs, std::span<void* const> outputs) {
+    std::vector<graph::ConstTensor> ins;
+    std::vector<graph::MutableTensor> outs;
+    for (std::size_t i = 0; i < inputs.size(); ++i) ins.push_back({in_descs[i], inputs[i]});
+    for (std::size_t i = 0; i < outputs.size(); ++i) outs.push_back({out_descs[i], outputs[i]});
+    return graph::evaluate_op(op, ins, outs);
+  };
+  program.steps.push_back({nullptr, std::move(step)});
+  return {};
+}
+
+void add_copy_steps(const graph::Graph& graph, Buffers& buffers, runtime::Program& program) {
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const graph::ValueId value = graph.outputs[i];
+    const Location from = buffers.location(value);
+    if (from.kind == Location::Kind::output && from.index == static_cast<int>(i)) continue;
+    graph::Op copy;
+    copy.dialect = graph::Dialect::core;
+    copy.kind = "cast";
+    auto step = std::make_unique<runtime::CallStep>();
+    const TensorDesc desc = graph::desc_of(graph.values[value]);
+    step->inputs = {from};
+    step->outputs = {{Location::Kind::output, static_cast<int>(i), 0}};
+    step->call = [copy, desc](std::span<const void* const> inputs, std::span<void* const> outputs) {
+      const graph::ConstTensor in{desc, inputs[0]};
+      const graph::MutableTensor out{desc, outputs[0]};
+      return graph::evaluate_op(copy, {&in, 1}, {&out, 1});
+    };
+    program.steps.push_back({nullptr, std::move(step)});
+  }
+}
+
+}  // namespace tenfold::compiler

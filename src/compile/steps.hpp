@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steps of a program from what was decided: planned kernels, or a call of the reference evaluator.
+#pragma once
+
+#include <vector>
+
+#include "compile/buffers.hpp"
+#include "compile/compile.hpp"
+#include "compile/plan.hpp"
+
+namespace tenfold::compiler {
+
+/// Emits the plan's kernels and appends their steps; fills `report`.
+Status add_kernel_steps(const Plan& plan, runtime::Location input, runtime::Location output, Buffers& buffers,
+                        runtime::Program& program, RegionReport& report);
+
+/// Appends a step that evaluates `op` by the reference evaluator.
+Status add_reference_step(const graph::Graph& graph, const graph::Op& op, Buffers& buffers, runtime::Program& program);
+
+/// Appends steps that copy values which leave the graph without an op having written them there.
+void add_copy_steps(const graph::Graph& graph, Buffers& buffers, runtime::Program& program);
+
+}  // namespace tenfold::compiler

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The text form of KernelSpec (spec.hpp shows one). Parsing is strict: what print() writes, and blanks.
+#include <charconv>
+#include <sstream>
+
+#include "kernel/spec.hpp"
+
+namespace tenfold::kernel {
+namespace {
+
+constexpr std::string_view kInputNames[] = {"x0", "x1", "x2", "x3"};
+constexpr std::string_view kOutputNames[] = {"y0", "y1", "y2", "y3"};
+
+void print_operand(std::ostringstream& out, std::string_view way, std::string_view name, const Operand& operand) {
+  out << way << ' ' << name << ' ' << to_string(operand.dtype) << " [";
+  for (std::size_t i = 0; i < operand.strides.size(); ++i) out << (i ? ", " : "") << operand.strides[i];
+  out << "]\n";
+}
+
+void print_node(std::ostringstream& out, std::size_t index, const Node& node) {
+  out << '%' << index << " = ";
+  switch (node.kind) {
+    case Node::Kind::load: out << "load " << kInputNames[node.index]; break;
+    case Node::Kind::count: out << "count"; break;
+    case Node::Kind::apply: out << row(node.function).name; break;
+    case Node::Kind::reduce: out << "reduce " << row(node.monoid).name; break;
+  }
+  for (const int arg : node.args) out << " %" << arg;
+  out << '\n';
+}
+
+/// Words of one line, with a message that names the line when one is missing or wrong.
+class Line {
+ public:
+  Line(std::string_view text, int number) : text_(text), number_(number) {}
+
+  std::string_view word() {
+    skip();
+    std::size_t end = 0;
+    while (end < text_.size() && text_[end] != ' ' && text_[end] != ',' && text_[end] != '[' && text_[end] != ']')
+      ++end;
+    if (end == 0 && !text_.empty()) end = 1;
+    const std::string_view result = text_.substr(0, end);
+    text_.remove_prefix(end);
+    return result;
+  }
+  bool empty() {
+    skip();
+    return text_.empty();
+  }
+  bool take(std::string_view expected) {
+    const std::string_view before = text_;
+    if (word() == expected) return true;
+    text_ = before;
+    return false;
+  }
+  template <class T>
+  bool number(T& value) {
+    const std::string_view w = word();
+    return std::from_chars(w.data(), w.data() + w.size(), value).ptr == w.data() + w.size() && !w.empty();
+  }
+  bool reference(int& value) {
+    const std::string_view w = word();
+    if (w.size() < 2 || w[0] != '%') return false;
+    return std::from_chars(w.data() + 1, w.data() + w.size(), value).ptr == w.data() + w.size();
+  }
+  Status error(const std::string& expected) const {
+    return {Code::invalid_argument, "line " + std::to_string(number_) + ": expected " + expected};
+  }
+
+ private:
+  void skip() {
+    while (!text_.empty() && text_[0] == ' ') text_.remove_prefix(1);
+  }
+  std::string_view text_;
+  int number_;
+};
+
+int name_index(std::string_view name, char letter) {
+  return name.size() == 2 && name[0] == letter && name[1] >= '0' && name[1] <= '3' ? name[1] - '0' : -1;
+}
+
+Status parse_space(Line& line, KernelSpec& spec) {
+  while (!line.empty()) {
+    Level level;
+    if (line.take("reduced")) {
+      level.reduced = true;
+    } else if (!line.take("kept")) {
+      return line.error("'kept' or 'reduced'");
+    }
+    if (!line.number(level.extent)) return line.error("an extent");
+    spec.levels.push_back(level);
+    line.take(",");
+  }
+  return {};
+}
+
+Status parse_operand(Line& line, char letter, std::vector<Operand>& operands) {
+  if (name_index(line.word(), letter) != static_cast<int>(operands.size()))
+    return line.error(std::string("operand ") + letter + std::to_string(operands.size()));
+  const std::optional<DType> dtype = dtype_from_name(line.word());
+  if (!dtype) return line.error("a dtype");
+  Operand operand{*dtype, {}};
+  if (!line.take("[")) return line.error("'['");
+  while (!line.take("]")) {
+    std::int64_t stride = 0;
+    if (!line.number(stride)) return line.error("a stride");
+    operand.strides.push_back(stride);
+    line.take(",");
+  }
+  operands.push_back(std::move(operand));
+  return {};
+}
+
+Status parse_node(Line& line, KernelSpec& spec) {
+  if (!line.take("=")) return line.error("'='");
+  Node node;
+  const std::string_view what = line.word();
+  if (what == "load") {
+    node.index = name_index(line.word(), 'x');
+    if (node.index < 0) return line.error("an input");
+  } else if (what == "count") {
+    node.kind = Node::Kind::count;
+  } else if (what == "reduce") {
+    node.kind = Node::Kind::reduce;
+    const std::optional<Monoid> monoid = monoid_from_name(line.word());
+    if (!monoid) return line.error("a monoid");
+    node.monoid = *monoid;
+  } else {
+    node.kind = Node::Kind::apply;
+    const std::optional<Function> function = function_from_name(what);
+    if (!function) return line.error("load, count, reduce or a function");
+    node.function = *function;
+  }
+  while (!line.empty()) {
+    int arg = 0;
+    if (!line.reference(arg)) return line.error("an argument such as %0");
+    node.args.push_back(arg);
+  }
+  spec.body.push_back(std::move(node));
+  return {};
+}
+
+Status parse_line(Line& line, KernelSpec& spec) {
+  if (line.take("kernel")) return {};
+  if (line.take("space")) return parse_space(line, spec);
+  if (line.take("in")) return parse_operand(line, 'x', spec.inputs);
+  if (line.take("out")) return parse_operand(line, 'y', spec.outputs);
+  if (line.take("store")) {
+    Store store;
+    store.output = name_index(line.word(), 'y');
+    if (store.output < 0 || !line.reference(store.node)) return line.error("an output and a value");
+    spec.stores.push_back(store);
+    return {};
+  }
+  int index = 0;
+  if (!line.reference(index) || index != static_cast<int>(spec.body.size()))
+    return line.error("%" + std::to_string(spec.body.size()));
+  return parse_node(line, spec);
+}
+
+}  // namespace
+
+std::string print(const KernelSpec& spec) {
+  std::ostringstream out;
+  out << "kernel\nspace";
+  for (std::size_t i = 0; i < spec.levels.size(); ++i)
+    out << (i ? ", " : " ") << (spec.levels[i].reduced ? "reduced " : "kept ") << spec.levels[i].extent;
+  out << '\n';
+  for (std::size_t i = 0; i < spec.inputs.size(); ++i) print_operand(out, "in", kInputNames[i], spec.inputs[i]);
+  for (std::size_t i = 0; i < spec.outputs.size(); ++i) print_operand(out, "out", kOutputNames[i], spec.outputs[i]);
+  for (std::size_t i = 0; i < spec.body.size(); ++i) print_node(out, i, spec.body[i]);
+  for (const Store& store : spec.stores) out << "store " << kOutputNames[store.output] << " %" << store.node << '\n';
+  return out.str();
+}
+
+Result<KernelSpec> parse(std::string_view text) {
+  KernelSpec spec;
+  int number = 0;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    Line line(text.substr(0, end), ++number);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.empty()) continue;
+    Status status = parse_line(line, spec);
+    if (!status.ok()) return status;
+    if (!line.empty()) return line.error("the end of the line");
+  }
+  Status status = check(spec);
+  if (!status.ok()) return Status(Code::invalid_argument, status.message());
+  return spec;
+}
+
+}  // namespace tenfold::kernel

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collapsing and checking of kernel specs.
+#include "kernel/spec.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tenfold::kernel {
+namespace {
+
+template <class Visit>
+void for_each_operand(KernelSpec& spec, Visit visit) {
+  for (Operand& operand : spec.inputs) visit(operand);
+  for (Operand& operand : spec.outputs) visit(operand);
+}
+
+void erase_level(KernelSpec& spec, std::size_t level) {
+  const auto at = static_cast<std::ptrdiff_t>(level);
+  spec.levels.erase(spec.levels.begin() + at);
+  for_each_operand(spec, [at](Operand& operand) { operand.strides.erase(operand.strides.begin() + at); });
+}
+
+/// Widest stride of the first input outermost. Levels that repeat one element (stride 0) go outermost too: walking
+/// them last would re-read what has just left the cache.
+void sort_levels(KernelSpec& spec) {
+  std::vector<std::size_t> order(spec.levels.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto width = [&spec](std::size_t level) {
+    const std::int64_t stride = spec.inputs[0].strides[level];
+    return stride == 0 ? std::numeric_limits<std::int64_t>::max() : stride;
+  };
+  std::stable_sort(order.begin(), order.end(), [&width](std::size_t a, std::size_t b) { return width(a) > width(b); });
+  const auto permute = [&order](auto& list) {
+    auto sorted = list;
+    for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = list[order[i]];
+    list = std::move(sorted);
+  };
+  permute(spec.levels);
+  for_each_operand(spec, [&permute](Operand& operand) { permute(operand.strides); });
+}
+
+bool can_merge(const KernelSpec& spec, std::size_t outer) {
+  const std::size_t inner = outer + 1;
+  if (spec.levels[outer].reduced != spec.levels[inner].reduced) return false;
+  const auto walks_as_one = [&](const Operand& operand) {
+    return operand.strides[outer] == operand.strides[inner] * spec.levels[inner].extent;
+  };
+  return std::all_of(spec.inputs.begin(), spec.inputs.end(), walks_as_one) &&
+         std::all_of(spec.outputs.begin(), spec.outputs.end(), walks_as_one);
+}
+
+Status broken(const std::string& what) { return {Code::internal_error, "kernel spec: " + what}; }
+
+Status check_node(const KernelSpec& spec, std::size_t index) {
+  const Node& node = spec.body[index];
+  for (const int arg : node.args)
+    if (arg < 0 || static_cast<std::size_t>(arg) >= index)
+      return broken("%" + std::to_string(index) + " uses a value that is not before it");
+  std::size_t arity = 0;
+  if (node.kind == Node::Kind::apply) arity = static_cast<std::size_t>(row(node.function).arity);
+  if (node.kind == Node::Kind::reduce) arity = 1;
+  if (node.args.size() != arity) return broken("%" + std::to_string(index) + " has a wrong number of arguments");
+  if (node.kind == Node::Kind::load && (node.index < 0 || static_cast<std::size_t>(node.index) >= spec.inputs.size()))
+    return broken("%" + std::to_string(index) + " loads an input that there is not");
+  return {};
+}
+
+}  // namespace
+
+Result<KernelSpec> collapse(KernelSpec spec) {
+  for (std::size_t level = spec.levels.size(); level-- > 0;)
+    if (spec.levels[level].extent == 1) erase_level(spec, level);
+  sort_levels(spec);
+  for (std::size_t level = spec.levels.size(); level-- > 1;) {
+    if (!can_merge(spec, level - 1)) continue;
+    spec.levels[level].extent *= spec.levels[level - 1].extent;
+    erase_level(spec, level - 1);
+  }
+  // One output of one element still needs a level to run along.
+  if (spec.levels.empty()) {
+    spec.levels.push_back({1, false});
+    for_each_operand(spec, [](Operand& operand) { operand.strides.push_back(1); });
+  }
+  if (spec.levels.size() > static_cast<std::size_t>(kMaxLevels))
+    return Status(Code::unsupported_shape, "the iteration space has " + std::to_string(spec.levels.size()) +
+                                               " levels after collapsing, kernels have at most " +
+                                               std::to_string(kMaxLevels));
+  return spec;
+}
+
+Status check(const KernelSpec& spec) {
+  if (spec.levels.empty()) return broken("no level");
+  if (spec.inputs.empty() || spec.outputs.empty() || spec.stores.empty()) return broken("no input, output or store");
+  for (const Level& level : spec.levels)
+    if (level.extent < 0) return broken("a negative extent");
+  for (const Operand& operand : spec.inputs)
+    if (operand.strides.size() != spec.levels.size()) return broken("an input's rank is not that of the space");
+  for (const Operand& operand : spec.outputs) {
+    if (operand.strides.size() != spec.levels.size()) return broken("an output's rank is not that of the space");
+    for (std::size_t level = 0; level < spec.levels.size(); ++level)
+      if (spec.levels[level].reduced && operand.strides[level] != 0)
+        return broken("an output moves along a reduced level");
+  }
+  for (std::size_t index = 0; index < spec.body.size(); ++index) {
+    Status status = check_node(spec, index);
+    if (!status.ok()) return status;
+  }
+  for (const Store& store : spec.stores) {
+    if (store.output < 0 || static_cast<std::size_t>(store.output) >= spec.outputs.size() || store.node < 0 ||
+        static_cast<std::size_t>(store.node) >= spec.body.size())
+      return broken("a store of something that there is not");
+  }
+  return {};
+}
+
+std::int64_t kept_count(const KernelSpec& spec) noexcept {
+  std::int64_t count = 1;
+  for (const Level& level : spec.levels)
+    if (!level.reduced) count *= level.extent;
+  return count;
+}
+
+std::int64_t reduced_count(const KernelSpec& spec) noexcept {
+  std::int64_t count = 1;
+  for (const Level& level : spec.levels)
+    if (level.reduced) count *= level.extent;
+  return count;
+}
+
+}  // namespace tenfold::kernel

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory that the runtime borrows while it runs: 64-byte aligned, kept by each thread from one run to the next, so that
+// only the first run of a thread (or the first larger one) allocates. Not for anything that outlives a run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <utility>
+
+namespace tenfold::runtime {
+
+/// Bytes on a cache line of their own; empty when allocation failed.
+class Buffer {
+ public:
+  static constexpr std::align_val_t kAlignment{64};
+
+  Buffer() = default;
+  Buffer(Buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~Buffer() { ::operator delete(data_, kAlignment); }
+
+  /// At least `bytes` bytes, contents lost; false when there is no memory.
+  bool reserve(std::int64_t bytes) noexcept {
+    if (bytes <= size_) return true;
+    ::operator delete(std::exchange(data_, nullptr), kAlignment);
+    data_ = ::operator new(static_cast<std::size_t>(bytes), kAlignment, std::nothrow);
+    size_ = data_ != nullptr ? bytes : 0;
+    return data_ != nullptr;
+  }
+  std::byte* data() const noexcept { return static_cast<std::byte*>(data_); }
+  std::int64_t size() const noexcept { return size_; }
+
+ private:
+  void* data_ = nullptr;
+  std::int64_t size_ = 0;
+};
+
+/// The arena of one run. Taken out of the thread's keep, so that a run that starts inside another one on the same
+/// thread (a host pool may do that while it waits) has its own; brought back at the end.
+class Arena {
+ public:
+  /// What a thread keeps at most; a run that needs more allocates anew each time.
+  static constexpr std::int64_t kKeepBytes = std::int64_t{16} << 20;
+
+  Arena() noexcept : buffer_(std::move(kept())) {}
+  ~Arena() {
+    if (buffer_.size() <= kKeepBytes && buffer_.size() > kept().size()) kept() = std::move(buffer_);
+  }
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  bool reserve(std::int64_t bytes) noexcept { return buffer_.reserve(bytes); }
+  std::byte* data() const noexcept { return buffer_.data(); }
+
+ private:
+  static Buffer& kept() noexcept {
+    thread_local Buffer buffer;
+    return buffer;
+  }
+
+  Buffer buffer_;
+};
+
+}  // namespace tenfold::runtime

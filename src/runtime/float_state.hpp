@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The floating-point mode that kernels run in: round to nearest even, subnormals kept, no traps. A host thread may have
+// flushing to zero switched on (one library built with -ffast-math does it for the whole process), and pool threads
+// may not; without this the bits of a result would depend on who ran which task.
+#pragma once
+
+#include <xmmintrin.h>
+
+namespace tenfold::runtime {
+
+/// Sets the mode for a scope and puts the thread's own back. Costs a few cycles unless the modes differ.
+class FloatState {
+ public:
+  FloatState() noexcept : saved_(_mm_getcsr()) {
+    if ((saved_ & ~kFlags) != kDefault) _mm_setcsr(kDefault | (saved_ & kFlags));
+  }
+  ~FloatState() {
+    if ((saved_ & ~kFlags) != kDefault) _mm_setcsr(saved_);
+  }
+  FloatState(const FloatState&) = delete;
+  FloatState& operator=(const FloatState&) = delete;
+
+ private:
+  static constexpr unsigned kDefault = 0x1F80;  ///< every exception masked, nothing else
+  static constexpr unsigned kFlags = 0x3F;      ///< what has been raised so far; not a mode
+
+  unsigned saved_;
+};
+
+}  // namespace tenfold::runtime

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// run(): the hot path. Steps run one after the other; the tasks of a step run on the caller's thread, or on some
+// threads of the pool when there is enough to move. Which thread runs which task changes no result: tasks write
+// disjoint bytes.
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "runtime/buffer.hpp"
+#include "runtime/float_state.hpp"
+#include "runtime/program.hpp"
+
+namespace tenfold::runtime {
+namespace {
+
+/// What every thread must have to move, the first included; so a step that moves less than twice this runs on its
+/// caller. Two threads break even at 256 KiB in all when calls follow each other and at 2 to 4 MiB when the workers
+/// have gone to sleep, where they lose 13 us at most (docs/threads.md); between the two, the busy loop is the one to
+/// serve.
+constexpr std::int64_t kBytesPerThread = std::int64_t{256} << 10;
+
+/// Scratch of up to this size is on the stack, where it costs nothing and cannot fail.
+constexpr std::int64_t kStackScratchBytes = 16 << 10;
+
+struct Operands {
+  const Program& program;
+  std::span<const void* const> inputs;
+  std::span<void* const> outputs;
+  std::byte* arena;
+
+  const void* source(const Location& at) const noexcept {
+    const std::size_t index = static_cast<std::size_t>(at.index);
+    switch (at.kind) {
+      case Location::Kind::input: return static_cast<const std::byte*>(inputs[index]) + at.offset;
+      case Location::Kind::constant: return program.constants[index].data() + at.offset;
+      case Location::Kind::output:
+      case Location::Kind::temporary: break;
+    }
+    return target(at);
+  }
+  /// Of an output or a temporary; nothing else is ever written.
+  void* target(const Location& at) const noexcept {
+    if (at.kind == Location::Kind::temporary) return arena + at.offset;
+    return static_cast<std::byte*>(outputs[static_cast<std::size_t>(at.index)]) + at.offset;
+  }
+};
+
+/// Narrows `args` to one piece of `grid`.
+void cut(jit::KernelArgs& args, const KernelStep& step, const Grid& grid, std::int64_t piece) noexcept {
+  const std::int64_t begin = piece * grid.grain;
+  const int input_count = static_cast<int>(step.inputs.size());
+  const int output_count = static_cast<int>(step.outputs.size());
+  for (int i = 0; i < input_count; ++i)
+    args.inputs[i] =
+        static_cast<const std::byte*>(args.inputs[i]) + begin * args.strides[jit::stride_index(i, grid.level)];
+  for (int o = 0; o < output_count; ++o)
+    args.outputs[o] =
+        static_cast<std::byte*>(args.outputs[o]) + begin * args.strides[jit::stride_index(input_count + o, grid.level)];
+  args.extents[grid.level] = std::min(grid.grain, grid.extent - begin);
+}
+
+/// The tasks of one step, handed out one by one to whoever asks.
+struct Tasks {
+  const KernelStep& step;
+  const jit::KernelArgs whole;  ///< before any cut; no scratch yet
+  const std::int64_t count;
+  std::atomic<std::int64_t> next{0};
+  std::atomic<bool> out_of_memory{false};
+
+  void run_one(std::int64_t task, void* scratch) const noexcept {
+    jit::KernelArgs args = whole;
+    args.scratch = scratch;
+    const std::int64_t part = task % step.split.pieces;
+    if (step.tile.level >= 0) cut(args, step, step.tile, task / step.split.pieces);
+    if (step.split.level >= 0) {
+      cut(args, step, step.split, part);
+      for (std::size_t o = 0; o < step.outputs.size(); ++o)
+        args.outputs[o] = static_cast<std::byte*>(args.outputs[o]) + part * step.split_output_stride[o];
+    }
+    step.code->function()(&args);
+  }
+
+  void run_all_with(void* scratch) noexcept {
+    const FloatState state;
+    for (std::int64_t task = next.fetch_add(1, std::memory_order_relaxed); task < count;
+         task = next.fetch_add(1, std::memory_order_relaxed))
+      run_one(task, scratch);
+  }
+
+  /// In a function of its own, so that only threads that need the space have it on their stack.
+  [[gnu::noinline]] void run_all_on_stack() noexcept {
+    alignas(64) std::byte scratch[kStackScratchBytes];
+    run_all_with(scratch);
+  }
+
+  /// Runs tasks until there are none left. Allocates when this thread has not yet run a kernel with as much scratch.
+  void run_all() noexcept {
+    if (next.load(std::memory_order_relaxed) >= count) return;
+    const std::int64_t bytes = step.code->scratch_bytes();
+    if (bytes <= 0) return run_all_with(nullptr);
+    if (bytes <= kStackScratchBytes) return run_all_on_stack();
+    thread_local Buffer scratch;
+    if (!scratch.reserve(bytes)) return out_of_memory.store(true, std::memory_order_relaxed);
+    run_all_with(scratch.data());
+  }
+};
+
+/// How many threads are worth their cost.
+std::int64_t threads_for(const KernelStep& step, std::int64_t tasks, const ThreadPool* pool, int max_threads) noexcept {
+  const std::int64_t worth = std::min({tasks, std::int64_t{max_threads}, step.bytes_moved / kBytesPerThread});
+  if (pool == nullptr || worth < 2) return 1;
+  return std::min<std::int64_t>(worth, pool->num_threads());
+}
+
+Status run_kernel(const KernelStep& step, const Operands& operands, ThreadPool* pool, int max_threads) {
+  jit::KernelArgs args{};
+  for (std::size_t i = 0; i < step.inputs.size(); ++i) args.inputs[i] = operands.source(step.inputs[i]);
+  for (std::size_t o = 0; o < step.outputs.size(); ++o) args.outputs[o] = operands.target(step.outputs[o]);
+  std::copy(step.extents.begin(), step.extents.end(), args.extents);
+  args.strides = step.strides.data();
+  args.count = step.count;
+
+  Tasks tasks{step, args, step.tile.pieces * step.split.pieces};
+  const std::int64_t threads = threads_for(step, tasks.count, pool, max_threads);
+  if (threads < 2) {
+    tasks.run_all();
+  } else {
+    pool->parallel_for(
+        threads, [](void* context, std::int64_t) { static_cast<Tasks*>(context)->run_all(); }, &tasks);
+  }
+  if (tasks.next.load(std::memory_order_relaxed) >= tasks.count) return {};
+  if (tasks.out_of_memory.load(std::memory_order_relaxed))
+    return Status(Code::out_of_memory, "execute: no memory for " + std::to_string(step.code->scratch_bytes()) +
+                                           " bytes of scratch for kernel '" + step.code->name() + "'");
+  return Status(Code::internal_error, "execute: the thread pool returned before it had called every task");
+}
+
+/// Steps outside the JIT allocate as they please, so the lists of addresses may too.
+Status run_call(const CallStep& step, const Operands& operands) try {
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  inputs.reserve(step.inputs.size());
+  outputs.reserve(step.outputs.size());
+  for (const Location& at : step.inputs) inputs.push_back(operands.source(at));
+  for (const Location& at : step.outputs) outputs.push_back(operands.target(at));
+  const FloatState state;
+  return step.call(inputs, outputs);
+} catch (const std::bad_alloc&) {
+  return Status(Code::out_of_memory, "execute: no memory for a step that runs outside the JIT");
+} catch (const std::exception& error) {
+  return Status(Code::internal_error, std::string("execute: a step outside the JIT threw '") + error.what() + "'");
+}
+
+Status run_steps(const Program& program, const Operands& operands, ThreadPool* pool, int max_threads) {
+  for (const Step& step : program.steps) {
+    Status status =
+        step.kernel ? run_kernel(*step.kernel, operands, pool, max_threads) : run_call(*step.call, operands);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+}  // namespace
+
+Status run(const Program& program, std::span<const void* const> inputs, std::span<void* const> outputs,
+           ThreadPool* pool, int max_threads) {
+  if (program.arena_bytes <= 0) return run_steps(program, {program, inputs, outputs, nullptr}, pool, max_threads);
+  Arena arena;
+  if (!arena.reserve(program.arena_bytes))
+    return Status(Code::out_of_memory,
+                  "execute: no memory for " + std::to_string(program.arena_bytes) + " bytes of temporaries");
+  return run_steps(program, {program, inputs, outputs, arena.data()}, pool, max_threads);
+}
+
+}  // namespace tenfold::runtime

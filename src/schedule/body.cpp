@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/body.hpp"
+
+namespace tenfold::schedule {
+namespace {
+
+using kernel::Node;
+
+Status unsupported(const char* what) {
+  return {Code::unsupported_op, std::string("kernels of this version take one input, unary functions, one reduction, "
+                                            "a division by the count, a square root and one output; this one has ") +
+                                    what};
+}
+
+/// Follows the single chain of nodes from the load to the store.
+Status read_node(const kernel::KernelSpec& spec, std::size_t index, bool& reduced, ReduceBody& body) {
+  const Node& node = spec.body[index];
+  switch (node.kind) {
+    case Node::Kind::load: return index == 0 ? Status() : unsupported("several loads");
+    case Node::Kind::count: return {};
+    case Node::Kind::reduce:
+      if (reduced) return unsupported("several reductions");
+      reduced = true;
+      body.monoid = node.monoid;
+      return {};
+    case Node::Kind::apply: break;
+  }
+  if (!reduced) {
+    if (kernel::row(node.function).arity != 1) return unsupported("a binary function before the reduction");
+    body.before.push_back(node.function);
+    return {};
+  }
+  if (node.function == kernel::Function::sqrt) {
+    body.square_root = true;
+    return {};
+  }
+  const bool by_count = node.function == kernel::Function::div && !body.square_root &&
+                        spec.body[static_cast<std::size_t>(node.args[1])].kind == Node::Kind::count;
+  if (!by_count) return unsupported("another function after the reduction");
+  body.divide_by_count = true;
+  return {};
+}
+
+}  // namespace
+
+Result<ReduceBody> read_body(const kernel::KernelSpec& spec) {
+  if (spec.inputs.size() != 1 || spec.outputs.size() != 1 || spec.stores.size() != 1)
+    return unsupported("several inputs or outputs");
+  ReduceBody body;
+  bool reduced = false;
+  for (std::size_t index = 0; index < spec.body.size(); ++index) {
+    Status status = read_node(spec, index, reduced, body);
+    if (!status.ok()) return status;
+  }
+  if (!reduced) return unsupported("no reduction");
+  const bool order = kernel::row(body.monoid).state == kernel::State::order;
+  if (order && (!body.before.empty() || body.divide_by_count || body.square_root))
+    return unsupported("functions around max or min");
+  if (order && spec.inputs[0].dtype != spec.outputs[0].dtype) return unsupported("max or min with a conversion");
+  return body;
+}
+
+Lanes lanes_of(const kernel::KernelSpec& spec, const ReduceBody& body) {
+  const DType dtype = spec.inputs[0].dtype;
+  if (kernel::row(body.monoid).state == kernel::State::order)
+    return byte_size(dtype) == 2 ? Lanes::order_16 : Lanes::order_32;
+  return dtype == DType::f64 ? Lanes::wide_f64 : Lanes::chained_f32;
+}
+
+int lanes_per_step(Lanes lanes) { return lanes == Lanes::order_16 ? 32 : 16; }
+
+}  // namespace tenfold::schedule

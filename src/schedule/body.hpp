@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The form of body that the nests of this version run: one input, a chain of functions, one reduction, a chain of
+// functions, one output. Read from a KernelSpec once; scheduler and emitter both look at this.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "kernel/spec.hpp"
+#include "tenfold/status.hpp"
+
+namespace tenfold::schedule {
+
+struct ReduceBody {
+  std::vector<kernel::Function> before;  ///< unary, applied to each element
+  kernel::Monoid monoid = kernel::Monoid::sum;
+  bool divide_by_count = false;  ///< first thing after the reduction
+  bool square_root = false;      ///< then this
+};
+
+/// unsupported_op, saying what does not fit, for any other body.
+Result<ReduceBody> read_body(const kernel::KernelSpec& spec);
+
+/// How the reduction's running value is kept, and in which lanes.
+enum class Lanes {
+  chained_f32,  ///< sums and products of at most 16 elements in f32, then f64
+  wide_f64,     ///< the same, of f64 inputs: partial results
+  order_32,     ///< max and min on the raw bits of f32
+  order_16,     ///< max and min on the raw bits of bf16 and f16
+};
+Lanes lanes_of(const kernel::KernelSpec& spec, const ReduceBody& body);
+
+/// Elements that one vector step of 64 bytes of lanes takes along the vector level.
+int lanes_per_step(Lanes lanes);
+
+/// Longest chain of f32 additions (or products) in one lane before it is widened. Part of the numeric contract.
+inline constexpr int kChain = 16;
+/// Accumulators side by side in a row of a chained reduction. Part of the numeric contract: it says which elements
+/// share a chain.
+inline constexpr int kChainedUnroll = 4;
+
+}  // namespace tenfold::schedule

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The heuristic: every number here says where it comes from.
+#include <algorithm>
+
+#include "schedule/body.hpp"
+#include "schedule/schedule.hpp"
+
+namespace tenfold::schedule {
+namespace {
+
+using kernel::KernelSpec;
+
+/// Below this a reduction runs whole: two tasks of less than 256 KiB gain nothing over the fork-join (docs/threads.md).
+constexpr std::int64_t kSplitBytes = 512 << 10;
+/// Pieces of a split. Fixed, as it decides bits; 16 feeds up to 16 cores, and costs 16 partial results per output.
+constexpr std::int64_t kSplitPieces = 16;
+/// With this many tasks or more from kept levels alone nothing is split.
+constexpr std::int64_t kEnoughTasks = 16;
+/// Partial results may cost no more than this part of the bytes read.
+constexpr std::int64_t kPartialsPart = 32;
+/// Columns of 32-bit lanes whose accumulators stay in L1: 64 records of 192 bytes are 12 KiB, which leaves the rest of
+/// 32 KiB to the rows that stream through.
+constexpr int kTileRecords = 64;
+/// A task reads at least this much, so that handing it out (0.2 us) stays below a hundredth of its time.
+constexpr std::int64_t kTaskBytes = 128 << 10;
+
+std::int64_t bytes_read(const KernelSpec& spec) {
+  return kernel::kept_count(spec) * kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
+}
+
+/// The level that lanes run along: the one whose elements are neighbours, or else the innermost. Depends on the spec
+/// alone, and decides the order of additions.
+int choose_vector_level(const KernelSpec& spec) {
+  const int last = static_cast<int>(spec.levels.size()) - 1;
+  for (int level = last; level >= 0; --level)
+    if (spec.inputs[0].strides[static_cast<std::size_t>(level)] == 1) return level;
+  return last;
+}
+
+/// Kept levels outside the vector level: how many outputs, or rows of outputs, are independent tasks.
+std::int64_t outer_tasks(const KernelSpec& spec, int vector_level) {
+  std::int64_t tasks = 1;
+  for (std::size_t level = 0; level < spec.levels.size(); ++level)
+    if (!spec.levels[level].reduced && static_cast<int>(level) != vector_level) tasks *= spec.levels[level].extent;
+  return tasks;
+}
+
+int widest_level(const KernelSpec& spec, bool reduced, int except) {
+  int widest = -1;
+  for (std::size_t level = 0; level < spec.levels.size(); ++level) {
+    if (spec.levels[level].reduced != reduced || static_cast<int>(level) == except) continue;
+    if (widest < 0 || spec.levels[level].extent > spec.levels[static_cast<std::size_t>(widest)].extent)
+      widest = static_cast<int>(level);
+  }
+  return widest;
+}
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Cuts the widest reduced level when the kept levels give too few tasks. Grains are whole blocks of a row
+/// (kChain * kChainedUnroll * 16 elements), or whole chains of a column, so that no piece ends inside one.
+Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes) {
+  if (lanes == Lanes::wide_f64 || bytes_read(spec) < kSplitBytes) return {};
+  std::int64_t tasks = outer_tasks(spec, schedule.vector_level);
+  const bool columns = schedule.nest == Nest::columns;
+  const std::int64_t kept = kernel::kept_count(spec);
+  const std::int64_t lanes_of_tile = std::int64_t{kTileRecords} * lanes_per_step(lanes);
+  if (columns) tasks *= std::max<std::int64_t>(1, kept / tasks / lanes_of_tile / 4);
+  const int level = widest_level(spec, true, -1);
+  if (tasks >= kEnoughTasks || level < 0) return {};
+  const std::int64_t extent = spec.levels[static_cast<std::size_t>(level)].extent;
+  const std::int64_t whole = level == schedule.vector_level ? 1024 : kChain;
+  const std::int64_t grain = divide_up(divide_up(extent, kSplitPieces), whole) * whole;
+  const std::int64_t pieces = divide_up(extent, grain);
+  const std::int64_t partial_bytes = 2 * pieces * kept * (lanes == Lanes::chained_f32 ? 8 : 4);
+  if (pieces < 2 || partial_bytes * kPartialsPart > bytes_read(spec)) return {};
+  return {level, grain};
+}
+
+/// Tasks for threads: cut the widest kept level into a few pieces per core, no smaller than kTaskBytes.
+Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
+  int level = widest_level(spec, false, schedule.vector_level);
+  std::int64_t grain_unit = 1;
+  const bool few_outside = level < 0 || spec.levels[static_cast<std::size_t>(level)].extent < 2 * cores;
+  if (few_outside && schedule.nest == Nest::columns) {
+    level = schedule.vector_level;
+    // A tile of whole cache lines of outputs, and at least 4 KiB of each row, keeps the reads streaming.
+    grain_unit = 1024;
+  }
+  if (level < 0) return {};
+  const std::int64_t extent = spec.levels[static_cast<std::size_t>(level)].extent;
+  const std::int64_t unit_bytes = std::max<std::int64_t>(1, bytes_read(spec) / std::max<std::int64_t>(1, extent));
+  std::int64_t grain = std::max(divide_up(extent, 4 * std::int64_t{cores}), divide_up(kTaskBytes, unit_bytes));
+  grain = divide_up(grain, grain_unit) * grain_unit;
+  if (grain >= extent) return {};
+  return {level, grain};
+}
+
+void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule) {
+  int reduced_levels = 0;
+  for (const kernel::Level& level : spec.levels) reduced_levels += level.reduced ? 1 : 0;
+  const bool direct = reduced_levels <= 1 && kernel::reduced_count(spec) <= kChain;
+  schedule.columns = direct ? 0 : std::int64_t{kTileRecords} * lanes_per_step(lanes);
+  schedule.rows_at_once = direct || lanes == Lanes::wide_f64 ? 1 : 4;
+  // The sweep after this one reads rows_at_once rows further on; asking for them into L2 hides L3 and memory. Within
+  // L1 it would only cost slots.
+  const bool streams = bytes_read(spec) > target.l2_bytes / 2;
+  schedule.prefetch_rows = !direct && streams ? schedule.rows_at_once : 0;
+}
+
+}  // namespace
+
+Schedule choose(const kernel::KernelSpec& spec, const target::Target& target) {
+  Schedule schedule;
+  schedule.isa = target.isa;
+  const Result<ReduceBody> body = read_body(spec);
+  if (!body.ok()) return schedule;  // check() will say so
+  const Lanes lanes = lanes_of(spec, body.value());
+  schedule.vector_level = choose_vector_level(spec);
+  const bool reduced = spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced;
+  schedule.nest = reduced ? Nest::rows : Nest::columns;
+  if (schedule.nest == Nest::rows) {
+    // Order states: integer max and min have a latency of one cycle, so two sets of three keep every port busy.
+    schedule.unroll = lanes == Lanes::chained_f32 ? kChainedUnroll : 2;
+  } else {
+    choose_columns(spec, lanes, target, schedule);
+  }
+  schedule.split = choose_split(spec, schedule, lanes);
+  if (schedule.split.level < 0) schedule.tile = choose_tile(spec, schedule, target.cores);
+  return schedule;
+}
+
+Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
+  const auto broken = [](const std::string& what) { return Status(Code::internal_error, "schedule: " + what); };
+  Status status = kernel::check(spec);
+  if (!status.ok()) return status;
+  const Result<ReduceBody> body = read_body(spec);
+  if (!body.ok()) return body.status();
+  const Lanes lanes = lanes_of(spec, body.value());
+  const int levels = static_cast<int>(spec.levels.size());
+  if (levels > kernel::kMaxLevels) return broken("too many levels");
+  if (schedule.isa == target::Isa::reference) return {Code::unsupported_target, "the reference target has no kernels"};
+  if (schedule.vector_level < 0 || schedule.vector_level >= levels) return broken("no such vector level");
+  const bool reduced = spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced;
+  if (reduced != (schedule.nest == Nest::rows)) return broken("the vector level is not of the nest's kind");
+  if (schedule.nest == Nest::rows) {
+    if (lanes == Lanes::wide_f64) return broken("partial results are combined as columns");
+    if (lanes == Lanes::chained_f32 && schedule.unroll != kChainedUnroll) return broken("chained rows unroll by 4");
+    if (schedule.unroll != 1 && schedule.unroll != 2 && schedule.unroll != 4) return broken("unroll is not 1, 2 or 4");
+    // 8 vectors of 64 bytes on AVX2: sets, two totals or none, one loaded vector, one for the layer itself.
+    if (lanes != Lanes::chained_f32 && schedule.unroll > 2) return broken("order states unroll by 1 or 2");
+  } else {
+    const int rows = schedule.rows_at_once;
+    if (rows != 1 && rows != 2 && rows != 4 && rows != 8) return broken("rows is not 1, 2, 4 or 8");
+    if (lanes == Lanes::wide_f64 && rows != 1) return broken("partial results are combined one row at a time");
+    if (schedule.columns % lanes_per_step(lanes) != 0 || schedule.columns < 0 || schedule.columns > (1 << 16))
+      return broken("columns is not a multiple of the lanes");
+    int reduced_levels = 0;
+    for (const kernel::Level& level : spec.levels) reduced_levels += level.reduced ? 1 : 0;
+    if (schedule.columns == 0 && (reduced_levels > 1 || kernel::reduced_count(spec) > kChain))
+      return broken("columns in registers are for one reduced level of at most 16");
+  }
+  return {};
+}
+
+}  // namespace tenfold::schedule

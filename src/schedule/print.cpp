@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The text form of Schedule (schedule.hpp shows one). Fields of another nest are not printed.
+#include <charconv>
+#include <sstream>
+
+#include "schedule/schedule.hpp"
+
+namespace tenfold::schedule {
+namespace {
+
+void print_cut(std::ostringstream& out, const char* name, const Cut& cut) {
+  if (cut.level >= 0) out << ' ' << name << '=' << cut.level << ':' << cut.grain;
+}
+
+template <class T>
+bool read_number(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool read_cut(std::string_view text, Cut& cut) {
+  const std::size_t colon = text.find(':');
+  return colon != std::string_view::npos && read_number(text.substr(0, colon), cut.level) &&
+         read_number(text.substr(colon + 1), cut.grain);
+}
+
+bool read_field(std::string_view name, std::string_view value, Schedule& schedule) {
+  if (name == "level") return read_number(value, schedule.vector_level);
+  if (name == "unroll") return read_number(value, schedule.unroll);
+  if (name == "rows") return read_number(value, schedule.rows_at_once);
+  if (name == "columns") return read_number(value, schedule.columns);
+  if (name == "ahead") return read_number(value, schedule.prefetch_rows);
+  if (name == "tile") return read_cut(value, schedule.tile);
+  if (name == "split") return read_cut(value, schedule.split);
+  return false;
+}
+
+}  // namespace
+
+std::string_view to_string(Nest nest) noexcept { return nest == Nest::rows ? "rows" : "columns"; }
+
+std::string print(const Schedule& schedule) {
+  std::ostringstream out;
+  out << target::to_string(schedule.isa) << ' ' << to_string(schedule.nest) << " level=" << schedule.vector_level;
+  if (schedule.nest == Nest::rows) {
+    out << " unroll=" << schedule.unroll;
+  } else {
+    out << " rows=" << schedule.rows_at_once << " columns=" << schedule.columns << " ahead=" << schedule.prefetch_rows;
+  }
+  print_cut(out, "tile", schedule.tile);
+  print_cut(out, "split", schedule.split);
+  return out.str();
+}
+
+Result<Schedule> parse(std::string_view text) {
+  Schedule schedule;
+  const auto next = [&text] {
+    while (!text.empty() && text[0] == ' ') text.remove_prefix(1);
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(word.size());
+    return word;
+  };
+  Result<target::Isa> isa = target::isa_from_name(next());
+  if (!isa.ok()) return isa.status();
+  schedule.isa = isa.value();
+  const std::string_view nest = next();
+  if (nest != "rows" && nest != "columns")
+    return Status(Code::invalid_argument, "schedule: nest '" + std::string(nest) + "' is not rows or columns");
+  schedule.nest = nest == "rows" ? Nest::rows : Nest::columns;
+  for (std::string_view word = next(); !word.empty(); word = next()) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos || !read_field(word.substr(0, equals), word.substr(equals + 1), schedule))
+      return Status(Code::invalid_argument, "schedule: '" + std::string(word) + "' is not a field");
+  }
+  return schedule;
+}
+
+}  // namespace tenfold::schedule

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks who includes whom: the table of docs/design.md, section 3, against every #include of the rooms.
+
+usage: check_layers.py ROOT
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from house import CPP, finish, project_files, read_lines
+
+GRAPH_DOORS = {
+    "graph/text/text.hpp",
+    "graph/read/json.hpp",
+    "graph/check/check.hpp",
+    "graph/pass/pass.hpp",
+    "graph/eval/eval.hpp",
+    "graph/eval/bound.hpp",
+}
+JIT_DOORS = {"jit/abi.hpp", "jit/code.hpp", "jit/emit.hpp"}
+
+# Room -> what it may include beside itself and std: rooms, single headers ("doors"), third-party names, "system" for
+# the operating system's and the compiler's headers.
+ALLOWED = {
+    "include/tenfold": set(),
+    "schemas": {"include/tenfold"},
+    "graph/ir": {"include/tenfold", "schemas"},
+    "graph/text": {"graph/ir", "include/tenfold", "schemas"},
+    "graph/read": {"graph/ir", "include/tenfold", "schemas", "nlohmann"},
+    "graph/check": {"graph/ir", "include/tenfold", "schemas"},
+    "graph/eval": {"graph/ir", "include/tenfold", "schemas"},
+    "graph/pass": {"graph/ir", "graph/check", "graph/text", "include/tenfold", "schemas"},
+    "src/target": {"include/tenfold", "system"},
+    "src/kernel": {"include/tenfold"},
+    "src/schedule": {"src/target", "src/kernel", "include/tenfold"},
+    "jit": {"src/kernel", "src/schedule", "src/target", "include/tenfold", "system", "xbyak", "zydis"},
+    "src/runtime": {"jit/code.hpp", "jit/abi.hpp", "include/tenfold", "system", "onednn", "pool"},
+    "src/compile": {"graph/ir", "src/kernel", "src/schedule", "src/target", "src/runtime", "include/tenfold", "schemas"}
+    | GRAPH_DOORS
+    | JIT_DOORS,
+    "src/api": {"src/compile", "src/runtime", "src/target", "graph/ir", "include/tenfold", "schemas"} | GRAPH_DOORS,
+    "tools": {"include/tenfold", "schemas", "graph/ir", "src/target", "src/compile", "nlohmann", "cli11", "onednn", "system"}
+    | GRAPH_DOORS,
+}
+# Files of the command that may look at how a kernel is made: the named commands' own files.
+WORKBENCH = re.compile(r"tools/(explain|bench|tune)[a-z_]*\.(cpp|hpp)$")
+WORKBENCH_ALLOWED = {"src/kernel", "src/schedule", "src/runtime"} | JIT_DOORS
+
+# Third-party library -> the only file that may include it in a room, or None: any file, but just one per room.
+ONE_FILE = {"xbyak": "jit/assembler.hpp", "onednn": None, "pool": None, "zydis": None}
+
+THIRD_PARTY = (
+    (re.compile(r"xbyak/"), "xbyak"),
+    (re.compile(r"nlohmann/"), "nlohmann"),
+    (re.compile(r"CLI/"), "cli11"),
+    (re.compile(r"(oneapi/dnnl/|dnnl)"), "onednn"),
+    (re.compile(r"Zy(dis|core)/"), "zydis"),
+    (re.compile(r"(pthreadpool\.h|tbb/|oneapi/tbb)"), "pool"),
+)
+SRC_ROOMS = {"target", "kernel", "schedule", "compile", "runtime", "api"}
+INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
+STD = re.compile(r"[a-z_0-9]+")
+
+
+def room_of_file(path):
+    """The room that a file (relative path) belongs to, or None."""
+    parts = path.parts
+    if parts[:2] == ("include", "tenfold"):
+        return "include/tenfold"
+    if parts[0] in ("graph", "src") and len(parts) > 2:
+        return "/".join(parts[:2])
+    return parts[0] if parts[0] in ("schemas", "jit", "tools") else None
+
+
+def classify(bracket, name):
+    """What an include means: ("std", ..), ("room", ..), ("library", ..) or ("bad", why)."""
+    for pattern, library in THIRD_PARTY:
+        if pattern.match(name):
+            return "library", library
+    if bracket == "<":
+        return ("std", name) if STD.fullmatch(name) else ("library", "system")
+    parts = Path(name).parts
+    if parts[0] == "tenfold":
+        return "room", "include/tenfold"
+    if parts[0] in SRC_ROOMS and len(parts) > 1:
+        return "room", f"src/{parts[0]}"
+    if parts[0] == "src":
+        return "bad", "is included without 'src/' in front"
+    if parts[0] == "graph" and len(parts) > 2:
+        return "room", "/".join(parts[:2])
+    if parts[0] in ("schemas", "jit", "tools") and len(parts) > 1:
+        return "room", parts[0]
+    return "bad", "is no header of a room (include by the path from the project's root)"
+
+
+def allowed_for(path, room):
+    extra = WORKBENCH_ALLOWED if WORKBENCH.search(path.as_posix()) else set()
+    return ALLOWED[room] | extra
+
+
+def check(root):
+    """All violations under `root`, as "file:line: text"."""
+    findings, library_users = [], {}
+    for path in project_files(root):
+        room = room_of_file(path)
+        if room is None or path.suffix not in CPP:
+            continue
+        if room not in ALLOWED:
+            findings.append(f"{path}:1: '{room}' is no room of docs/design.md, section 3")
+            continue
+        for number, line in enumerate(read_lines(Path(root) / path), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            kind, what = classify(*match.groups())
+            name, where = match.group(2), f"{path}:{number}"
+            if kind == "bad":
+                findings.append(f"{where}: '{name}' {what}")
+            elif kind == "library" and what in ALLOWED[room]:
+                library_users.setdefault((room, what), {}).setdefault(path.as_posix(), number)
+            elif kind != "std" and what != room and not {what, name} & allowed_for(path, room):
+                findings.append(f"{where}: {room} may not include '{name}' ({what})")
+    for (room, library), users in sorted(library_users.items()):
+        if library not in ONE_FILE:
+            continue
+        owner = ONE_FILE[library] or sorted(users)[0]
+        for user, number in sorted(users.items()):
+            if user != owner:
+                findings.append(f"{user}:{number}: {library} is included through one file of {room} only: {owner}")
+    return findings
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    finish("layers", check(sys.argv[1]))

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Plants violations in small made-up trees and expects the checks to find them: a check that cannot fail is none."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import check_docs
+import check_files
+import check_headers
+import check_layers
+
+SPDX = "// SPDX-License-Identifier: Apache-2.0\n//\n// What it is for.\n"
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = Path(self.folder.name)
+
+    def plant(self, name, text=""):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(SPDX + text)
+
+    def layer_finding(self, name, *includes):
+        """The only finding after planting a file with these includes; None when there is none."""
+        self.plant(name, "".join(f"#include {i}\n" for i in includes))
+        findings = check_layers.check(self.root)
+        self.assertLessEqual(len(findings), 1, findings)
+        return findings[0] if findings else None
+
+
+class Layers(Tree):
+    def test_legal_includes_pass(self):
+        self.assertIsNone(self.layer_finding("graph/ir/graph.hpp", "<vector>", '"schemas/op_table.hpp"'))
+        self.assertIsNone(self.layer_finding("graph/read/json.cpp", '"graph/ir/graph.hpp"', "<nlohmann/json.hpp>"))
+        self.assertIsNone(self.layer_finding("jit/assembler.hpp", "<xbyak/xbyak.h>"))
+        self.assertIsNone(self.layer_finding("src/runtime/program.hpp", '"jit/abi.hpp"', '"tenfold/status.hpp"'))
+        self.assertIsNone(self.layer_finding("src/compile/compile.cpp", '"jit/emit.hpp"', '"graph/pass/pass.hpp"'))
+        self.assertIsNone(self.layer_finding("tools/bench.cpp", '"schedule/schedule.hpp"', "<CLI/CLI.hpp>"))
+
+    def test_every_room_is_closed_to_its_strangers(self):
+        planted = (
+            ("graph/ir/graph.hpp", '"jit/emit.hpp"'),
+            ("graph/text/print.cpp", '"graph/check/check.hpp"'),
+            ("graph/eval/eval.cpp", '"kernel/spec.hpp"'),
+            ("graph/pass/fold.cpp", '"schedule/schedule.hpp"'),
+            ("src/kernel/spec.hpp", '"graph/ir/graph.hpp"'),
+            ("src/target/detect.cpp", '"kernel/spec.hpp"'),
+            ("src/schedule/choose.cpp", '"jit/emit.hpp"'),
+            ("jit/emit.cpp", '"runtime/program.hpp"'),
+            ("src/runtime/run.cpp", '"jit/emit.hpp"'),
+            ("src/compile/lower.cpp", '"jit/assembler.hpp"'),
+            ("src/compile/door.cpp", '"graph/pass/rewrite.hpp"'),
+            ("src/api/api.cpp", '"schedule/schedule.hpp"'),
+            ("tools/run.cpp", '"schedule/schedule.hpp"'),
+            ("include/tenfold/graph.hpp", "<nlohmann/json.hpp>"),
+            ("include/tenfold/pool.hpp", "<pthread.h>"),
+            ("schemas/op_table.hpp", '"graph/ir/graph.hpp"'),
+            ("jit/cli.cpp", "<CLI/CLI.hpp>"),
+            ("src/kernel/spec.cpp", '"spec.hpp"'),
+            ("src/kernel/path.cpp", '"src/kernel/spec.hpp"'),
+            ("src/unknown/a.cpp", "<vector>"),
+        )
+        for name, include in planted:
+            with self.subTest(name=name):
+                finding = self.layer_finding(name, include)
+                self.assertIsNotNone(finding)
+                self.assertTrue(finding.startswith(name), finding)
+            (self.root / name).unlink()
+
+    def test_a_library_has_one_door(self):
+        self.assertIsNone(self.layer_finding("jit/assembler.hpp", "<xbyak/xbyak.h>"))
+        self.assertIn("jit/emit.cpp:4", self.layer_finding("jit/emit.cpp", "<xbyak/xbyak.h>"))
+        (self.root / "jit/emit.cpp").unlink()
+        self.assertIsNone(self.layer_finding("src/runtime/onednn_ops.cpp", "<oneapi/dnnl/dnnl.hpp>"))
+        self.assertIn("src/runtime/run.cpp:4", self.layer_finding("src/runtime/run.cpp", "<oneapi/dnnl/dnnl.hpp>"))
+
+
+class Files(Tree):
+    def findings(self):
+        return check_files.check(self.root)[0]
+
+    def test_a_good_file_passes(self):
+        self.plant("src/kernel/spec.cpp", "int a;\n" * 440)
+        self.plant("schemas/ops/core/reduce.json")
+        self.assertEqual(self.findings(), [])
+
+    def test_bad_files_are_found(self):
+        planted = (
+            ("src/kernel/long.cpp", "int a;\n" * 460, "the cap is"),
+            ("src/kernel/utils.hpp", "", "says nothing"),
+            ("src/kernel/string_helpers.hpp", "", "says nothing"),
+            ("src/common/a.hpp", "", "says nothing"),
+            ("src/kernel/Spec.hpp", "", "snake_case"),
+            ("src/kernel/a.cpp", "// TO" + "DO: later\n", "note to self"),
+            ("src/kernel/b.cpp", "#if " + "0\n#endif\n", "switched off"),
+            ("tests/unit/c.cpp", "TEST(A, DIS" + "ABLED_b) {}\n", "switched off"),
+            ("docs/d.py", "// /ho" + "me/me/tree\n", "somebody's machine"),
+        )
+        for name, text, words in planted:
+            with self.subTest(name=name):
+                self.plant(name, text)
+                self.assertTrue(any(f.startswith(name) and words in f for f in self.findings()), self.findings())
+            (self.root / name).unlink()
+
+    def test_openings(self):
+        path = Path("src/kernel/a.cpp")
+        self.assertIsNone(check_files.check_opening(path, (SPDX + "int a;\n").splitlines()))
+        self.assertIn("does not begin", check_files.check_opening(path, ["int a;"]))
+        self.assertIn("no paragraph", check_files.check_opening(path, [SPDX.splitlines()[0], "int a;"]))
+
+
+class Docs(Tree):
+    def findings(self, readme, example="int main() {\n  one();\n  two();\n}\n"):
+        self.plant("tests/api/readme_example.cpp", example)
+        (self.root / "README.md").write_text(readme)
+        return check_docs.check(self.root)
+
+    def test_links(self):
+        self.assertEqual(self.findings("[a](README.md#here) [b](https://example.org/x)\n"), [])
+        self.assertEqual(len(self.findings("[a](docs/gone.md)\n")), 1)
+
+    def test_every_page_is_listed(self):
+        self.plant("docs/README.md", "[here](listed.md)")
+        self.plant("docs/listed.md")
+        self.assertEqual(self.findings(""), [])
+        self.plant("docs/forgotten.md")
+        self.assertEqual(self.findings(""), ["docs/forgotten.md:1: is not listed in docs/README.md"])
+
+    def test_the_snippet_is_the_example(self):
+        self.assertEqual(self.findings("```cpp\none();\n\ntwo();\n```\n"), [])
+        self.assertEqual(len(self.findings("```cpp\ntwo();\none();\n```\n")), 1)
+        self.assertEqual(len(self.findings("```cpp\nthree();\n```\n")), 1)
+
+
+class Headers(Tree):
+    def test_a_header_must_stand_alone_as_cpp17(self):
+        self.plant("include/tenfold/good.hpp", "#pragma once\n#include <string>\nstd::string f();\n")
+        self.assertEqual(check_headers.check(self.root, COMPILER), [])
+        self.plant("include/tenfold/needs_20.hpp", "#pragma once\n#include <span>\nstd::span<int> f();\n")
+        self.plant("include/tenfold/needs_more.hpp", "#pragma once\nstd::string f();\n")
+        findings = check_headers.check(self.root, COMPILER)
+        self.assertEqual([f.split(":")[0] for f in findings],
+                         ["include/tenfold/needs_20.hpp", "include/tenfold/needs_more.hpp"])
+
+
+if __name__ == "__main__":
+    COMPILER = sys.argv.pop(1)
+    unittest.main()

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The walk over steps, tiles and splits as runtime/program.hpp states it, written a second time on purpose: it checks
+// the runtime's arithmetic as much as the kernels.
+#include "emulated_run.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "emulator/emulator.hpp"
+
+namespace tenfold::numeric {
+namespace {
+
+using emulator::Access;
+using runtime::Grid;
+using runtime::KernelStep;
+using runtime::Location;
+
+/// Scratch is handed out 64-byte aligned, as the ABI promises, and full of what an earlier kernel left.
+class Scratch {
+ public:
+  explicit Scratch(std::int64_t bytes) : size_(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 0))) {
+    if (size_ == 0) return;
+    data_.reset(static_cast<std::byte*>(::operator new (size_, std::align_val_t{64})));
+    std::fill_n(data_.get(), size_, std::byte{0xff});
+  }
+  std::byte* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
+  };
+  std::size_t size_;
+  std::unique_ptr<std::byte, Free> data_;
+};
+
+struct Run {
+  const runtime::Program& program;
+  target::Isa isa;
+  std::span<const Bytes> inputs, outputs;
+  Scratch arena;
+
+  std::byte* address(const Location& at) const {
+    const auto index = static_cast<std::size_t>(at.index);
+    std::byte* base = nullptr;
+    switch (at.kind) {
+      case Location::Kind::input: base = static_cast<std::byte*>(inputs[index].data); break;
+      case Location::Kind::output: base = static_cast<std::byte*>(outputs[index].data); break;
+      case Location::Kind::temporary: base = arena.data(); break;
+      case Location::Kind::constant: base = const_cast<std::byte*>(program.constants[index].data()); break;
+    }
+    return base + at.offset;
+  }
+
+  void allow(emulator::AddressSpace& memory, const Location& at, bool written) const {
+    const auto index = static_cast<std::size_t>(at.index);
+    const Access access = written ? Access::read_write : Access::read;
+    switch (at.kind) {
+      case Location::Kind::input: memory.allow(inputs[index].data, inputs[index].size, Access::read, "input"); break;
+      case Location::Kind::output: memory.allow(outputs[index].data, outputs[index].size, access, "output"); break;
+      case Location::Kind::temporary: memory.allow(arena.data(), arena.size(), access, "temporaries"); break;
+      case Location::Kind::constant:
+        memory.allow(program.constants[index].data(), program.constants[index].size(), Access::read, "constant");
+        break;
+    }
+  }
+};
+
+/// Moves every operand to `piece` of the grid and sets the level's extent.
+void enter(jit::KernelArgs& args, const KernelStep& step, const Grid& grid, std::int64_t piece) {
+  if (grid.level < 0) return;
+  const std::int64_t skipped = piece * grid.grain;
+  const auto offset = [&](std::size_t operand) {
+    return skipped * step.strides[static_cast<std::size_t>(jit::stride_index(static_cast<int>(operand), grid.level))];
+  };
+  for (std::size_t i = 0; i < step.inputs.size(); ++i)
+    args.inputs[i] = static_cast<const std::byte*>(args.inputs[i]) + offset(i);
+  for (std::size_t o = 0; o < step.outputs.size(); ++o)
+    args.outputs[o] = static_cast<std::byte*>(args.outputs[o]) + offset(step.inputs.size() + o);
+  args.extents[grid.level] = std::min(grid.grain, grid.extent - skipped);
+}
+
+Status run_kernel(const Run& run, const KernelStep& step) {
+  const Scratch scratch(step.code->scratch_bytes());
+  jit::KernelArgs whole{};
+  emulator::Emulator emulated(step.code->bytes(), run.isa);
+  for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+    whole.inputs[i] = run.address(step.inputs[i]);
+    run.allow(emulated.memory(), step.inputs[i], false);
+  }
+  for (std::size_t o = 0; o < step.outputs.size(); ++o) {
+    whole.outputs[o] = run.address(step.outputs[o]);
+    run.allow(emulated.memory(), step.outputs[o], true);
+  }
+  std::copy(step.extents.begin(), step.extents.end(), whole.extents);
+  whole.strides = step.strides.data();
+  whole.scratch = scratch.data();
+  whole.count = step.count;
+  jit::KernelArgs args{};
+  if (scratch.size() > 0) emulated.memory().allow(scratch.data(), scratch.size(), Access::read_write, "scratch");
+  emulated.memory().allow(step.strides.data(), step.strides.size() * sizeof(std::int64_t), Access::read, "strides");
+  emulated.memory().allow(&args, sizeof args, Access::read, "arguments");
+  for (std::int64_t tile = step.tile.pieces; tile-- > 0;)
+    for (std::int64_t part = step.split.pieces; part-- > 0;) {
+      args = whole;
+      enter(args, step, step.tile, tile);
+      enter(args, step, step.split, part);
+      for (std::size_t o = 0; step.split.level >= 0 && o < step.outputs.size(); ++o)
+        args.outputs[o] = static_cast<std::byte*>(args.outputs[o]) + part * step.split_output_stride[o];
+      const Status status = emulated.run(&args);
+      if (!status.ok())
+        return Status(status.code(), "kernel '" + step.code->name() + "', tile " + std::to_string(tile) + ", split " +
+                                         std::to_string(part) + ": " + status.message());
+    }
+  return Status();
+}
+
+Status run_call(const Run& run, const runtime::CallStep& step) {
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  for (const Location& at : step.inputs) inputs.push_back(run.address(at));
+  for (const Location& at : step.outputs) outputs.push_back(run.address(at));
+  return step.call(inputs, outputs);
+}
+
+}  // namespace
+
+Status emulated_run(const runtime::Program& program, target::Isa isa, std::span<const Bytes> inputs,
+                    std::span<const Bytes> outputs) {
+  const Run run{program, isa, inputs, outputs, Scratch(program.arena_bytes)};
+  for (const runtime::Step& step : program.steps) {
+    Status status = step.kernel ? run_kernel(run, *step.kernel) : run_call(run, *step.call);
+    if (!status.ok()) return status;
+  }
+  return Status();
+}
+
+}  // namespace tenfold::numeric

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The error bound: a model of the kernels' arithmetic stays within it, slightly wrong results do not.
+#include "graph/eval/bound.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cfloat>
+#include <limits>
+#include <random>
+
+#include "graph/eval/element.hpp"
+#include "tensors.hpp"
+
+namespace tenfold::graph {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// What a kernel does, by docs/numerics.md: 16 lanes, each with chains of 16 terms in f32 and the rest in f64.
+double kernel_model(const std::string& reduction, DType dtype, const std::vector<double>& x) {
+  const bool product = reduction == "prod";
+  double lanes[16];
+  for (std::size_t lane = 0; lane < 16; ++lane) {
+    double total = product ? 1 : 0;
+    for (std::size_t start = lane; start < x.size(); start += 16 * kChain) {
+      float chain = product ? 1.0F : 0.0F;
+      for (std::size_t i = start; i < x.size() && i < start + 16 * kChain; i += 16) {
+        const auto value = static_cast<float>(x[i]);
+        if (product)
+          chain *= value;
+        else
+          chain += reduction == "l1" ? std::fabs(value) : reduction == "l2" ? value * value : value;
+      }
+      total = product ? total * static_cast<double>(chain) : total + static_cast<double>(chain);
+    }
+    lanes[lane] = total;
+  }
+  for (std::size_t step = 8; step > 0; step /= 2)
+    for (std::size_t i = 0; i < step; ++i) lanes[i] = product ? lanes[i] * lanes[i + step] : lanes[i] + lanes[i + step];
+  double result = lanes[0];
+  if (reduction == "mean") result /= static_cast<double>(x.size());
+  if (reduction == "l2") result = std::sqrt(result);
+  return static_cast<double>(round_to(dtype, static_cast<Real>(static_cast<float>(result))));
+}
+
+struct Outcome {
+  double expected;
+  double bound;
+};
+
+Outcome reference(const std::string& reduction, const Tensor& in) {
+  Tensor out(in.desc().dtype, {});
+  EXPECT_TRUE(run_op(make_reduce(reduction, {0}), {in.in()}, out).ok());
+  Magnitude magnitude;
+  for (const double value : in.values()) magnitude.add(value);
+  return {out.at(0), reduction_bound(reduction, magnitude)};
+}
+
+TEST(Bound, HoldsForAModelOfTheKernels) {
+  const unsigned seed = 77;
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  int compared = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const DType dtypes[] = {DType::f32, DType::bf16, DType::f16};
+    const DType dtype = dtypes[random() % 3];
+    const std::vector<std::string> reductions = {"sum", "l1", "l2", "mean", "prod"};
+    const std::string reduction = reductions[random() % reductions.size()];
+    const auto n = static_cast<std::int64_t>(1 + random() % (round % 10 == 0 ? 3000 : 100));
+    const double scale = std::ldexp(1.0, static_cast<int>(random() % 20) - 10);
+    const double offset = random() % 2 == 0 ? 0 : 2;
+    Tensor in(dtype, {n});
+    for (std::int64_t i = 0; i < n; ++i)
+      in.set(i, reduction == "prod" ? std::exp2(normal(random) * 0.25) : scale * (normal(random) + offset));
+    const Outcome outcome = reference(reduction, in);
+    const double got = kernel_model(reduction, dtype, in.values());
+    compared += std::isinf(outcome.bound) ? 0 : 1;
+    ASSERT_TRUE(agree(dtype, outcome.expected, got, outcome.bound))
+        << reduction << " " << to_string(dtype) << " n " << n << " expected " << outcome.expected << " got " << got
+        << " bound " << outcome.bound << " seed " << seed << " round " << round;
+    // Off by the bound and two more ulps than rounding can explain: refused.
+    const double off = std::fabs(outcome.expected) + outcome.bound + 3 * ulp(dtype, outcome.expected);
+    if (std::isfinite(outcome.bound) && std::isfinite(outcome.expected)) {
+      const auto wrong = static_cast<double>(round_to(dtype, std::copysign(off, outcome.expected)));
+      if (std::fabs(wrong - outcome.expected) > outcome.bound + 2 * ulp(dtype, wrong)) {
+        ASSERT_FALSE(agree(dtype, outcome.expected, wrong, outcome.bound)) << reduction << " round " << round;
+      }
+    }
+  }
+  EXPECT_GT(compared, 2500);
+}
+
+TEST(Bound, HoldsForSubnormalSquares) {
+  Tensor in(DType::f32, {40}, std::vector<double>(40, 3e-23));
+  const Outcome outcome = reference("l2", in);
+  EXPECT_TRUE(agree(DType::f32, outcome.expected, kernel_model("l2", DType::f32, in.values()), outcome.bound));
+  EXPECT_FALSE(agree(DType::f32, outcome.expected, 2 * outcome.expected, outcome.bound));
+}
+
+TEST(Bound, NothingIsStatedWhereAChainMayOverflow) {
+  Magnitude large;
+  for (int i = 0; i < 16; ++i) large.add(3e37);
+  EXPECT_TRUE(std::isinf(reduction_bound("sum", large)));
+  EXPECT_TRUE(std::isinf(reduction_bound("l2", large)));
+  EXPECT_EQ(reduction_bound("max", large), 0);
+  Magnitude many;
+  for (int i = 0; i < 1000; ++i) many.add(1e36);
+  EXPECT_TRUE(std::isfinite(reduction_bound("sum", many))) << "16 of them stay within f32";
+  EXPECT_TRUE(std::isinf(reduction_bound("prod", many)));
+  Magnitude product;
+  for (int i = 0; i < 15; ++i) product.add(200);
+  EXPECT_TRUE(std::isfinite(reduction_bound("prod", product)));
+  for (int i = 0; i < 15; ++i) product.add(1e-3);
+  EXPECT_TRUE(std::isinf(reduction_bound("prod", product))) << "15 of 1e-3 leave f32, whatever is beside them";
+}
+
+TEST(Bound, SpecialValuesAreExact) {
+  for (const char* reduction : {"sum", "mean", "l1", "l2", "prod", "max"}) {
+    Magnitude magnitude;
+    magnitude.add(3);
+    magnitude.add(kInf);
+    EXPECT_EQ(reduction_bound(reduction, magnitude), 0) << reduction;
+    EXPECT_EQ(reduction_bound(reduction, Magnitude()), 0) << reduction;
+  }
+}
+
+TEST(Bound, FromTotals) {
+  EXPECT_DOUBLE_EQ(reduction_bound("sum", 8, 8, 4), 17 * 8 * 0x1p-24);
+  EXPECT_DOUBLE_EQ(reduction_bound("l1", 8, 8, 4), 17 * 8 * 0x1p-24);
+  EXPECT_DOUBLE_EQ(reduction_bound("mean", 8, 2, 4), 17 * 2 * 0x1p-24);
+  EXPECT_DOUBLE_EQ(reduction_bound("prod", 0, 2, 4), 6 * 2 * 0x1p-24);
+  EXPECT_NEAR(reduction_bound("l2", 0, 2, 4), 2 * 9 * 0x1p-24, 2 * 0x1p-24);
+  EXPECT_EQ(reduction_bound("min", 8, 8, 4), 0);
+}
+
+TEST(Agree, WithoutABoundAsksForTheSameNumber) {
+  EXPECT_TRUE(agree(DType::f32, 1, 1, 0));
+  EXPECT_FALSE(agree(DType::f32, 1, 1 + 0x1p-23, 0));
+  EXPECT_FALSE(agree(DType::f32, 0.0, -0.0, 0));
+  EXPECT_TRUE(agree(DType::f32, kNan, -kNan, 0));
+  EXPECT_FALSE(agree(DType::f32, kNan, 1, 0));
+  EXPECT_FALSE(agree(DType::f32, 1, kNan, 0.5));
+  EXPECT_TRUE(agree(DType::f32, kInf, kInf, 0));
+  EXPECT_FALSE(agree(DType::f32, kInf, -kInf, 0));
+  EXPECT_TRUE(agree(DType::f32, 1, kNan, kInf));
+}
+
+TEST(Agree, AllowsTheRoundingOfTheOutput) {
+  EXPECT_TRUE(agree(DType::bf16, 1, 1 + 0x1p-7, 1e-6)) << "a tie may fall to either side";
+  EXPECT_FALSE(agree(DType::bf16, 1, 1 + 0x1p-6, 1e-6));
+  EXPECT_TRUE(agree(DType::bf16, 1, 1 - 0x1p-8, 1e-6));
+  EXPECT_FALSE(agree(DType::bf16, 1, 1 - 0x1p-6, 1e-6));
+  EXPECT_TRUE(agree(DType::f32, 1, 1 + 0x1p-22, 0x1p-23));
+  EXPECT_FALSE(agree(DType::f32, 1, 1 + 0x1p-20, 0x1p-23));
+}
+
+TEST(Agree, AllowsOverflowThatTheBoundExplains) {
+  EXPECT_TRUE(agree(DType::f16, 65504, kInf, 1));
+  EXPECT_TRUE(agree(DType::f16, kInf, 65504, 1));
+  EXPECT_TRUE(agree(DType::f16, -kInf, -65504, 1));
+  EXPECT_FALSE(agree(DType::f16, kInf, 65440, 1));
+  EXPECT_FALSE(agree(DType::f16, 65440, kInf, 1));
+  EXPECT_FALSE(agree(DType::f16, kInf, -kInf, 1));
+  EXPECT_FALSE(agree(DType::f16, -kInf, kInf, 1));
+  EXPECT_TRUE(agree(DType::f32, FLT_MAX, kInf, 0x1p103));
+}
+
+/// sum of rows, then abs, then a cast to bf16, beside a plain relu of the input.
+TEST(EvaluateWithBounds, CarriesErrorsThroughTheGraph) {
+  Graph graph;
+  const auto value = [&](DType dtype, Dims shape) {
+    Value v;
+    v.id = static_cast<std::int64_t>(graph.values.size());
+    v.dtype = dtype;
+    v.ranked = true;
+    v.shape = std::move(shape);
+    graph.values.push_back(std::move(v));
+    return static_cast<ValueId>(graph.values.size() - 1);
+  };
+  const ValueId x = value(DType::f32, {2, 4}), sum = value(DType::f32, {2}), abs = value(DType::f32, {2}),
+                cast = value(DType::bf16, {2}), most = value(DType::bf16, {}), relu = value(DType::f32, {2, 4});
+  const auto op = [&](Op o, ValueId in, ValueId out) {
+    o.inputs = {in};
+    o.outputs = {out};
+    graph.ops.push_back(std::move(o));
+  };
+  op(make_reduce("sum", {1}), x, sum);
+  op(make_op(Dialect::onednn, "Abs"), sum, abs);
+  op(make_op(Dialect::onednn, "TypeCast"), abs, cast);
+  op(make_reduce("max", {0}), cast, most);
+  op(make_op(Dialect::onednn, "ReLU"), x, relu);
+  graph.inputs = {x};
+  graph.outputs = {sum, cast, most, relu};
+  Tensor in(DType::f32, {2, 4}, {1, 2, 3, 4, -10, -20, -30, -40});
+  Tensor a(DType::f32, {2}), b(DType::bf16, {2}), c(DType::bf16, {}), d(DType::f32, {2, 4});
+  const ConstTensor inputs[] = {in.in()};
+  const MutableTensor outputs[] = {a.out(), b.out(), c.out(), d.out()};
+  std::vector<std::vector<double>> bounds;
+  const Status s = evaluate_with_bounds(graph, inputs, outputs, bounds);
+  ASSERT_TRUE(s.ok()) << s.message();
+  ASSERT_EQ(bounds.size(), 4U);
+  ASSERT_EQ(bounds[0].size(), 2U);
+  EXPECT_DOUBLE_EQ(bounds[0][0], 170 * 0x1p-24);
+  EXPECT_DOUBLE_EQ(bounds[0][1], 1700 * 0x1p-24);
+  ASSERT_EQ(bounds[1].size(), 2U);
+  EXPECT_NEAR(bounds[1][1], bounds[0][1] + 2 * ulp(DType::f32, 100), 1e-12);
+  ASSERT_EQ(bounds[2].size(), 1U);
+  EXPECT_GE(bounds[2][0], ulp(DType::bf16, 100)) << "the cast's rounding may have gone either way";
+  EXPECT_LE(bounds[2][0], 1.1 * ulp(DType::bf16, 100));
+  EXPECT_TRUE(bounds[3].empty()) << "no reduction before it: the same bits";
+  EXPECT_TRUE(same_values(b.values(), {10, 100}));
+}
+
+}  // namespace
+}  // namespace tenfold::graph

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// KernelSpec: text form, collapsing, structural rules.
+#include "kernel/spec.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenfold::kernel {
+namespace {
+
+constexpr std::string_view kL2 =
+    "kernel\n"
+    "space kept 4096, reduced 1024\n"
+    "in x0 bf16 [1024, 1]\n"
+    "out y0 bf16 [1, 0]\n"
+    "%0 = load x0\n"
+    "%1 = square %0\n"
+    "%2 = reduce sum %1\n"
+    "%3 = count\n"
+    "%4 = div %2 %3\n"
+    "%5 = sqrt %4\n"
+    "store y0 %5\n";
+
+KernelSpec parsed(std::string_view text) {
+  Result<KernelSpec> spec = parse(text);
+  EXPECT_TRUE(spec.ok()) << spec.status().message();
+  return spec.ok() ? spec.value() : KernelSpec{};
+}
+
+/// A sum with this space and strides, before collapsing.
+KernelSpec sum_of(std::vector<Level> levels, std::vector<std::int64_t> in, std::vector<std::int64_t> out) {
+  KernelSpec spec;
+  spec.levels = std::move(levels);
+  spec.inputs.push_back({DType::f32, std::move(in)});
+  spec.outputs.push_back({DType::f32, std::move(out)});
+  Node reduce;
+  reduce.kind = Node::Kind::reduce;
+  reduce.args = {0};
+  spec.body = {Node{}, reduce};
+  spec.stores = {{0, 1}};
+  return spec;
+}
+
+TEST(KernelSpec, PrintsWhatItParses) { EXPECT_EQ(print(parsed(kL2)), kL2); }
+
+TEST(KernelSpec, ParseErrorsNameTheLine) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"kernel\nspace kept x\n", "line 2: expected an extent"},
+      {"kernel\nspace held 3\n", "line 2: expected 'kept' or 'reduced'"},
+      {"kernel\nspace kept 3\nin x0 f99 [1]\n", "line 3: expected a dtype"},
+      {"kernel\nspace kept 3\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\n%1 = shrink %0\n",
+       "line 6: expected load, count, reduce or a function"},
+      {"kernel\nspace kept 3\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\n%7 = abs %0\n", "line 6: expected %1"},
+      {"kernel\nspace kept 3\nin x0 f32 [1, 2]\nout y0 f32 [1]\n%0 = load x0\nstore y0 %0\n",
+       "an input's rank is not that of the space"},
+      {"kernel\nspace kept 3\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\nstore y0 %4\n",
+       "a store of something that there is not"},
+      {"", "no level"},
+  };
+  for (const auto& [text, message] : cases) {
+    const Result<KernelSpec> spec = parse(text);
+    ASSERT_FALSE(spec.ok()) << text;
+    EXPECT_EQ(spec.status().code(), Code::invalid_argument);
+    EXPECT_NE(spec.status().message().find(message), std::string::npos) << spec.status().message();
+  }
+}
+
+TEST(Collapse, MergesNeighboursOfOneKind) {
+  // [2, 3, 4, 5] over axes 2 and 3: two levels.
+  const Result<KernelSpec> spec =
+      collapse(sum_of({{2, false}, {3, false}, {4, true}, {5, true}}, {60, 20, 5, 1}, {3, 1, 0, 0}));
+  ASSERT_TRUE(spec.ok());
+  EXPECT_EQ(spec.value().levels, (std::vector<Level>{{6, false}, {20, true}}));
+  EXPECT_EQ(spec.value().inputs[0].strides, (std::vector<std::int64_t>{20, 1}));
+  EXPECT_EQ(spec.value().outputs[0].strides, (std::vector<std::int64_t>{1, 0}));
+}
+
+TEST(Collapse, DropsUnitLevels) {
+  const Result<KernelSpec> spec =
+      collapse(sum_of({{1, false}, {128, true}, {150, false}, {150, false}}, {9, 22500, 150, 1}, {9, 0, 150, 1}));
+  ASSERT_TRUE(spec.ok());
+  EXPECT_EQ(spec.value().levels, (std::vector<Level>{{128, true}, {22500, false}}));
+}
+
+TEST(Collapse, SortsAPermutedInputByItsStrides) {
+  // Column-major [8, 4] over axis 0 is a row reduction.
+  const Result<KernelSpec> spec = collapse(sum_of({{8, true}, {4, false}}, {1, 8}, {0, 1}));
+  ASSERT_TRUE(spec.ok());
+  EXPECT_EQ(spec.value().levels, (std::vector<Level>{{4, false}, {8, true}}));
+}
+
+TEST(Collapse, DoesNotMergeAcrossGapsOrKinds) {
+  const Result<KernelSpec> gap = collapse(sum_of({{4, true}, {8, true}}, {16, 1}, {0, 0}));
+  ASSERT_TRUE(gap.ok());
+  EXPECT_EQ(gap.value().levels.size(), 2U);
+  const Result<KernelSpec> apart =
+      collapse(sum_of({{2, true}, {3, false}, {4, true}, {5, false}}, {60, 20, 5, 1}, {0, 5, 0, 1}));
+  ASSERT_TRUE(apart.ok());
+  EXPECT_EQ(apart.value().levels.size(), 4U);
+}
+
+TEST(Collapse, RepeatedElementsGoOutermost) {
+  const Result<KernelSpec> spec = collapse(sum_of({{8, false}, {4, true}}, {1, 0}, {1, 0}));
+  ASSERT_TRUE(spec.ok());
+  EXPECT_EQ(spec.value().levels, (std::vector<Level>{{4, true}, {8, false}}));
+}
+
+TEST(Collapse, OneElementKeepsALevel) {
+  const Result<KernelSpec> spec = collapse(sum_of({}, {}, {}));
+  ASSERT_TRUE(spec.ok());
+  EXPECT_EQ(spec.value().levels, (std::vector<Level>{{1, false}}));
+  EXPECT_TRUE(check(spec.value()).ok());
+}
+
+TEST(Collapse, RefusesMoreLevelsThanKernelsHave) {
+  std::vector<Level> levels;
+  std::vector<std::int64_t> in, out;
+  std::int64_t stride = 1;
+  for (int i = 0; i < 8; ++i) {
+    levels.insert(levels.begin(), {2, i % 2 == 0});
+    in.insert(in.begin(), stride);
+    out.insert(out.begin(), i % 2 == 0 ? 0 : stride);
+    stride *= 2;
+  }
+  const Result<KernelSpec> spec = collapse(sum_of(levels, in, out));
+  ASSERT_FALSE(spec.ok());
+  EXPECT_EQ(spec.status().code(), Code::unsupported_shape);
+}
+
+TEST(Counts, MultiplyExtentsByKind) {
+  const KernelSpec spec = parsed(kL2);
+  EXPECT_EQ(kept_count(spec), 4096);
+  EXPECT_EQ(reduced_count(spec), 1024);
+}
+
+}  // namespace
+}  // namespace tenfold::kernel

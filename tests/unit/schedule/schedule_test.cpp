@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Schedules: text form, what the heuristic chooses, what check() refuses.
+#include "schedule/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include "schedule/body.hpp"
+
+namespace tenfold::schedule {
+namespace {
+
+using kernel::KernelSpec;
+
+KernelSpec spec_of(const std::string& monoid, const std::string& dtype, const std::string& space, const std::string& in,
+                   const std::string& out) {
+  const Result<KernelSpec> spec =
+      kernel::parse("kernel\nspace " + space + "\nin x0 " + dtype + " " + in + "\nout y0 " + dtype + " " + out +
+                    "\n%0 = load x0\n%1 = reduce " + monoid + " %0\nstore y0 %1\n");
+  EXPECT_TRUE(spec.ok()) << spec.status().message();
+  return spec.value();
+}
+
+target::Target machine(target::Isa isa, int cores) {
+  target::Target target;
+  target.isa = isa;
+  target.cores = cores;
+  return target;
+}
+
+TEST(Schedule, PrintsWhatItParses) {
+  for (const char* text : {"avx2 rows level=1 unroll=4 tile=0:256",
+                           "avx512_core columns level=2 rows=4 columns=1024 ahead=4 tile=0:8 split=1:4096"}) {
+    const Result<Schedule> schedule = parse(text);
+    ASSERT_TRUE(schedule.ok()) << schedule.status().message();
+    EXPECT_EQ(print(schedule.value()), text);
+  }
+}
+
+TEST(Schedule, ParseNamesWhatIsWrong) {
+  for (const char* text :
+       {"avx3 rows", "avx2 diagonals level=1", "avx2 rows level=x", "avx2 rows tile=3", "avx2 rows up=1"})
+    EXPECT_FALSE(parse(text).ok()) << text;
+}
+
+TEST(Choose, RowsWhereTheReducedLevelIsContiguous) {
+  const KernelSpec spec = spec_of("sum", "f32", "kept 4096, reduced 1024", "[1024, 1]", "[1, 0]");
+  const Schedule schedule = choose(spec, machine(target::Isa::avx2, 2));
+  EXPECT_EQ(schedule.nest, Nest::rows);
+  EXPECT_EQ(schedule.vector_level, 1);
+  EXPECT_EQ(schedule.unroll, kChainedUnroll);
+  EXPECT_EQ(schedule.tile.level, 0);
+  EXPECT_EQ(schedule.split.level, -1);
+  EXPECT_TRUE(check(spec, schedule).ok());
+}
+
+TEST(Choose, ColumnsWhereAKeptLevelIsContiguous) {
+  const KernelSpec spec =
+      spec_of("max", "bf16", "kept 64, reduced 128, kept 1024", "[131072, 1024, 1]", "[1024, 0, 1]");
+  const Schedule schedule = choose(spec, machine(target::Isa::avx2, 2));
+  EXPECT_EQ(schedule.nest, Nest::columns);
+  EXPECT_EQ(schedule.vector_level, 2);
+  EXPECT_TRUE(check(spec, schedule).ok());
+}
+
+TEST(Choose, FewRowsStayInRegisters) {
+  const KernelSpec spec = spec_of("sum", "f32", "reduced 16, kept 1024", "[1024, 1]", "[0, 1]");
+  EXPECT_EQ(choose(spec, machine(target::Isa::avx2, 1)).columns, 0);
+}
+
+TEST(Choose, AFullReductionIsSplitByItsShapeAlone) {
+  const KernelSpec spec = spec_of("sum", "f32", "reduced 4194304", "[1]", "[0]");
+  const Schedule one = choose(spec, machine(target::Isa::avx2, 1));
+  EXPECT_EQ(one.split.level, 0);
+  EXPECT_EQ(one.split.grain % 1024, 0);
+  for (const target::Isa isa : {target::Isa::avx2, target::Isa::avx512_core}) {
+    for (const int cores : {1, 2, 3, 64}) {
+      const Schedule other = choose(spec, machine(isa, cores));
+      EXPECT_EQ(other.split, one.split);
+      EXPECT_EQ(other.nest, one.nest);
+      EXPECT_EQ(other.vector_level, one.vector_level);
+    }
+  }
+}
+
+TEST(Choose, SmallWorkIsNotCut) {
+  const KernelSpec spec = spec_of("sum", "f32", "kept 8, reduced 128", "[128, 1]", "[1, 0]");
+  const Schedule schedule = choose(spec, machine(target::Isa::avx2, 8));
+  EXPECT_EQ(schedule.tile.level, -1);
+  EXPECT_EQ(schedule.split.level, -1);
+}
+
+TEST(Check, RefusesWhatTheEmitterCannotFollow) {
+  const KernelSpec rows = spec_of("sum", "f32", "kept 8, reduced 128", "[128, 1]", "[1, 0]");
+  const KernelSpec columns = spec_of("sum", "f32", "reduced 128, kept 8", "[8, 1]", "[0, 1]");
+  const std::pair<const KernelSpec&, const char*> cases[] = {
+      {rows, "avx2 rows level=7 unroll=4"},
+      {rows, "avx2 rows level=0 unroll=4"},
+      {rows, "avx2 rows level=1 unroll=2"},
+      {rows, "avx2 rows level=1 unroll=3"},
+      {rows, "reference rows level=1 unroll=4"},
+      {rows, "avx2 columns level=1 rows=4 columns=1024 ahead=0"},
+      {columns, "avx2 columns level=1 rows=3 columns=1024 ahead=0"},
+      {columns, "avx2 columns level=1 rows=4 columns=1000 ahead=0"},
+      {columns, "avx2 columns level=1 rows=1 columns=0 ahead=0"},
+  };
+  for (const auto& [spec, text] : cases) {
+    const Result<Schedule> schedule = parse(text);
+    ASSERT_TRUE(schedule.ok()) << text;
+    EXPECT_FALSE(check(spec, schedule.value()).ok()) << text;
+  }
+}
+
+TEST(Body, SaysWhatItCannotRun) {
+  const KernelSpec plain = spec_of("max", "f32", "kept 8, reduced 128", "[128, 1]", "[1, 0]");
+  EXPECT_TRUE(read_body(plain).ok());
+  KernelSpec two = plain;
+  two.body.push_back(two.body[1]);
+  EXPECT_EQ(read_body(two).status().code(), Code::unsupported_op);
+  KernelSpec none = plain;
+  none.body.resize(1);
+  none.stores = {{0, 0}};
+  EXPECT_EQ(read_body(none).status().code(), Code::unsupported_op);
+}
+
+}  // namespace
+}  // namespace tenfold::schedule

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The built command, run as a user runs it: every subcommand, every misuse, exit codes, and that --json answers parse.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Answer {
+  int exit_code = -1;
+  std::string out, err;
+};
+
+std::string tensor(int id, const std::string& dtype, const std::string& shape, const std::string& stride) {
+  return R"({"id": )" + std::to_string(id) + R"(, "dtype": ")" + dtype + R"(", "shape": )" + shape + R"(, "stride": )" +
+         stride + R"(, "layout_type": "strided", "property_type": "undef"})";
+}
+
+std::string graph(const std::string& kind, const std::string& attrs, const std::string& inputs,
+                  const std::string& outputs) {
+  return R"({"version": "3.0.0", "engine_kind": "cpu", "fpmath_mode": "strict", "graph": [{"id": 0, "name": "r", "kind": ")" +
+         kind + R"(", "attrs": {)" + attrs + R"(}, "inputs": [)" + inputs + R"(], "outputs": [)" + outputs + "]}]}";
+}
+
+class Command : public testing::Test {
+ protected:
+  void SetUp() override {
+    dir_ = fs::path(testing::TempDir()) / ("tenfold_command_" + std::to_string(getpid()));
+    fs::create_directories(dir_);
+    const std::string axes = R"("axes": {"type": "s64[]", "value": [1]})";
+    const std::string x = tensor(0, "f32", "[2, 3]", "[3, 1]"), y = tensor(1, "f32", "[2]", "[1]");
+    write("max.json", graph("ReduceMax", axes, x, y));
+    write("bf16.json",
+          graph("ReduceSum", axes, tensor(0, "bf16", "[2, 3]", "[3, 1]"), tensor(1, "bf16", "[2]", "[1]")));
+    write("bad.json", graph("ReduceMax", R"("axes": {"type": "s64[]", "value": [2]})", x, y));
+    write("unknown_op.json", graph("ReduceMx", axes, x, y));
+    write("broken.json", "{\"graph\": [");
+    const std::string open = "[-9223372036854775808]";
+    write("runtime_axes.json",
+          graph("ReduceSum", "", x + ", " + tensor(5, "s32", "[1]", "[1]"), tensor(1, "f32", open, open)));
+    write("open.json",
+          graph("ReduceMax", axes, tensor(0, "f32", "[-9223372036854775808, 3]", open), tensor(1, "f32", open, open)));
+    write("x.npy", npy("<f4", "(2, 3)", 24));
+  }
+  void TearDown() override { fs::remove_all(dir_); }
+
+  std::string path(const std::string& name) const { return (dir_ / name).string(); }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(dir_ / name, std::ios::binary).write(text.data(), static_cast<std::streamsize>(text.size()));
+  }
+  static std::string npy(const std::string& descr, const std::string& shape, std::size_t bytes) {
+    const std::string dict = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }\n";
+    std::string text("\x93NUMPY\1\0", 8);
+    text += static_cast<char>(dict.size());
+    text += '\0';
+    return text + dict + std::string(bytes, '\0');
+  }
+
+  /// Runs `tenfold ARGUMENTS`.
+  Answer run(const std::string& arguments, const std::string& environment = "") const {
+    const std::string err = path("stderr.txt");
+    const std::string line = environment + " '" + TENFOLD_COMMAND + "' " + arguments + " 2>'" + err + "'";
+    Answer answer;
+    FILE* pipe = popen(line.c_str(), "r");
+    if (pipe == nullptr) return answer;
+    std::array<char, 4096> buffer{};
+    for (std::size_t n = 0; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+      answer.out.append(buffer.data(), n);
+    const int status = pclose(pipe);
+    answer.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    std::ifstream file(err);
+    answer.err.assign(std::istreambuf_iterator<char>(file), {});
+    return answer;
+  }
+
+  /// Runs it with and without --json: the exit code, the message on stderr, and the JSON error must agree.
+  void expect_failure(const std::string& arguments, int exit_code, const std::string& part) const {
+    const Answer plain = run(arguments);
+    EXPECT_EQ(plain.exit_code, exit_code) << arguments << "\n" << plain.err;
+    EXPECT_NE(plain.err.find(part), std::string::npos) << arguments << "\nexpected: " << part << "\ngot: " << plain.err;
+    EXPECT_EQ(plain.out, "") << arguments;
+    const Answer json = run(arguments + " --json");
+    EXPECT_EQ(json.exit_code, exit_code) << arguments;
+    const auto parsed = nlohmann::json::parse(json.out, nullptr, false);
+    ASSERT_FALSE(parsed.is_discarded()) << arguments << "\n" << json.out;
+    EXPECT_EQ(parsed.value("ok", true), false);
+    EXPECT_EQ(parsed.value("exit_code", 0), exit_code);
+    EXPECT_NE(parsed["error"].value("message", "").find(part), std::string::npos) << json.out;
+  }
+
+  nlohmann::json expect_json(const std::string& arguments, const std::string& schema) const {
+    const Answer answer = run(arguments + " --json");
+    EXPECT_EQ(answer.exit_code, 0) << arguments << "\n" << answer.err;
+    EXPECT_EQ(answer.err, "") << arguments;
+    auto parsed = nlohmann::json::parse(answer.out, nullptr, false);
+    EXPECT_FALSE(parsed.is_discarded()) << answer.out;
+    EXPECT_EQ(parsed.value("schema", ""), schema);
+    EXPECT_EQ(parsed.value("ok", false), true);
+    return parsed;
+  }
+
+  fs::path dir_;
+};
+
+TEST_F(Command, HelpAndVersion) {
+  EXPECT_EQ(run("--version").exit_code, 0);
+  EXPECT_EQ(run("--version").out.rfind("tenfold ", 0), 0U);
+  EXPECT_NE(run("--help").out.find("Exit codes"), std::string::npos);
+  for (const std::string name : {"run", "check", "explain", "ops", "isa"}) {
+    const Answer help = run(name + " --help");
+    EXPECT_EQ(help.exit_code, 0) << name;
+    EXPECT_NE(help.out.find("Examples:"), std::string::npos) << name;
+  }
+}
+
+TEST_F(Command, UsageErrors) {
+  expect_failure("", 2, "subcommand");
+  expect_failure("rum", 2, "rum");
+  expect_failure("run", 2, "GRAPH");
+  expect_failure("run " + path("max.json") + " --sed 3", 2, "--sed");
+  expect_failure("run " + path("max.json") + " --threads many", 2, "--threads");
+  expect_failure("run " + path("max.json") + " --threads -1", 2, "negative");
+  expect_failure("run " + path("max.json") + " --repeat 0", 2, "at least 1");
+  expect_failure("run " + path("max.json") + " --target avx3", 2, "avx2");
+  expect_failure("run " + path("max.json") + " --input 9=" + path("x.npy"), 2, "its inputs are 0 (f32 [2, 3])");
+  expect_failure("run " + path("max.json") + " --input x.npy", 2, "ID=FILE.npy");
+  expect_failure("run " + path("max.json") + " --input 0=a.npy --input 0=b.npy", 2, "given twice");
+  expect_failure("run " + path("max.json") + " --shape 0=2y3", 2, "4096x1024");
+  expect_failure("explain " + path("max.json") + " --dump nothing", 2, "the passes are");
+  expect_failure("ops ReduceMx", 2, "did you mean 'ReduceMax'");
+  expect_failure("ops --dialect tf", 2, "onednn, onnx, core");
+}
+
+TEST_F(Command, BadFiles) {
+  for (const std::string command : {"run ", "explain "}) {
+    expect_failure(command + path("none.json"), 3, "no such file");
+    expect_failure(command + dir_.string(), 3, "not a regular file");
+    expect_failure(command + path("broken.json"), 3, "line 1");
+    expect_failure(command + path("bad.json"), 3, "reduce.C3");
+    expect_failure(command + path("unknown_op.json"), 4, "ReduceMx");
+    expect_failure(command + path("open.json"), 3, "unknown dims");
+  }
+  const std::string input = "run " + path("max.json") + " --input 0=";
+  expect_failure(input + path("none.npy"), 3, "no such file");
+  write("double.npy", npy("<f8", "(2, 3)", 48));
+  expect_failure(input + path("double.npy"), 3, "holds <f8 (f64) [2, 3], the graph wants f32 [2, 3]");
+  write("wide.npy", npy("<f4", "(3, 2)", 24));
+  expect_failure(input + path("wide.npy"), 3, "f32) [3, 2], the graph wants f32 [2, 3]");
+  write("short.npy", npy("<f4", "(2, 3)", 20));
+  expect_failure(input + path("short.npy"), 3, "asks for");
+}
+
+TEST_F(Command, RunTimeErrors) {
+  write("file", "");
+  expect_failure("run " + path("max.json") + " --output-dir " + path("file"), 5, "not a directory");
+}
+
+TEST_F(Command, RunPrintsOutputsAndChecks) {
+  const Answer plain = run("run " + path("max.json") + " --check --repeat 3");
+  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_NE(plain.out.find("seed 1\n"), std::string::npos) << plain.out;
+  EXPECT_NE(plain.out.find("output 1  f32 [2]"), std::string::npos) << plain.out;
+  EXPECT_NE(plain.out.find("within the bound"), std::string::npos) << plain.out;
+  const auto json = expect_json("run " + path("max.json") + " --check --repeat 3 --seed 7", "tenfold.run/1");
+  EXPECT_EQ(json["seed"], 7);
+  EXPECT_EQ(json["time_ms"]["runs"], 3);
+  EXPECT_EQ(json["outputs"][0]["shape"], nlohmann::json::array({2}));
+  EXPECT_EQ(json["check"][0]["agrees"], true);
+}
+
+TEST_F(Command, SeedsDecideTheData) {
+  const std::string base = "run " + path("max.json") + " --seed ";
+  const auto summary = [&](const std::string& seed) {
+    return expect_json(base + seed, "tenfold.run/1")["outputs"][0]["summary"];
+  };
+  EXPECT_EQ(summary("3"), summary("3"));
+  EXPECT_NE(summary("3"), summary("4"));
+}
+
+TEST_F(Command, OutputsBecomeInputs) {
+  const std::string out = path("deep/out");
+  ASSERT_EQ(run("run " + path("bf16.json") + " --output-dir " + out).exit_code, 0);
+  ASSERT_TRUE(fs::exists(out + "/1.npy"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(out), fs::directory_iterator()), 1);
+  write("next.json", graph("ReduceSum", R"("axes": {"type": "s64[]", "value": [0]})", tensor(0, "bf16", "[2]", "[1]"),
+                           tensor(1, "bf16", "[]", "[]")));
+  const Answer next = run("run " + path("next.json") + " --check --input 0=" + out + "/1.npy");
+  EXPECT_EQ(next.exit_code, 0) << next.err;
+  EXPECT_NE(next.out.find("1.npy"), std::string::npos);
+}
+
+TEST_F(Command, RunTimeAxesAreFilledOrGiven) {
+  const auto filled = expect_json("run " + path("runtime_axes.json") + " --check", "tenfold.run/1");
+  EXPECT_EQ(filled["inputs"][1]["source"], "axes [1]");
+  EXPECT_EQ(filled["outputs"][0]["shape"], nlohmann::json::array({2}));
+  write("axes.npy", npy("<i4", "(1,)", 4));
+  const auto given =
+      expect_json("run " + path("runtime_axes.json") + " --check --input 5=" + path("axes.npy"), "tenfold.run/1");
+  EXPECT_EQ(given["outputs"][0]["shape"], nlohmann::json::array({3}));
+  const auto explained = expect_json("explain " + path("runtime_axes.json"), "tenfold.explain/1");
+  EXPECT_EQ(explained["notes"].size(), 1U);
+}
+
+TEST_F(Command, OpenShapesAreGiven) {
+  const auto shaped = expect_json("run " + path("open.json") + " --check --shape 0=4x3", "tenfold.run/1");
+  EXPECT_EQ(shaped["outputs"][0]["shape"], nlohmann::json::array({4}));
+  const auto filed = expect_json("run " + path("open.json") + " --check --input 0=" + path("x.npy"), "tenfold.run/1");
+  EXPECT_EQ(filed["outputs"][0]["shape"], nlohmann::json::array({2}));
+}
+
+TEST_F(Command, ExplainNamesRegionsAndDumpsPasses) {
+  const Answer plain = run("explain " + path("max.json") + " --dump all");
+  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_NE(plain.out.find("after canonicalize:"), std::string::npos) << plain.out;
+  const auto json = expect_json("explain " + path("max.json"), "tenfold.explain/1");
+  ASSERT_EQ(json["regions"].size(), 1U);
+  const auto reference = expect_json("explain " + path("max.json") + " --target reference", "tenfold.explain/1");
+  EXPECT_EQ(reference["regions"][0]["kind"], "reference");
+  EXPECT_NE(reference["regions"][0].value("reason", ""), "");
+}
+
+TEST_F(Command, CheckJudgesEachFile) {
+  const Answer good = run("check " + path("max.json") + " " + path("bf16.json"));
+  EXPECT_EQ(good.exit_code, 0) << good.out;
+  EXPECT_NE(good.out.find("2 files: 2 ok, 0 bad"), std::string::npos) << good.out;
+  const Answer all = run("check " + dir_.string());
+  EXPECT_EQ(all.exit_code, 1);
+  EXPECT_NE(all.out.find("reduce.C3"), std::string::npos) << all.out;
+  EXPECT_NE(all.out.find("7 files: 4 ok, 3 bad"), std::string::npos) << all.out;
+  const auto json = nlohmann::json::parse(run("check --json " + dir_.string()).out, nullptr, false);
+  ASSERT_FALSE(json.is_discarded());
+  EXPECT_EQ(json["bad"], 3);
+  EXPECT_EQ(json["files"].size(), 7U);
+  expect_failure("check " + path("none"), 3, "no such file or directory");
+}
+
+TEST_F(Command, OpsAndIsa) {
+  EXPECT_NE(run("ops").out.find("ReduceMax"), std::string::npos);
+  EXPECT_NE(run("ops ReduceMax").out.find("attribute axes: s64[]"), std::string::npos) << run("ops ReduceMax").out;
+  EXPECT_GT(expect_json("ops --dialect onednn", "tenfold.ops/1")["ops"].size(), 20U);
+  const auto isa = expect_json("isa", "tenfold.isa/1");
+  EXPECT_EQ(isa["isas"].size(), 5U);
+  const Answer capped = run("isa --json", "TENFOLD_MAX_CPU_ISA=reference");
+  EXPECT_EQ(nlohmann::json::parse(capped.out, nullptr, false).value("used", ""), "reference");
+  const Answer unknown = run("isa", "TENFOLD_MAX_CPU_ISA=sse9");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("sse9"), std::string::npos) << unknown.err;
+}
+
+}  // namespace

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Comparison with the reference evaluator; see compare.hpp. The graph that is evaluated is the dialect's, before any
+// pass, so that a wrong pass is found as well as a wrong kernel.
+#include "tools/compare.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "graph/check/check.hpp"
+#include "graph/eval/bound.hpp"
+#include "graph/eval/eval.hpp"
+#include "tools/report.hpp"
+
+namespace tenfold::tools {
+
+namespace {
+
+/// Gives the graph's inputs the shapes that were run; what ops produce is then inferred afresh.
+void adopt_input_shapes(graph::Graph& graph, std::span<const TensorInfo> infos) {
+  bool changed = false;
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    graph::Value& value = graph.values[graph.inputs[i]];
+    if (value.ranked && value.shape == infos[i].desc.shape) continue;
+    value.ranked = true;
+    value.shape = infos[i].desc.shape;
+    value.strides = infos[i].desc.strides;
+    changed = true;
+  }
+  if (!changed) return;
+  for (graph::Value& value : graph.values) {
+    if (value.producer == graph::kNone) continue;
+    value.ranked = false;
+    value.shape.clear();
+    value.strides.clear();
+  }
+}
+
+std::string place_text(const Dims& shape, std::int64_t index) {
+  Dims at(shape.size());
+  for (std::size_t d = shape.size(); d-- > 0; index /= shape[d]) at[d] = index % shape[d];
+  return shape_text(at);
+}
+
+Comparison compare_output(TensorId id, const Tensor& got, const Tensor& expected, const std::vector<double>& bounds) {
+  Comparison result;
+  result.id = id;
+  const DType dtype = got.desc.dtype;
+  for_each_element(got.desc, [&](std::int64_t index, std::int64_t offset) {
+    const double bound = bounds.empty() ? 0 : bounds[static_cast<std::size_t>(index)];
+    const double a = graph::load_real(dtype, got.data(), offset);
+    const double b = graph::load_real(dtype, expected.data(), offset);
+    ++result.elements;
+    result.greatest_bound = std::max(result.greatest_bound, bound);
+    if (std::isfinite(a) && std::isfinite(b))
+      result.greatest_difference = std::max(result.greatest_difference, std::fabs(a - b));
+    if (graph::agree(dtype, b, a, bound)) return;
+    if (result.outside++ > 0) return;
+    std::array<char, 160> text{};
+    std::snprintf(text.data(), text.size(), ": got %.9g, expected %.9g within %.3g", a, b, bound);
+    result.first_outside = place_text(got.desc.shape, index) + text.data();
+  });
+  return result;
+}
+
+}  // namespace
+
+Result<std::vector<Comparison>> compare_with_reference(graph::Graph graph, std::span<const TensorInfo> input_infos,
+                                                       std::span<const Tensor* const> inputs,
+                                                       std::span<const TensorInfo> output_infos,
+                                                       std::span<const Tensor> outputs) {
+  adopt_input_shapes(graph, input_infos);
+  if (Status status = graph::verify(graph); !status.ok()) return status;
+  if (Status status = graph::infer(graph); !status.ok()) return status;
+  std::vector<graph::ConstTensor> arguments;
+  for (const Tensor* input : inputs) arguments.push_back({input->desc, input->data()});
+  std::vector<Tensor> expected;
+  std::vector<graph::MutableTensor> results;
+  for (const Tensor& output : outputs) {
+    Result<Tensor> tensor = make_tensor(output.desc);
+    if (!tensor.ok()) return tensor.status();
+    expected.push_back(std::move(tensor).value());
+    results.push_back({expected.back().desc, expected.back().data()});
+  }
+  std::vector<std::vector<double>> bounds;
+  if (Status status = graph::evaluate_with_bounds(graph, arguments, results, bounds); !status.ok()) return status;
+  std::vector<Comparison> comparisons;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    comparisons.push_back(compare_output(output_infos[i].id, outputs[i], expected[i], bounds[i]));
+  return comparisons;
+}
+
+}  // namespace tenfold::tools

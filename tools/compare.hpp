@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `run --check`: the reference evaluator on the graph as written, and each output held against its stated bound.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/ir/graph.hpp"
+#include "tenfold/compiled_partition.hpp"
+#include "tenfold/status.hpp"
+#include "tools/tensor.hpp"
+
+namespace tenfold::tools {
+
+/// How one output fared.
+struct Comparison {
+  TensorId id = 0;
+  std::int64_t elements = 0;
+  std::int64_t outside = 0;        ///< elements that do not agree
+  double greatest_difference = 0;  ///< among elements that are finite on both sides
+  double greatest_bound = 0;       ///< the widest bound that was granted to an element
+  std::string first_outside;       ///< "[3, 0]: got 1.5, expected 1.25 within 1e-6"
+};
+
+/// Evaluates `graph` (verified, input shapes as in `inputs`) on the same inputs. `outputs` are what the partition made.
+Result<std::vector<Comparison>> compare_with_reference(graph::Graph graph, std::span<const TensorInfo> input_infos,
+                                                       std::span<const Tensor* const> inputs,
+                                                       std::span<const TensorInfo> output_infos,
+                                                       std::span<const Tensor> outputs);
+
+}  // namespace tenfold::tools

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tenfold explain`: how a graph will run, region by region, and what the passes made of it on the way.
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compile/compile.hpp"
+#include "graph/eval/eval.hpp"
+#include "graph/pass/pass.hpp"
+#include "graph/text/text.hpp"
+#include "kernel/spec.hpp"
+#include "schedule/schedule.hpp"
+#include "target/target.hpp"
+#include "tools/commands.hpp"
+#include "tools/fill.hpp"
+#include "tools/graph_file.hpp"
+#include "tools/report.hpp"
+
+namespace tenfold::tools {
+
+namespace {
+
+Result<target::Target> pick_target(const std::string& name) {
+  if (name.empty()) return target::host();
+  const Result<target::Isa> isa = target::isa_from_name(name);
+  if (!isa.ok()) return isa.status();
+  return target::host_capped(isa.value());
+}
+
+/// A kernel needs axes to be explained; inputs that hold them become the constants that `run` would fill in. Returns a
+/// note for each.
+std::vector<std::string> fix_runtime_axes(graph::Graph& graph) {
+  std::vector<std::string> notes;
+  for (const AxesInputUse& use : axes_input_uses(graph)) {
+    for (graph::Value& value : graph.values) {
+      if (value.id != use.id || !graph::is_static(value)) continue;
+      const auto axes = default_axes(use, value.shape.empty() ? 1 : value.shape[0]);
+      value.data.resize(axes.size() * static_cast<std::size_t>(byte_size(value.dtype)));
+      for (std::size_t i = 0; i < axes.size(); ++i)
+        graph::store_real(value.dtype, value.data.data(), static_cast<std::int64_t>(i), static_cast<double>(axes[i]));
+      value.is_constant = true;
+      value.strides.clear();
+      notes.push_back("input " + std::to_string(use.id) + " holds axes known at run time; explained for " +
+                      shape_text(axes));
+    }
+    std::erase_if(graph.inputs, [&](graph::ValueId v) { return graph.values[v].is_constant; });
+  }
+  return notes;
+}
+
+struct Dump {
+  std::string pass, text;
+};
+
+Json region_json(const compiler::RegionReport& region) {
+  static constexpr const char* kKinds[] = {"kernel", "reference", "nothing"};
+  Json json = {{"kind", kKinds[static_cast<int>(region.kind)]}, {"ops", region.ops}, {"kernels", Json::array()}};
+  for (const compiler::KernelReport& kernel : region.kernels)
+    json["kernels"].push_back({{"spec", kernel::print(kernel.spec)},
+                               {"schedule", schedule::print(kernel.schedule)},
+                               {"code_bytes", kernel.code_bytes},
+                               {"bytes_moved", kernel.bytes_moved}});
+  json["bytes_least"] = region.bytes_least;
+  json["bytes_moved"] = region.bytes_moved;
+  if (!region.reason.empty()) json["reason"] = region.reason;
+  return json;
+}
+
+void print_answer(const ExplainOptions& options, const std::vector<std::string>& notes, const std::vector<Dump>& dumps,
+                  const compiler::Compiled& compiled, const target::Target& target) {
+  if (!options.json) {
+    for (const Dump& dump : dumps) std::printf("after %s:\n%s\n", dump.pass.c_str(), dump.text.c_str());
+    for (const std::string& note : notes) std::printf("note: %s\n", note.c_str());
+    std::printf("%s", compiler::explain(compiled, target).c_str());
+    return;
+  }
+  Json answer = json_answer("explain");
+  answer["target"] = std::string(target::to_string(target.isa));
+  answer["notes"] = notes;
+  answer["regions"] = Json::array();
+  for (const compiler::RegionReport& region : compiled.regions) answer["regions"].push_back(region_json(region));
+  for (const Dump& dump : dumps) answer["dumps"].push_back({{"pass", dump.pass}, {"graph", dump.text}});
+  print_json(answer);
+}
+
+Status unknown_inputs(const graph::Graph& graph) {
+  for (const graph::ValueId v : graph.inputs)
+    if (!graph::is_static(graph.values[v]))
+      return Status(Code::invalid_shape, "graph input " + std::to_string(graph.values[v].id) + " has unknown dims " +
+                                             shape_text(graph.values[v].shape) + "; only known shapes are compiled");
+  return Status();
+}
+
+}  // namespace
+
+int explain_graph(const ExplainOptions& options) {
+  const Result<target::Target> target = pick_target(options.target);
+  if (!target.ok()) return fail("explain", options.json, target.status());
+  const Result<Graph> read = read_graph_file(options.graph);
+  if (!read.ok()) return fail("explain", options.json, read.status());
+  graph::Graph graph = read.value().ir();
+  if (Status s = unknown_inputs(graph); !s.ok()) return fail("explain", options.json, s);
+  const std::vector<std::string> notes = fix_runtime_axes(graph);
+
+  std::vector<Dump> dumps;
+  std::string passes;
+  const Status piped = graph::run_pipeline(graph, [&](std::string_view pass, const graph::Graph& now) {
+    passes += (passes.empty() ? "" : ", ") + std::string(pass);
+    if (options.dump == "all" || options.dump == pass) dumps.push_back({std::string(pass), graph::print(now)});
+  });
+  if (!piped.ok()) return fail("explain", options.json, piped);
+  if (!options.dump.empty() && dumps.empty())
+    return fail("explain", options.json,
+                Status(Code::invalid_argument,
+                       "--dump '" + options.dump + "' is no pass; the passes are " + passes + ", or all"));
+  for (const graph::Value& value : graph.values)
+    if (value.producer != graph::kNone && !graph::is_static(value))
+      return fail("explain", options.json,
+                  Status(Code::unsupported_op, "the shape of tensor " + std::to_string(value.id) +
+                                                   " cannot be known before the run: its op has run-time axes that "
+                                                   "another op computes, or no shape rule"));
+  const Result<compiler::Compiled> compiled = compiler::compile(graph, target.value());
+  if (!compiled.ok()) return fail("explain", options.json, compiled.status());
+  print_answer(options, notes, dumps, compiled.value(), target.value());
+  return kExitOk;
+}
+
+}  // namespace tenfold::tools

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Options of the subcommands `run`, `check`, `explain`, `ops` and `isa`: names, help and examples. What they do is in
+// commands.hpp.
+#include "tools/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "tools/commands.hpp"
+
+namespace tenfold::tools {
+
+namespace {
+
+/// Adds a subcommand that hands its options to `work`.
+template <class Options>
+std::shared_ptr<Options> add_command(CLI::App& app, CLI::App*& command, const char* name, const char* summary,
+                                     int (*work)(const Options&), int& exit_code) {
+  auto options = std::make_shared<Options>();
+  command = app.add_subcommand(name, summary);
+  command->callback([options, work, &exit_code] { exit_code = work(*options); });
+  return options;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = nullptr;
+  const auto o = add_command(app, command, "run", "Compile a graph file and run it", &run_graph, exit_code);
+  command->add_option("GRAPH", o->graph, "oneDNN Graph JSON file")->required()->type_name("FILE.json");
+  command->add_option("--input", o->inputs, "Data of a graph input; inputs not given are filled at random")
+      ->type_name("ID=FILE.npy")
+      ->take_all()
+      ->expected(1);
+  command->add_option("--shape", o->shapes, "Shape of a graph input, where the file leaves it open or to replace it")
+      ->type_name("ID=4096x1024")
+      ->take_all()
+      ->expected(1);
+  command->add_option("--output-dir", o->output_dir, "Write each output to DIR/ID.npy")->type_name("DIR");
+  command->add_option("--seed", o->seed, "Seed of the random inputs")->capture_default_str()->type_name("N");
+  command->add_option("--target", o->target, "Instruction set to compile for (`tenfold isa` lists them)")
+      ->type_name("NAME");
+  command->add_option("--threads", o->threads, "Most threads to use; 0: one per core")
+      ->capture_default_str()
+      ->type_name("N");
+  command->add_flag("--check", o->check, "Compare with the reference evaluator; exit 1 when outside the stated bound");
+  command->add_option("--repeat", o->repeat, "How many timed runs, after one that is not")
+      ->capture_default_str()
+      ->type_name("N");
+  command->add_flag("--json", o->json, "Print one JSON object (tenfold.run/1)");
+  command->footer(
+      "Examples:\n"
+      "  tenfold run reduce_max.json --check\n"
+      "  tenfold run reduce_max.json --input 0=x.npy --output-dir out\n"
+      "  tenfold run reduce_max.json --target avx2 --threads 1 --repeat 20");
+}
+
+void add_check_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = nullptr;
+  const auto o =
+      add_command(app, command, "check", "Say of graph files whether they are legal", &check_graphs, exit_code);
+  command->add_option("PATH", o->paths, "Files, and directories that are searched for *.json")
+      ->required()
+      ->type_name("FILE|DIR");
+  command->add_flag("--json", o->json, "Print one JSON object (tenfold.check/1)");
+  command->footer(
+      "Exits 1 when any file is bad.\n"
+      "Examples:\n"
+      "  tenfold check reduce_max.json\n"
+      "  tenfold check graphs/ --json");
+}
+
+void add_explain_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = nullptr;
+  const auto o = add_command(app, command, "explain", "Show how a graph will run, and why", &explain_graph, exit_code);
+  command->add_option("GRAPH", o->graph, "oneDNN Graph JSON file")->required()->type_name("FILE.json");
+  command->add_option("--target", o->target, "Instruction set to compile for (`tenfold isa` lists them)")
+      ->type_name("NAME");
+  command->add_option("--dump", o->dump, "Print the graph after this pass, or after each (`all`)")->type_name("PASS");
+  command->add_flag("--json", o->json, "Print one JSON object (tenfold.explain/1)");
+  command->footer(
+      "Examples:\n"
+      "  tenfold explain reduce_max.json\n"
+      "  tenfold explain reduce_max.json --target avx2\n"
+      "  tenfold explain reduce_max.json --dump all");
+}
+
+void add_ops_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = nullptr;
+  const auto o = add_command(app, command, "ops", "List the ops that graphs may hold", &list_ops, exit_code);
+  command->add_option("NAME", o->name, "Show this op with its inputs, outputs and attributes");
+  command->add_option("--dialect", o->dialect, "Only ops of this dialect (onednn, onnx, core)")->type_name("DIALECT");
+  command->add_flag("--json", o->json, "Print one JSON object (tenfold.ops/1)");
+  command->footer(
+      "Examples:\n"
+      "  tenfold ops --dialect onednn\n"
+      "  tenfold ops ReduceMax");
+}
+
+void add_isa_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = nullptr;
+  const auto o = add_command(app, command, "isa", "Show instruction sets, caches and cores", &show_isa, exit_code);
+  command->add_flag("--json", o->json, "Print one JSON object (tenfold.isa/1)");
+  command->footer(
+      "TENFOLD_MAX_CPU_ISA caps what is used.\n"
+      "Examples:\n"
+      "  tenfold isa\n"
+      "  TENFOLD_MAX_CPU_ISA=avx2 tenfold isa");
+}
+
+}  // namespace tenfold::tools

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The subcommands' places on the command line. Each function adds one to `app`; when the user chooses it, it runs and
+// leaves its exit code in `exit_code`.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace tenfold::tools {
+
+void add_run_command(CLI::App& app, int& exit_code);
+void add_check_command(CLI::App& app, int& exit_code);
+void add_explain_command(CLI::App& app, int& exit_code);
+void add_bench_command(CLI::App& app, int& exit_code);
+void add_ops_command(CLI::App& app, int& exit_code);
+void add_isa_command(CLI::App& app, int& exit_code);
+
+}  // namespace tenfold::tools

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text and JSON that all subcommands share; see report.hpp.
+#include "tools/report.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+namespace tenfold::tools {
+
+ExitCode exit_code_of(const Status& status) noexcept {
+  switch (status.code()) {
+    case Code::ok: return kExitOk;
+    case Code::invalid_argument: return kExitUsage;
+    case Code::invalid_file:
+    case Code::invalid_graph:
+    case Code::invalid_op:
+    case Code::invalid_shape:
+    case Code::invalid_dtype: return kExitBadFile;
+    case Code::unsupported_op:
+    case Code::unsupported_dtype:
+    case Code::unsupported_shape:
+    case Code::unsupported_target: return kExitUnsupported;
+    case Code::out_of_memory:
+    case Code::internal_error: return kExitRunTime;
+  }
+  return kExitRunTime;
+}
+
+Json json_answer(const std::string& command) {
+  Json answer;
+  answer["schema"] = "tenfold." + command + "/1";
+  answer["ok"] = true;
+  return answer;
+}
+
+int fail(const std::string& command, bool json, const Status& status) {
+  return fail(command, json, status, exit_code_of(status));
+}
+
+int fail(const std::string& command, bool json, const Status& status, ExitCode exit_code) {
+  std::fprintf(stderr, "tenfold %s: %s: %s\n", command.c_str(), to_string(status.code()), status.message().c_str());
+  if (json) {
+    Json answer = json_answer(command);
+    answer["ok"] = false;
+    answer["exit_code"] = static_cast<int>(exit_code);
+    answer["error"] = {{"code", to_string(status.code())}, {"message", status.message()}};
+    print_json(answer);
+  }
+  return exit_code;
+}
+
+void print_json(const Json& json) {
+  // Messages may quote bytes of a hostile file; what is not UTF-8 is replaced rather than refused.
+  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
+  std::printf("%s\n", text.c_str());
+}
+
+Json json_real(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+std::string shape_text(const Dims& shape) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += shape[i] == kUnknownDim ? "?" : std::to_string(shape[i]);
+  }
+  return text + "]";
+}
+
+Json json_shape(const Dims& shape) {
+  Json json = Json::array();
+  for (const std::int64_t dim : shape) json.push_back(dim == kUnknownDim ? Json() : Json(dim));
+  return json;
+}
+
+std::string desc_text(const TensorDesc& desc) {
+  std::string text = std::string(to_string(desc.dtype)) + " " + shape_text(desc.shape);
+  if (!desc.strides.empty() && desc.strides != row_major_strides(desc.shape))
+    text += " strides " + shape_text(desc.strides);
+  return text;
+}
+
+}  // namespace tenfold::tools

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// oneDNN's reduction primitive as a rival of the bench. Built against libdnnl where that is installed.
+#include "tools/bench.hpp"
+
+#if TENFOLD_HAVE_DNNL
+#include <omp.h>
+
+#include <oneapi/dnnl/dnnl.hpp>
+#endif
+
+namespace tenfold::tools {
+
+#if TENFOLD_HAVE_DNNL
+
+namespace {
+
+struct AlgorithmRow {
+  const char* op;
+  dnnl::algorithm algorithm;
+  float p;
+};
+constexpr AlgorithmRow kAlgorithms[] = {
+    {"ReduceMax", dnnl::algorithm::reduction_max, 0},
+    {"ReduceMin", dnnl::algorithm::reduction_min, 0},
+    {"ReduceSum", dnnl::algorithm::reduction_sum, 0},
+    {"ReduceMean", dnnl::algorithm::reduction_mean, 0},
+    {"ReduceProd", dnnl::algorithm::reduction_mul, 0},
+    {"ReduceL1", dnnl::algorithm::reduction_norm_lp_power_p_sum, 1},
+    {"ReduceL2", dnnl::algorithm::reduction_norm_lp_sum, 2},
+};
+
+dnnl::memory::desc memory_desc(const Dims& shape, const Dims& strides, DType dtype) {
+  const dnnl::memory::data_type type = dtype == DType::bf16  ? dnnl::memory::data_type::bf16
+                                       : dtype == DType::f16 ? dnnl::memory::data_type::f16
+                                                             : dnnl::memory::data_type::f32;
+  return {shape, type, strides};
+}
+
+Contender make_reduction(const RivalCase& rival, const AlgorithmRow& row) {
+  omp_set_num_threads(rival.threads);
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  const dnnl::memory::desc src = memory_desc(rival.in.shape, strides_of(rival.in), rival.in.dtype);
+  const dnnl::memory::desc dst = memory_desc(rival.out_shape, row_major_strides(rival.out_shape), rival.in.dtype);
+  const dnnl::reduction::desc desc(row.algorithm, src, dst, row.p, 0.0F);
+  const dnnl::reduction::primitive_desc primitive_desc(desc, engine);
+  const auto primitive = std::make_shared<dnnl::reduction>(primitive_desc);
+  const auto stream = std::make_shared<dnnl::stream>(engine);
+  const auto in = std::make_shared<dnnl::memory>(src, engine, const_cast<void*>(rival.data));
+  const auto out = std::make_shared<dnnl::memory>(dst, engine);
+  return {std::string("oneDNN ") + primitive_desc.impl_info_str(), [=] {
+            primitive->execute(*stream, {{DNNL_ARG_SRC, *in}, {DNNL_ARG_DST, *out}});
+            stream->wait();
+          }};
+}
+
+}  // namespace
+
+Result<Contender> onednn_reduction(const RivalCase& rival) {
+  for (const AlgorithmRow& row : kAlgorithms) {
+    if (rival.op != row.op) continue;
+    try {
+      return make_reduction(rival, row);
+    } catch (const dnnl::error& error) {
+      return Status(Code::unsupported_op, std::string("oneDNN refuses it: ") + error.what());
+    }
+  }
+  return Status(Code::unsupported_op, "oneDNN has no such reduction");
+}
+
+#else
+
+Result<Contender> onednn_reduction(const RivalCase&) {
+  return Status(Code::unsupported_op, "built without oneDNN (libdnnl-dev)");
+}
+
+#endif
+
+}  // namespace tenfold::tools

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tenfold run`: reads a graph file, compiles it, fills its inputs, runs it, and reports outputs, times and, with
+// --check, how they compare with the reference evaluator.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "graph/ir/graph.hpp"
+#include "tenfold/compiled_partition.hpp"
+#include "tools/commands.hpp"
+#include "tools/compare.hpp"
+#include "tools/graph_file.hpp"
+#include "tools/npy.hpp"
+#include "tools/report.hpp"
+#include "tools/run_inputs.hpp"
+#include "tools/summary.hpp"
+
+namespace tenfold::tools {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+/// All that a run learns, for the two kinds of report.
+struct RunResult {
+  std::vector<TensorInfo> input_infos, output_infos;
+  std::vector<FilledInput> inputs;
+  std::vector<Tensor> outputs;
+  std::vector<Comparison> comparisons;
+  double compile_ms = 0;
+  std::vector<double> times_ms;  ///< ascending
+  double least_ms() const { return times_ms.front(); }
+  double median_ms() const {
+    const std::size_t half = times_ms.size() / 2;
+    return times_ms.size() % 2 == 1 ? times_ms[half] : (times_ms[half - 1] + times_ms[half]) / 2;
+  }
+  bool agrees() const {
+    return std::all_of(comparisons.begin(), comparisons.end(), [](const Comparison& c) { return c.outside == 0; });
+  }
+};
+
+Status check_options(const RunOptions& options) {
+  if (options.threads < 0)
+    return Status(Code::invalid_argument, "--threads " + std::to_string(options.threads) +
+                                              " is negative; give 1 or more, or 0 for one per core");
+  if (options.repeat < 1)
+    return Status(Code::invalid_argument, "--repeat " + std::to_string(options.repeat) + " is not at least 1");
+  return Status();
+}
+
+/// Makes the directory and proves that a file can be written there, before any work is done.
+Status open_output_dir(const std::string& dir) {
+  if (dir.empty()) return Status();
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  const std::filesystem::path probe = std::filesystem::path(dir) / ".tenfold_write_probe";
+  const bool writable = !error && std::ofstream(probe).put('\n').good();
+  std::filesystem::remove(probe, error);
+  if (writable) return Status();
+  return Status(Code::internal_error, "--output-dir '" + dir + "' is not a directory that can be written to");
+}
+
+Status execute_timed(const CompiledPartition& partition, int repeat, RunResult& result) {
+  std::vector<const void*> inputs;
+  for (const FilledInput& input : result.inputs) inputs.push_back(input.tensor.data());
+  Result<std::vector<TensorInfo>> infos = partition.query_outputs(inputs.data(), inputs.size());
+  if (!infos.ok()) return infos.status();
+  result.output_infos = std::move(infos).value();
+  std::vector<void*> outputs;
+  for (const TensorInfo& info : result.output_infos) {
+    Result<Tensor> tensor = make_tensor(info.desc);
+    if (!tensor.ok()) return tensor.status();
+    result.outputs.push_back(std::move(tensor).value());
+    outputs.push_back(result.outputs.back().data());
+  }
+  // The first run pays for page faults and cold caches; it gives the results, not a time.
+  for (int i = 0; i <= repeat; ++i) {
+    const Clock::time_point start = Clock::now();
+    if (Status s = partition.execute(inputs.data(), inputs.size(), outputs.data(), outputs.size()); !s.ok()) return s;
+    if (i > 0) result.times_ms.push_back(milliseconds(Clock::now() - start));
+  }
+  std::sort(result.times_ms.begin(), result.times_ms.end());
+  return Status();
+}
+
+Status run_and_compare(const Graph& graph, const RunOptions& options, RunResult& result) {
+  Result<GivenInputs> given = parse_given_inputs(graph.ir(), options);
+  if (!given.ok()) return given.status();
+  CompileOptions compile_options;
+  compile_options.target = options.target;
+  compile_options.threads = options.threads;
+  compile_options.input_shapes = given.value().shapes;
+  const Clock::time_point start = Clock::now();
+  const Result<CompiledPartition> partition = compile(graph, compile_options);
+  if (!partition.ok()) return partition.status();
+  result.compile_ms = milliseconds(Clock::now() - start);
+  result.input_infos = partition.value().inputs();
+  Result<std::vector<FilledInput>> inputs = make_inputs(graph.ir(), result.input_infos, given.value(), options.seed);
+  if (!inputs.ok()) return inputs.status();
+  result.inputs = std::move(inputs).value();
+  if (Status s = execute_timed(partition.value(), options.repeat, result); !s.ok()) return s;
+  if (!options.check) return Status();
+  std::vector<const Tensor*> tensors;
+  for (const FilledInput& input : result.inputs) tensors.push_back(&input.tensor);
+  auto comparisons =
+      compare_with_reference(graph.ir(), result.input_infos, tensors, result.output_infos, result.outputs);
+  if (!comparisons.ok()) return comparisons.status();
+  result.comparisons = std::move(comparisons).value();
+  return Status();
+}
+
+Status write_outputs(const std::string& dir, const RunResult& result) {
+  if (dir.empty()) return Status();
+  for (std::size_t i = 0; i < result.outputs.size(); ++i) {
+    const std::string name = std::to_string(result.output_infos[i].id) + ".npy";
+    if (Status s = write_npy((std::filesystem::path(dir) / name).string(), result.outputs[i]); !s.ok()) return s;
+  }
+  return Status();
+}
+
+void print_text(const RunOptions& options, const RunResult& result) {
+  std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
+  for (std::size_t i = 0; i < result.inputs.size(); ++i)
+    std::printf("input %lld  %s  %s\n", static_cast<long long>(result.input_infos[i].id),
+                desc_text(result.input_infos[i].desc).c_str(), result.inputs[i].source.c_str());
+  for (std::size_t i = 0; i < result.outputs.size(); ++i)
+    std::printf("output %lld  %s  %s\n", static_cast<long long>(result.output_infos[i].id),
+                desc_text(result.output_infos[i].desc).c_str(), summary_text(summarize(result.outputs[i])).c_str());
+  std::printf("time  least %.4f ms, median %.4f ms of %zu; compile %.3f ms\n", result.least_ms(), result.median_ms(),
+              result.times_ms.size(), result.compile_ms);
+  for (const Comparison& c : result.comparisons) {
+    std::printf("check output %lld: %s, greatest difference %.3g, widest bound %.3g", static_cast<long long>(c.id),
+                c.outside == 0 ? "within the bound" : "OUTSIDE THE BOUND", c.greatest_difference, c.greatest_bound);
+    if (c.outside > 0)
+      std::printf("; %lld of %lld elements, first %s", static_cast<long long>(c.outside),
+                  static_cast<long long>(c.elements), c.first_outside.c_str());
+    std::printf("\n");
+  }
+}
+
+Json tensor_json(const TensorInfo& info) {
+  return {{"id", info.id}, {"dtype", std::string(to_string(info.desc.dtype))}, {"shape", json_shape(info.desc.shape)}};
+}
+
+void print_run_json(const RunOptions& options, const RunResult& result) {
+  Json answer = json_answer("run");
+  answer["ok"] = result.agrees();
+  answer["graph"] = options.graph;
+  answer["seed"] = options.seed;
+  answer["inputs"] = Json::array();
+  for (std::size_t i = 0; i < result.inputs.size(); ++i) {
+    answer["inputs"].push_back(tensor_json(result.input_infos[i]));
+    answer["inputs"].back()["source"] = result.inputs[i].source;
+  }
+  answer["outputs"] = Json::array();
+  for (std::size_t i = 0; i < result.outputs.size(); ++i) {
+    answer["outputs"].push_back(tensor_json(result.output_infos[i]));
+    answer["outputs"].back()["summary"] = summary_json(summarize(result.outputs[i]));
+  }
+  answer["time_ms"] = {{"least", result.least_ms()},
+                       {"median", result.median_ms()},
+                       {"runs", result.times_ms.size()},
+                       {"compile", result.compile_ms}};
+  if (options.check) answer["check"] = Json::array();
+  for (const Comparison& c : result.comparisons) {
+    Json entry = {{"id", c.id},
+                  {"agrees", c.outside == 0},
+                  {"elements", c.elements},
+                  {"outside", c.outside},
+                  {"greatest_difference", json_real(c.greatest_difference)},
+                  {"widest_bound", json_real(c.greatest_bound)}};
+    if (c.outside > 0) entry["first_outside"] = c.first_outside;
+    answer["check"].push_back(std::move(entry));
+  }
+  print_json(answer);
+}
+
+}  // namespace
+
+int run_graph(const RunOptions& options) {
+  if (Status s = check_options(options); !s.ok()) return fail("run", options.json, s);
+  const Result<Graph> graph = read_graph_file(options.graph);
+  if (!graph.ok()) return fail("run", options.json, graph.status());
+  if (Status s = open_output_dir(options.output_dir); !s.ok()) return fail("run", options.json, s, kExitRunTime);
+  RunResult result;
+  if (Status s = run_and_compare(graph.value(), options, result); !s.ok()) return fail("run", options.json, s);
+  if (Status s = write_outputs(options.output_dir, result); !s.ok()) return fail("run", options.json, s, kExitRunTime);
+  options.json ? print_run_json(options, result) : print_text(options, result);
+  return result.agrees() ? kExitOk : kExitFailed;
+}
+
+}  // namespace tenfold::tools

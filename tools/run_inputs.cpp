@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Inputs of `tenfold run`; see run_inputs.hpp.
+#include "tools/run_inputs.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "graph/ir/graph.hpp"
+#include "tools/fill.hpp"
+#include "tools/npy.hpp"
+#include "tools/report.hpp"
+
+namespace tenfold::tools {
+
+namespace {
+
+Status usage(const std::string& message) { return Status(Code::invalid_argument, message); }
+
+bool parse_integer(std::string_view text, std::int64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+std::string input_list(const graph::Graph& graph) {
+  std::string text;
+  for (const graph::ValueId v : graph.inputs) {
+    const graph::Value& value = graph.values[v];
+    text += (text.empty() ? "" : ", ") + std::to_string(value.id) + " (" + std::string(to_string(value.dtype)) + " " +
+            (value.ranked ? shape_text(value.shape) : "[*]") + ")";
+  }
+  return text.empty() ? "none" : text;
+}
+
+const graph::Value* find_input(const graph::Graph& graph, TensorId id) {
+  for (const graph::ValueId v : graph.inputs)
+    if (graph.values[v].id == id) return &graph.values[v];
+  return nullptr;
+}
+
+template <class T>
+bool has(const std::vector<std::pair<TensorId, T>>& list, TensorId id) {
+  return std::any_of(list.begin(), list.end(), [&](const auto& entry) { return entry.first == id; });
+}
+
+/// Splits "ID=REST"; `what` names the option.
+Result<std::pair<TensorId, std::string>> split(const graph::Graph& graph, const std::string& what,
+                                               const std::string& text) {
+  const std::size_t equals = text.find('=');
+  TensorId id = 0;
+  if (equals == std::string::npos || equals + 1 == text.size() ||
+      !parse_integer(std::string_view(text).substr(0, equals), id))
+    return usage(what + " '" + text + "' is not of the form ID=" + (what == "--input" ? "FILE.npy" : "4096x1024"));
+  if (find_input(graph, id) == nullptr)
+    return usage(what + " '" + text + "': the graph has no input " + std::to_string(id) + "; its inputs are " +
+                 input_list(graph));
+  return std::pair(id, text.substr(equals + 1));
+}
+
+/// "4096x1024", and "-" for rank 0.
+Result<Dims> parse_shape(const std::string& text) {
+  Dims shape;
+  if (text == "-") return shape;
+  std::string_view rest = text;
+  while (true) {
+    const std::size_t end = std::min(rest.find('x'), rest.size());
+    std::int64_t dim = 0;
+    if (!parse_integer(rest.substr(0, end), dim))
+      return usage("--shape: '" + text + "' is not a shape such as 4096x1024, or - for rank 0");
+    shape.push_back(dim);
+    if (end == rest.size()) return shape;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
+Result<GivenInputs> parse_given_inputs(const graph::Graph& graph, const RunOptions& options) {
+  GivenInputs given;
+  for (const std::string& text : options.shapes) {
+    auto entry = split(graph, "--shape", text);
+    if (!entry.ok()) return entry.status();
+    const auto& [id, rest] = entry.value();
+    if (has(given.shapes, id)) return usage("--shape for input " + std::to_string(id) + " is given twice");
+    Result<Dims> shape = parse_shape(rest);
+    if (!shape.ok()) return shape.status();
+    given.shapes.emplace_back(id, std::move(shape).value());
+  }
+  for (const std::string& text : options.inputs) {
+    auto entry = split(graph, "--input", text);
+    if (!entry.ok()) return entry.status();
+    const auto& [id, path] = entry.value();
+    if (has(given.files, id)) return usage("--input for tensor " + std::to_string(id) + " is given twice");
+    given.files.emplace_back(id, path);
+    if (graph::is_static(*find_input(graph, id)) || has(given.shapes, id)) continue;
+    Result<NpyHeader> header = read_npy_header(path);
+    if (!header.ok()) return header.status();
+    given.shapes.emplace_back(id, header.value().desc.shape);
+  }
+  return given;
+}
+
+Result<std::vector<FilledInput>> make_inputs(const graph::Graph& graph, const std::vector<TensorInfo>& infos,
+                                             const GivenInputs& given, std::uint64_t seed) {
+  std::vector<FilledInput> inputs;
+  for (const TensorInfo& info : infos) {
+    const auto file =
+        std::find_if(given.files.begin(), given.files.end(), [&](const auto& entry) { return entry.first == info.id; });
+    const bool from_file = file != given.files.end();
+    Result<Tensor> tensor = from_file ? read_npy(file->second, info.desc) : make_tensor(info.desc);
+    if (!tensor.ok())
+      return Status(tensor.status().code(), "input " + std::to_string(info.id) + ": " + tensor.status().message());
+    FilledInput input{std::move(tensor).value(), from_file ? file->second : ""};
+    if (!from_file) fill_input(graph, info.id, seed, input.tensor, input.source);
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+}  // namespace tenfold::tools

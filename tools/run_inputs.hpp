@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Inputs of `tenfold run`: which file or shape the user gave for which graph input, and the tensors that follow.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenfold/compiled_partition.hpp"
+#include "tenfold/graph.hpp"
+#include "tenfold/status.hpp"
+#include "tools/commands.hpp"
+#include "tools/tensor.hpp"
+
+namespace tenfold::tools {
+
+/// `--input` and `--shape` after parsing, by tensor id.
+struct GivenInputs {
+  std::vector<std::pair<TensorId, std::string>> files;
+  std::vector<std::pair<TensorId, Dims>> shapes;
+};
+
+/// invalid_argument for what is not ID=FILE or ID=AxB, for ids that are no graph input, and for ids given twice. A file
+/// for an input whose dims the graph leaves open gives its shape as well.
+Result<GivenInputs> parse_given_inputs(const graph::Graph& graph, const RunOptions& options);
+
+struct FilledInput {
+  Tensor tensor;
+  std::string source;  ///< the file's name, or how it was filled
+};
+
+/// The tensors for the partition's inputs, in its order.
+Result<std::vector<FilledInput>> make_inputs(const graph::Graph& graph, const std::vector<TensorInfo>& infos,
+                                             const GivenInputs& given, std::uint64_t seed);
+
+}  // namespace tenfold::tools
