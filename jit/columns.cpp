@@ -294,20 +294,28 @@ class Columns {
       c_.add(*ahead, q_);
     }
     each_record([&](const Reg64& record, Part part) {
-      n_.s.load_set(record);
-      if (part == Part::tail || staged_input_ || !n_.s.loads_tails()) {
-        rows_one_by_one(at_once, part);
-      } else {
-        for (int row = 0; row < at_once; ++row) {
-          const Reg64& base = row >= 4 ? upper->reg() : p_.reg();
-          const Reg64 index = row % 4 == 3 ? stride3->reg() : row_stride_.reg();
-          const int scale = row % 4 == 3 ? 1 : row % 4;
-          const Memory from = scale == 0 ? Memory(base) : base + index * scale;
-          n_.s.step(0, from, Part::full);
-          if (ahead) prefetch_row(*ahead, row, stride3);
+      const auto pass = [&](Pass which) {
+        n_.s.set_pass(which);
+        n_.s.load_set(record);
+        if (part == Part::tail || staged_input_ || !n_.s.loads_tails()) {
+          rows_one_by_one(at_once, part);
+        } else {
+          rows_together(at_once, upper, stride3, which == Pass::second ? nullptr : &ahead);
         }
+        n_.s.store_set(record);
+      };
+      if (n_.s.has_second_pass()) {
+        // The rows of this step are in L1 when the second pass asks for them again, which it does only as long as some
+        // column has seen nothing but negative elements (max) or none (min).
+        Label settled;
+        pass(Pass::first);
+        n_.s.jump_if_settled(settled, Part::full);
+        pass(Pass::second);
+        c_.L(settled);
+        n_.s.set_pass(Pass::whole);
+      } else {
+        pass(Pass::whole);
       }
-      n_.s.store_set(record);
       if (part == Part::tail) return;
       if (staged_input_) {
         Gpr one(n_.a);
@@ -319,6 +327,17 @@ class Columns {
         if (ahead) c_.add(*ahead, n_.s.step_bytes());
       }
     });
+  }
+
+  void rows_together(int at_once, const std::optional<Gpr>& upper, const std::optional<Gpr>& stride3,
+                     const std::optional<Gpr>* ahead) {
+    for (int row = 0; row < at_once; ++row) {
+      const Reg64& base = row >= 4 ? upper->reg() : p_.reg();
+      const Reg64 index = row % 4 == 3 ? stride3->reg() : row_stride_.reg();
+      const int scale = row % 4 == 3 ? 1 : row % 4;
+      n_.s.step(0, scale == 0 ? Memory(base) : base + index * scale, Part::full);
+      if (ahead != nullptr && *ahead) prefetch_row(**ahead, row, stride3);
+    }
   }
 
   /// The line that a later sweep reads where this one reads now, into L2.

@@ -28,12 +28,28 @@ class Rows {
 
  private:
   void output() {
+    if (n_.s.has_second_pass()) {
+      Label settled;
+      n_.s.set_pass(Pass::first);
+      fold_rows();
+      n_.s.jump_if_settled(settled, Part::one);
+      n_.s.set_pass(Pass::second);
+      fold_rows();
+      c_.L(settled);
+    } else {
+      fold_rows();
+    }
+    n_.s.finish(Part::one);
+    n_.s.store(n_.out.reg(), Part::one);
+  }
+
+  /// One output's rows, down to lane 0.
+  void fold_rows() {
     n_.s.init_totals();
     if (!n_.s.chained()) init_sets();
     n_.over(n_.other_levels(true), [this] { row(); });
     if (!n_.s.chained()) merge_sets();
-    n_.s.finish(Part::one);
-    n_.s.store(n_.out.reg(), Part::one);
+    n_.s.fold();
   }
 
   void init_sets() {

@@ -50,8 +50,9 @@ class WideState : public ReduceState {
     v_.load_bytes(kHigh, record + kVectorBytes);
   }
 
+  void fold() override { v_.fold64(op_, kLow, kHigh); }
+
   void finish(Part part) override {
-    if (part == Part::one) v_.fold64(op_, kLow, kHigh);
     finish_half(kLow, part);
     if (part != Part::one) finish_half(kHigh, part);
     if (output_ == DType::f64) return;
@@ -146,9 +147,11 @@ class OrderState final : public ReduceState {
 
   int lane_bits() const override { return 8 * byte_size(input_); }
 
+  bool has_second_pass() const override { return true; }
+
   /// The start value is in the data's own order: an infinity in all three extremes.
   void init_set(int set) override {
-    for (int i = 0; i < 3; ++i) v_.splat(3 * set + i, identity_bits(), byte_size(input_));
+    each([&](Vec at) { v_.splat(3 * set + at, identity_bits(), byte_size(input_)); });
   }
 
   void step(int set, const Memory& from, Part part) override {
@@ -158,11 +161,11 @@ class OrderState final : public ReduceState {
       v_.load32(kLoaded, input_, from, part);
     }
     if (part == Part::tail) v_.fill_past_tail(kLoaded, identity_bits(), lane_bits());
-    for (int i = 0; i < 3; ++i) v_.extreme(kExtremes[i], 3 * set + i, 3 * set + i, kLoaded, lane_bits());
+    each([&](Vec at) { v_.extreme(kExtremes[at], 3 * set + at, 3 * set + at, kLoaded, lane_bits()); });
   }
 
   void merge(int into, int from) override {
-    for (int i = 0; i < 3; ++i) v_.extreme(kExtremes[i], 3 * into + i, 3 * into + i, 3 * from + i, lane_bits());
+    each([&](Vec at) { v_.extreme(kExtremes[at], 3 * into + at, 3 * into + at, 3 * from + at, lane_bits()); });
   }
 
   void init_totals() override {}
@@ -174,19 +177,24 @@ class OrderState final : public ReduceState {
     store_set(record);
   }
   void load_set(const Memory& record) override {
-    for (int i = 0; i < 3; ++i) v_.load_bytes(i, record + kVectorBytes * i);
+    each([&](Vec at) { v_.load_bytes(at, record + kVectorBytes * at); });
   }
   void store_set(const Memory& record) override {
-    for (int i = 0; i < 3; ++i) v_.store_bytes(record + kVectorBytes * i, i);
+    each([&](Vec at) { v_.store_bytes(record + kVectorBytes * at, at); });
   }
   void flush_record(const Memory&) override {}
   void load_totals(const Memory& record) override { load_set(record); }
 
-  void finish(Part part) override {
-    if (part == Part::one)
-      for (int i = 0; i < 3; ++i) v_.fold_extreme(kExtremes[i], i, lane_bits());
-    v_.finish_order(maximum_, input_, 0, 1, 2, part);
+  /// Max: settled by any element that is not negative, as the signed greatest. Min: by any that is, as the unsigned
+  /// greatest. Only else the least unsigned is the answer.
+  void jump_if_settled(const Xbyak::Label& settled, Part part) override {
+    v_.jump_if_signs(maximum_ ? 0 : 1, !maximum_, lane_bits(), settled, part);
   }
+  void fold() override {
+    each([&](Vec at) { v_.fold_extreme(kExtremes[at], at, lane_bits()); });
+  }
+
+  void finish(Part part) override { v_.finish_order(maximum_, input_, 0, 1, 2, part); }
 
   void store(const Memory& to, Part part) override {
     if (lane_bits() == 16) {
@@ -199,6 +207,13 @@ class OrderState final : public ReduceState {
  private:
   static constexpr Extreme kExtremes[3] = {Extreme::greatest_signed, Extreme::greatest_unsigned,
                                            Extreme::least_unsigned};
+
+  /// Calls `act` with 0, 1, 2 for the extremes that this pass updates.
+  template <class Act>
+  void each(const Act& act) const {
+    for (Vec at = pass_ == Pass::second ? 2 : 0; at < (pass_ == Pass::first ? 2 : 3); ++at) act(at);
+  }
+
   std::uint64_t identity_bits() const {
     const FloatBits bits = float_bits(input_);
     return maximum_ ? bits.negative_infinity : bits.infinity;

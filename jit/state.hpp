@@ -14,6 +14,10 @@
 
 namespace tenfold::jit {
 
+/// Which parts of its state a step updates. Only order states tell them apart: two of their three extremes settle
+/// nearly every answer, and the third is looked at again only where they did not.
+enum class Pass { whole, first, second };
+
 class ReduceState {
  public:
   static std::unique_ptr<ReduceState> make(VectorLayer& layer, const kernel::KernelSpec& spec,
@@ -32,6 +36,9 @@ class ReduceState {
   /// True when step() can read a tail of elements straight from an operand.
   bool loads_tails() const { return lanes_ != schedule::Lanes::wide_f64; }
   bool stores_tails() const;
+  virtual bool has_second_pass() const { return false; }
+  /// What the emission calls below concern from now on.
+  void set_pass(Pass pass) { pass_ = pass; }
 
   /// Sets: accumulators that take one vector step each.
   virtual void init_set(int set) = 0;
@@ -50,7 +57,12 @@ class ReduceState {
   virtual void flush_record(const Memory& record) = 0;
   virtual void load_totals(const Memory& record) = 0;
 
-  /// Totals to the answer, and the answer to memory (full or one; a tail where stores_tails()).
+  /// After a first pass: jumps when it has settled the answer in every lane of set 0 (full), or in lane 0 (one).
+  virtual void jump_if_settled(const Xbyak::Label&, Part) {}
+  /// Folds the lanes of what this pass has updated in set 0 into lane 0.
+  virtual void fold() = 0;
+
+  /// Totals to the answer, after fold() for `one`, and the answer to memory (full or one; a tail where stores_tails()).
   virtual void finish(Part part) = 0;
   virtual void store(const Memory& to, Part part) = 0;
 
@@ -66,6 +78,7 @@ class ReduceState {
   const schedule::ReduceBody& body_;
   schedule::Lanes lanes_;
   DType input_, output_;
+  Pass pass_ = Pass::whole;
 };
 
 /// Byte offset of KernelArgs::count, which rdi points at.

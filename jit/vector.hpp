@@ -80,6 +80,8 @@ class VectorLayer {
   /// Lanes to one: lane i with lane i + 8, then + 4, + 2, + 1. The result is lane 0 of `lo`; clobbers both.
   virtual void fold64(Arithmetic op, Vec lo, Vec hi) = 0;
   virtual void fold_extreme(Extreme op, Vec d, int lane_bits) = 0;
+  /// Jumps when every lane's sign bit is `set`. Clobbers nothing.
+  virtual void jump_if_signs(Vec v, bool set, int lane_bits, const Xbyak::Label& target, Part part) = 0;
   /// The answer of an order state (signed greatest, unsigned greatest, unsigned least of raw bits), in `greatest`.
   virtual void finish_order(bool maximum, DType dtype, Vec greatest, Vec greatest_unsigned, Vec least_unsigned,
                             Part part) = 0;

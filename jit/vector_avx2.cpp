@@ -238,6 +238,24 @@ class Avx2Layer final : public VectorLayer {
     extreme_of(op, xmm(d), xmm(d), Xmm(15), lane_bits);
   }
 
+  void jump_if_signs(Vec v, bool set, int lane_bits, const Xbyak::Label& target, Part part) override {
+    // vptest: ZF says that no tested bit is set, CF that all are.
+    const Xbyak::Address signs = assembler_.splat(std::uint64_t{1} << (lane_bits - 1), lane_bits / 8);
+    if (part == Part::one) {
+      lane_bits == 16 ? code_.vpbroadcastw(Ymm(15), xmm(v)) : code_.vpbroadcastd(Ymm(15), xmm(v));
+    } else if (set) {
+      code_.vpand(Ymm(15), ymm(v, 0), ymm(v, 1));
+    } else {
+      code_.vpor(Ymm(15), ymm(v, 0), ymm(v, 1));
+    }
+    code_.vptest(Ymm(15), signs);
+    if (set) {
+      code_.jc(target, Xbyak::CodeGenerator::T_NEAR);
+    } else {
+      code_.jz(target, Xbyak::CodeGenerator::T_NEAR);
+    }
+  }
+
   void finish_order(bool maximum, DType dtype, Vec greatest, Vec greatest_unsigned, Vec least_unsigned,
                     Part part) override {
     for (int half = 0; half < (part == Part::one ? 1 : 2); ++half)

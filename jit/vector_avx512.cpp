@@ -171,6 +171,27 @@ class Avx512Layer final : public VectorLayer {
     extreme_of(op, xmm(d), xmm(d), Xmm(31), lane_bits);
   }
 
+  void jump_if_signs(Vec v, bool set, int lane_bits, const Xbyak::Label& target, Part part) override {
+    Zmm tested = zmm(v);
+    if (part == Part::one) {
+      tested = Zmm(31);
+      lane_bits == 16 ? code_.vpbroadcastw(tested, xmm(v)) : code_.vpbroadcastd(tested, xmm(v));
+    }
+    // kortest: ZF says that no bit is set, CF that all are.
+    if (lane_bits == 16) {
+      code_.vpmovw2m(mask_, tested);
+      code_.kortestd(mask_, mask_);
+    } else {
+      code_.vpmovd2m(mask_, tested);
+      code_.kortestw(mask_, mask_);
+    }
+    if (set) {
+      code_.jc(target, Xbyak::CodeGenerator::T_NEAR);
+    } else {
+      code_.jz(target, Xbyak::CodeGenerator::T_NEAR);
+    }
+  }
+
   void finish_order(bool maximum, DType dtype, Vec greatest, Vec greatest_unsigned, Vec least_unsigned, Part) override {
     constexpr std::uint8_t kGreater = 6;
     const FloatBits bits = float_bits(dtype);

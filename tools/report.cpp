@@ -29,7 +29,7 @@ ExitCode exit_code_of(const Status& status) noexcept {
 
 Json json_answer(const std::string& command) {
   Json answer;
-  answer["schema"] = "tenfold." + command + "/1";
+  answer["schema"] = "tenfold" + (command.empty() ? "" : "." + command) + "/1";
   answer["ok"] = true;
   return answer;
 }
@@ -39,7 +39,8 @@ int fail(const std::string& command, bool json, const Status& status) {
 }
 
 int fail(const std::string& command, bool json, const Status& status, ExitCode exit_code) {
-  std::fprintf(stderr, "tenfold %s: %s: %s\n", command.c_str(), to_string(status.code()), status.message().c_str());
+  const std::string name = command.empty() ? "tenfold" : "tenfold " + command;
+  std::fprintf(stderr, "%s: %s: %s\n", name.c_str(), to_string(status.code()), status.message().c_str());
   if (json) {
     Json answer = json_answer(command);
     answer["ok"] = false;

@@ -28,7 +28,7 @@ ExitCode exit_code_of(const Status& status) noexcept;
 /// Objects keep the order in which they are written: results are for people too.
 using Json = nlohmann::ordered_json;
 
-/// The first members of every JSON answer: {"schema": "tenfold.run/1", "ok": true}.
+/// The first members of every JSON answer: {"schema": "tenfold.run/1", "ok": true}; without a subcommand "tenfold/1".
 Json json_answer(const std::string& command);
 
 /// Says what went wrong and returns the exit code. `command` is the subcommand's name.

@@ -24,11 +24,20 @@ std::string hex_of(const std::byte* at, int size) {
   return out.str();
 }
 
+/// Through the reader, or, where the builder can say the same (it has no strides for outputs), now and then through it.
+Result<Graph> make_graph(const ReductionCase& c) {
+  if (c.data_seed % 4 != 0 || c.output.strides != row_major_strides(c.output.shape)) return Graph::from_json(c.json());
+  GraphBuilder builder;
+  const TensorId x = builder.input(c.input);
+  const TensorId y = builder.op(c.op, {x}, {{"axes", c.axes}, {"keep_dims", c.keep_dims}});
+  return builder.finish({y});
+}
+
 }  // namespace
 
 Result<std::unique_ptr<PreparedCase>> PreparedCase::make(const ReductionCase& c) {
   std::unique_ptr<PreparedCase> made(new PreparedCase(c));
-  Result<Graph> graph = Graph::from_json(c.json());
+  Result<Graph> graph = make_graph(c);
   if (!graph.ok()) return graph.status();
   made->graph_ = std::move(graph).value();
   const Result<std::int64_t> in = span_bytes(c.input), out = span_bytes(c.output);

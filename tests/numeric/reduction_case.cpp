@@ -9,17 +9,17 @@
 namespace tenfold::numeric {
 namespace {
 
-constexpr std::int64_t kExtents[] = {1,    2,    3,    4,    5,    7,     8,     9,    15,   16,   17,
-                                     31,   32,   33,   63,   64,   65,    100,   127,  128,  129,  255,
-                                     256,  257,  511,  512,  513,  1000,  1023,  1024, 1025, 2047, 2049,
-                                     4095, 4096, 4097, 8191, 8193, 16385, 65536, 70001};
+constexpr std::int64_t kExtents[] = {1,    2,    3,     4,     5,     7,     8,      9,      15,    16,   17,   31,
+                                     32,   33,   63,    64,    65,    100,   127,    128,    129,   255,  256,  257,
+                                     511,  512,  513,   1000,  1023,  1024,  1025,   2047,   2049,  4095, 4096, 4097,
+                                     8191, 8193, 16385, 32768, 65536, 70001, 131071, 200000, 262145};
 
 std::int64_t pick(std::mt19937_64& random, std::int64_t below) {
   return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(below));
 }
 
-/// Extents whose product stays within `most`; small ones more often at higher ranks.
-Dims random_shape(int rank, std::int64_t most, std::mt19937_64& random) {
+/// Extents whose product stays within `most`; small ones more often at higher ranks. `large` comes near to `most`.
+Dims random_shape(int rank, std::int64_t most, bool large, std::mt19937_64& random) {
   Dims shape(static_cast<std::size_t>(rank));
   std::int64_t left = most;
   std::vector<std::size_t> order(shape.size());
@@ -30,7 +30,8 @@ Dims random_shape(int rank, std::int64_t most, std::mt19937_64& random) {
         static_cast<std::int64_t>(std::upper_bound(std::begin(kExtents), std::end(kExtents), left) - kExtents);
     // Small extents for all but a few dims leave room for those few to be long.
     const std::int64_t choices = i + 2 < order.size() ? std::min<std::int64_t>(usable, 6) : usable;
-    shape[order[i]] = kExtents[pick(random, std::max<std::int64_t>(choices, 1))];
+    const std::int64_t least = large && i + 1 == order.size() ? std::max<std::int64_t>(usable - 4, 0) : 0;
+    shape[order[i]] = kExtents[least + pick(random, std::max<std::int64_t>(choices - least, 1))];
     left /= shape[order[i]];
   }
   if (rank > 0 && random() % 40 == 0) shape[order.front()] = 0;
@@ -137,7 +138,7 @@ ReductionCase random_case(const std::string& op, DType dtype, const Sizes& sizes
   const std::int64_t most = rare                ? sizes.rare
                             : random() % 4 == 0 ? sizes.usual
                                                 : std::min<std::int64_t>(sizes.usual, 4000);
-  c.input.shape = random_shape(rank, most, random);
+  c.input.shape = random_shape(rank, most, rare, random);
   c.input.strides = random_strides(c.input.shape, true, random);
   c.axes = random_axes(rank, random);
   c.keep_dims = random() % 2 == 0;

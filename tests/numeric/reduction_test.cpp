@@ -130,7 +130,7 @@ TEST_P(Reductions, AgreeWithTheReference) {
     if (HasFatalFailure()) ++failures;
   }
   print_summary(cases);
-  if (!only_case() && !native_levels().empty() && failures == 0) {
+  if (!only_case() && !native_levels().empty() && failures == 0 && cases >= kCasesPerTest) {
     EXPECT_GT(two_.calls(), 0) << "no case was large enough for threads";
     EXPECT_GT(three_.calls(), 0);
   }

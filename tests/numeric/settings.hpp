@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the environment says about random tests: TENFOLD_TEST_SEED repeats a run, TENFOLD_TEST_CASES multiplies the
-// number of cases, TENFOLD_TEST_ONLY runs one case of it.
+// number of cases (20, or 0.1), TENFOLD_TEST_ONLY runs one case of it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -24,9 +25,11 @@ inline std::uint64_t test_seed() {
   return seed;
 }
 
-/// `cases`, times TENFOLD_TEST_CASES (1 when it is not set).
+/// `cases`, times TENFOLD_TEST_CASES (1 when it is not set), but at least 1.
 inline std::int64_t scaled_cases(std::int64_t cases) {
-  return cases * static_cast<std::int64_t>(number_from_environment("TENFOLD_TEST_CASES").value_or(1));
+  const char* text = std::getenv("TENFOLD_TEST_CASES");
+  const double factor = text == nullptr || *text == '\0' ? 1 : std::strtod(text, nullptr);
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(cases) * factor));
 }
 
 /// The only case to run, or nothing for all.

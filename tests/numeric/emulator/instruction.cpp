@@ -59,6 +59,7 @@ bool is_avx2_level(ZydisISASet set) {
     case ZYDIS_ISA_SET_LONGMODE:
     case ZYDIS_ISA_SET_CMOV:
     case ZYDIS_ISA_SET_FAT_NOP:
+    case ZYDIS_ISA_SET_CET:
     case ZYDIS_ISA_SET_PREFETCH_NOP:
     case ZYDIS_ISA_SET_SSE_PREFETCH:
     case ZYDIS_ISA_SET_AVX:
