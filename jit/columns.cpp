@@ -4,9 +4,10 @@
 //
 // direct (schedule.columns == 0): at most kChain rows; one vector of columns at a time, its accumulator in registers.
 //
-// tiled: the accumulators of a tile of columns lie in records in L1. Rows are swept over the tile, `rows_at_once` of
-// them together, so that memory is read as a few parallel streams in its own order. Chained reductions are flushed into
-// f64 after kChain rows of the innermost reduced level, so a chain never depends on tiles or sweeps.
+// tiled: the accumulators of a tile of columns lie in records in L1. The rows of the innermost reduced level are swept
+// over the tile as `rows_at_once` streams side by side, each a run of consecutive rows that memory delivers in order.
+// Chained reductions are flushed into f64 after kChain rows: kChain / rows_at_once from each stream. So a chain depends
+// on the number of rows alone, never on the tile.
 #include <bit>
 #include <optional>
 
@@ -21,7 +22,13 @@ using Xbyak::Reg64;
 class Columns {
  public:
   explicit Columns(Nest& nest)
-      : n_(nest), c_(nest.c), reduced_(nest.other_levels(true)), row_stride_(nest.a), p_(nest.a), q_(nest.a) {
+      : n_(nest),
+        c_(nest.c),
+        reduced_(nest.other_levels(true)),
+        row_stride_(nest.a),
+        stream_(nest.a),
+        p_(nest.a),
+        q_(nest.a) {
     // Without a reduced level every output is one element: a single row, whose stride does not matter.
     inner_ = reduced_.empty() ? -1 : reduced_.back();
     if (!reduced_.empty()) reduced_.pop_back();
@@ -196,17 +203,25 @@ class Columns {
     c_.L(done);
   }
 
-  /// Sets kTileSteps and kTileTail; the last tile takes the partial step along.
+  /// Sets kTileSteps and kTileTail. What is left after the widest tiles is shared by two, as a narrow last tile would
+  /// read slivers of rows; the last one takes the partial step along.
   void take_tile() {
-    Gpr steps(n_.a), left(n_.a), tail(n_.a);
-    Label not_last;
+    Gpr steps(n_.a), left(n_.a), limit(n_.a);
+    Label all, not_last;
     c_.mov(left, n_.slot(frame::kStepsLeft));
-    c_.mov(steps.r32(), static_cast<std::uint32_t>(n_.schedule.columns / n_.s.lanes()));
-    c_.cmp(left, steps);
-    c_.cmovb(steps, left);
+    c_.mov(limit.r32(), static_cast<std::uint32_t>(n_.schedule.columns / n_.s.lanes()));
+    c_.mov(steps, left);
+    c_.cmp(left, limit);
+    c_.jbe(all);
+    c_.inc(steps);
+    c_.shr(steps, 1);
+    c_.cmp(steps, limit);
+    c_.cmova(steps, limit);
+    c_.L(all);
     c_.sub(left, steps);
     c_.mov(n_.slot(frame::kStepsLeft), left);
     c_.mov(n_.slot(frame::kTileSteps), steps);
+    Gpr tail(n_.a);
     c_.xor_(tail.r32(), tail.r32());
     c_.test(left, left);
     c_.jnz(not_last);
@@ -237,61 +252,65 @@ class Columns {
     c_.L(done);
   }
 
-  /// All rows of the innermost reduced level, over the tile whose first column `in` stands at.
+  /// All rows of the innermost reduced level, over the tile whose first column `in` stands at: as `rows_at_once`
+  /// streams, each a run of consecutive rows, side by side; then what is left, row by row.
   void chains() {
     Gpr rows(n_.a);
-    load_rows(rows);
     c_.mov(q_, n_.in);
+    if (rows_at_once_ > 1) {
+      load_rows(rows);
+      c_.shr(rows, std::countr_zero(static_cast<unsigned>(rows_at_once_)));
+      c_.mov(stream_, rows);
+      c_.imul(stream_, row_stride_);
+      sweeps(rows, rows_at_once_);
+      // The first stream has ended where the second began.
+      for (int stream = 1; stream < rows_at_once_; ++stream) c_.add(q_, stream_);
+    }
+    load_rows(rows);
+    if (rows_at_once_ > 1) c_.and_(rows, rows_at_once_ - 1);
+    sweeps(rows, 1);
+  }
+
+  /// `count` sweeps of `at_once` rows each, from `q_` on; chains end after kChain rows.
+  void sweeps(const Reg64& count, int at_once) {
+    Label again, done;
     if (!n_.s.chained()) {
-      sweeps(rows);
+      c_.test(count, count);
+      c_.jz(done);
+      c_.L(again);
+      sweep(at_once);
+      c_.add(q_, row_stride_);
+      c_.dec(count);
+      c_.jnz(again);
+      c_.L(done);
       return;
     }
     Gpr chain(n_.a);
-    Label again, done;
+    Label next;
     c_.L(again);
-    c_.test(rows, rows);
+    c_.test(count, count);
     c_.jz(done);
-    c_.mov(chain.r32(), schedule::kChain);
-    c_.cmp(rows, chain);
-    c_.cmovb(chain, rows);
-    c_.sub(rows, chain);
-    sweeps(chain);
+    c_.mov(chain.r32(), schedule::kChain / at_once);
+    c_.cmp(count, chain);
+    c_.cmovb(chain, count);
+    c_.sub(count, chain);
+    c_.L(next);
+    sweep(at_once);
+    c_.add(q_, row_stride_);
+    c_.dec(chain);
+    c_.jnz(next);
     each_record([this](const Reg64& record, Part) { n_.s.flush_record(record); });
     c_.jmp(again);
     c_.L(done);
   }
 
-  /// `rows` rows from `q_` on, `rows_at_once` together as long as there are that many.
-  void sweeps(const Reg64& rows) {
-    for (int at_once : {rows_at_once_, 1}) {
-      Label again, done;
-      c_.L(again);
-      c_.cmp(rows, at_once);
-      c_.jb(done);
-      sweep(at_once);
-      for (int row = 0; row < at_once; ++row) c_.add(q_, row_stride_);
-      c_.sub(rows, at_once);
-      c_.jmp(again);
-      c_.L(done);
-      if (rows_at_once_ == 1) break;
-    }
-  }
-
+  /// One row of each of `at_once` streams over the tile.
   void sweep(int at_once) {
-    std::optional<Gpr> stride3, upper, ahead;
-    if (at_once >= 4) {
-      stride3.emplace(n_.a);
-      c_.lea(*stride3, c_.ptr[row_stride_.reg() + row_stride_.reg() * 2]);
-    }
+    std::optional<Gpr> stream3;
     c_.mov(p_, q_);
-    if (at_once == 8) {
-      upper.emplace(n_.a);
-      c_.lea(*upper, c_.ptr[q_.reg() + row_stride_.reg() * 4]);
-    }
-    if (n_.schedule.prefetch_rows > 0 && at_once > 1) {
-      ahead.emplace(n_.a);
-      c_.imul(*ahead, row_stride_, n_.schedule.prefetch_rows);
-      c_.add(*ahead, q_);
+    if (at_once == 4) {
+      stream3.emplace(n_.a);
+      c_.lea(*stream3, c_.ptr[stream_.reg() + stream_.reg() * 2]);
     }
     each_record([&](const Reg64& record, Part part) {
       const auto pass = [&](Pass which) {
@@ -300,7 +319,7 @@ class Columns {
         if (part == Part::tail || staged_input_ || !n_.s.loads_tails()) {
           rows_one_by_one(at_once, part);
         } else {
-          rows_together(at_once, upper, stride3, which == Pass::second ? nullptr : &ahead);
+          rows_together(at_once, stream3);
         }
         n_.s.store_set(record);
       };
@@ -323,31 +342,17 @@ class Columns {
         advance(p_, one, true);
       } else {
         c_.add(p_, n_.s.step_bytes());
-        if (upper) c_.add(*upper, n_.s.step_bytes());
-        if (ahead) c_.add(*ahead, n_.s.step_bytes());
       }
     });
   }
 
-  void rows_together(int at_once, const std::optional<Gpr>& upper, const std::optional<Gpr>& stride3,
-                     const std::optional<Gpr>* ahead) {
+  void rows_together(int at_once, const std::optional<Gpr>& stream3) {
     for (int row = 0; row < at_once; ++row) {
-      const Reg64& base = row >= 4 ? upper->reg() : p_.reg();
-      const Reg64 index = row % 4 == 3 ? stride3->reg() : row_stride_.reg();
-      const int scale = row % 4 == 3 ? 1 : row % 4;
-      n_.s.step(0, scale == 0 ? Memory(base) : base + index * scale, Part::full);
-      if (ahead != nullptr && *ahead) prefetch_row(**ahead, row, stride3);
-    }
-  }
-
-  /// The line that a later sweep reads where this one reads now, into L2.
-  void prefetch_row(const Gpr& ahead, int row, const std::optional<Gpr>& stride3) {
-    if (row % 4 == 3) {
-      c_.prefetcht1(c_.ptr[ahead.reg() + stride3->reg()]);
-    } else if (row % 4 == 0) {
-      c_.prefetcht1(c_.ptr[ahead.reg()]);
-    } else {
-      c_.prefetcht1(c_.ptr[ahead.reg() + row_stride_.reg() * (row % 4)]);
+      Memory from(p_.reg());
+      if (row == 1) from = p_.reg() + stream_.reg();
+      if (row == 2) from = p_.reg() + stream_.reg() * 2;
+      if (row == 3) from = p_.reg() + stream3->reg();
+      n_.s.step(0, from, Part::full);
     }
   }
 
@@ -360,7 +365,7 @@ class Columns {
     c_.mov(from, p_);
     for (int row = 0; row < at_once; ++row) {
       step(from, part);
-      if (row + 1 < at_once) c_.add(from, row_stride_);
+      if (row + 1 < at_once) c_.add(from, stream_);
     }
   }
 
@@ -370,7 +375,7 @@ class Columns {
   int inner_ = -1;            ///< the innermost reduced level
   bool staged_input_ = false;
   int rows_at_once_ = 1;
-  Gpr row_stride_, p_, q_;
+  Gpr row_stride_, stream_, p_, q_;
 };
 
 }  // namespace

@@ -39,5 +39,7 @@ inline constexpr int kChain = 16;
 /// Accumulators side by side in a row of a chained reduction. Part of the numeric contract: it says which elements
 /// share a chain.
 inline constexpr int kChainedUnroll = 4;
+/// Streams of rows that a chained columns reduction reads side by side. Part of the numeric contract likewise.
+inline constexpr int kChainedStreams = 4;
 
 }  // namespace tenfold::schedule

@@ -30,7 +30,6 @@ bool read_field(std::string_view name, std::string_view value, Schedule& schedul
   if (name == "unroll") return read_number(value, schedule.unroll);
   if (name == "rows") return read_number(value, schedule.rows_at_once);
   if (name == "columns") return read_number(value, schedule.columns);
-  if (name == "ahead") return read_number(value, schedule.prefetch_rows);
   if (name == "tile") return read_cut(value, schedule.tile);
   if (name == "split") return read_cut(value, schedule.split);
   return false;
@@ -46,7 +45,7 @@ std::string print(const Schedule& schedule) {
   if (schedule.nest == Nest::rows) {
     out << " unroll=" << schedule.unroll;
   } else {
-    out << " rows=" << schedule.rows_at_once << " columns=" << schedule.columns << " ahead=" << schedule.prefetch_rows;
+    out << " rows=" << schedule.rows_at_once << " columns=" << schedule.columns;
   }
   print_cut(out, "tile", schedule.tile);
   print_cut(out, "split", schedule.split);

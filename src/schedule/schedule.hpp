@@ -4,7 +4,7 @@
 // follows it and decides nothing. Its text form is one line:
 //
 //   avx2 rows level=1 unroll=4 tile=0:256
-//   avx512_core columns level=2 rows=4 columns=1024 ahead=4 tile=0:8 split=1:4096
+//   avx512_core columns level=2 rows=4 columns=1024 tile=0:8 split=1:4096
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,8 @@ struct Schedule {
   Nest nest = Nest::rows;
   int vector_level = 0;      ///< the level that lanes run along
   int unroll = 4;            ///< rows: accumulators of 64 bytes in flight (order states: sets of three)
-  int rows_at_once = 4;      ///< columns: steps of the innermost reduced level per sweep of the tile
-  std::int64_t columns = 0;  ///< columns: lanes per tile, whose accumulators stay in L1
-  int prefetch_rows = 0;     ///< columns: how many steps ahead to prefetch; 0: not at all
+  int rows_at_once = 4;      ///< columns: streams of rows read side by side in a sweep of the tile
+  std::int64_t columns = 0;  ///< columns: lanes per tile at most, whose accumulators stay in L1; 0: in registers
   Cut tile;                  ///< cut of a kept level into tasks: never changes a bit of the result
   Cut split;                 ///< cut of a reduced level into partial results; depends on the shape alone
   friend bool operator==(const Schedule&, const Schedule&) = default;

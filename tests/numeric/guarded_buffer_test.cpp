@@ -97,6 +97,21 @@ TEST(PreparedCase, JudgesElementsAndGaps) {
   EXPECT_NE(c.judge(*output).find("between elements"), std::string::npos);
 }
 
+TEST(PreparedCase, JudgesNanBits) {
+  ReductionCase nan = sum_of_rows();
+  nan.output.strides = {1};
+  const auto made = PreparedCase::make(nan);
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  PreparedCase& c = *made.value();
+  c.put_input(0, 0xffc0'0001);
+  ASSERT_TRUE(c.solve().ok());
+  const auto output = c.make_output(Guard::before);
+  std::memcpy(output->data(), c.expected().data(), c.expected().size());
+  EXPECT_EQ(c.judge(*output), "");
+  output->data()[0] = std::byte{1};
+  EXPECT_NE(c.judge(*output).find("canonical"), std::string::npos);
+}
+
 TEST(RandomCase, SameSeedSameCase) {
   std::mt19937_64 one(5), two(5);
   for (int i = 0; i < 100; ++i)

@@ -4,7 +4,9 @@
 #include "prepared_case.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <sstream>
 
 #include "graph/eval/bound.hpp"
@@ -97,8 +99,12 @@ std::string PreparedCase::judge(const GuardedBuffer& output) const {
     const std::byte* const want = expected_.data() + i * size;
     const double a = graph::load_real(case_.output.dtype, want, 0), b = graph::load_real(case_.output.dtype, got, 0);
     const double bound = bounds_.empty() ? 0 : bounds_[i];
-    if (graph::agree(case_.output.dtype, a, b, bound)) continue;
+    std::byte canonical[8];
+    graph::store_real(case_.output.dtype, canonical, 0, std::numeric_limits<double>::quiet_NaN());
+    const bool strange_nan = std::isnan(b) && std::memcmp(got, canonical, size) != 0;
+    if (!strange_nan && graph::agree(case_.output.dtype, a, b, bound)) continue;
     std::ostringstream out;
+    if (strange_nan) out << "not the canonical NaN: ";
     out.precision(17);
     out << "element " << i << " is " << b << " (" << hex_of(got, static_cast<int>(size)) << "), expected " << a << " ("
         << hex_of(want, static_cast<int>(size)) << ") within " << bound;
@@ -111,6 +117,21 @@ std::string PreparedCase::judge(const GuardedBuffer& output) const {
     if (!written[at] && output.data()[at] != kUntouched)
       return "byte " + std::to_string(at) + " of the output, between elements, was written";
   return "";
+}
+
+std::string difference(DType dtype, const Elements& a, const Elements& b) {
+  if (a.size() != b.size()) return std::to_string(a.size()) + " bytes against " + std::to_string(b.size());
+  const int size = byte_size(dtype);
+  const auto step = static_cast<std::size_t>(size);
+  std::string first;
+  std::int64_t count = 0;
+  for (std::size_t at = 0; at < a.size(); at += step) {
+    if (std::memcmp(a.data() + at, b.data() + at, step) == 0) continue;
+    if (count++ == 0)
+      first = "element " + std::to_string(at / step) + ": " + hex_of(a.data() + at, size) + " against " +
+              hex_of(b.data() + at, size);
+  }
+  return count == 0 ? "" : first + "; " + std::to_string(count) + " of " + std::to_string(a.size() / step) + " differ";
 }
 
 Elements PreparedCase::elements(const GuardedBuffer& output) const {

@@ -20,6 +20,9 @@ namespace tenfold::numeric {
 /// Row-major copies of a tensor's elements, for comparing bits.
 using Elements = std::vector<std::byte>;
 
+/// Empty when the bits are equal; otherwise the first element that differs, and how many do.
+std::string difference(DType dtype, const Elements& a, const Elements& b);
+
 class PreparedCase {
  public:
   static Result<std::unique_ptr<PreparedCase>> make(const ReductionCase& c);
@@ -32,8 +35,8 @@ class PreparedCase {
   }
   std::unique_ptr<GuardedBuffer> make_output(GuardedBuffer::Guard guard) const;
 
-  /// Empty when `output` is right: every element within its bound, every byte between elements and around the buffers
-  /// as it was. Otherwise what is wrong, the first element's values included.
+  /// Empty when `output` is right: every element within its bound, every NaN the canonical one, every byte between
+  /// elements and around the buffers as it was. Otherwise what is wrong, the first element's values included.
   std::string judge(const GuardedBuffer& output) const;
   Elements elements(const GuardedBuffer& output) const;
   const Elements& expected() const { return expected_; }

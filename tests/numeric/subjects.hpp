@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,11 @@ struct Subject {
   const char* op;
   DType dtype;
 };
+
+/// How GoogleTest shows a parameter.
+inline void PrintTo(const Subject& subject, std::ostream* out) {
+  *out << subject.op << " " << to_string(subject.dtype);
+}
 
 inline std::vector<Subject> subjects() {
   std::vector<Subject> all;

@@ -126,8 +126,9 @@ class Sweep : public ::testing::TestWithParam<Subject> {
                                       << c.reduction().json();
       const Elements got = c.elements(*output);
       if (first.empty()) first = got;
-      ASSERT_EQ(got, first) << runner.name << " gives other bits than " << runners.front().name << ", 0x" << std::hex
-                            << bits << std::dec << " at " << at;
+      ASSERT_EQ(difference(c.reduction().input.dtype, got, first), "")
+          << runner.name << " gives other bits than " << runners.front().name << ", 0x" << std::hex << bits << std::dec
+          << " at " << at;
     }
   }
 };

@@ -30,7 +30,7 @@ target::Target machine(target::Isa isa, int cores) {
 
 TEST(Schedule, PrintsWhatItParses) {
   for (const char* text : {"avx2 rows level=1 unroll=4 tile=0:256",
-                           "avx512_core columns level=2 rows=4 columns=1024 ahead=4 tile=0:8 split=1:4096"}) {
+                           "avx512_core columns level=2 rows=4 columns=1024 tile=0:8 split=1:4096"}) {
     const Result<Schedule> schedule = parse(text);
     ASSERT_TRUE(schedule.ok()) << schedule.status().message();
     EXPECT_EQ(print(schedule.value()), text);
@@ -99,10 +99,10 @@ TEST(Check, RefusesWhatTheEmitterCannotFollow) {
       {rows, "avx2 rows level=1 unroll=2"},
       {rows, "avx2 rows level=1 unroll=3"},
       {rows, "reference rows level=1 unroll=4"},
-      {rows, "avx2 columns level=1 rows=4 columns=1024 ahead=0"},
-      {columns, "avx2 columns level=1 rows=3 columns=1024 ahead=0"},
-      {columns, "avx2 columns level=1 rows=4 columns=1000 ahead=0"},
-      {columns, "avx2 columns level=1 rows=1 columns=0 ahead=0"},
+      {rows, "avx2 columns level=1 rows=4 columns=1024"},
+      {columns, "avx2 columns level=1 rows=3 columns=1024"},
+      {columns, "avx2 columns level=1 rows=4 columns=1000"},
+      {columns, "avx2 columns level=1 rows=1 columns=0"},
   };
   for (const auto& [spec, text] : cases) {
     const Result<Schedule> schedule = parse(text);
