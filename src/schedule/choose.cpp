@@ -19,8 +19,8 @@ constexpr std::int64_t kSplitPieces = 16;
 constexpr std::int64_t kEnoughTasks = 16;
 /// Partial results may cost no more than this part of the bytes read.
 constexpr std::int64_t kPartialsPart = 32;
-/// Vector steps of a tile of columns. 128 records of 192 bytes are 24 KiB, of which a max touches two thirds. Measured on
-/// f32 [4096, 1040]: half of it, so two tiles of half rows, reaches 0.56 of the roof, this 0.94.
+/// Vector steps of a tile of columns. 128 records of 192 bytes are 24 KiB, of which a max touches two thirds. Measured
+/// on f32 [4096, 1040]: half of it, so two tiles of half rows, reaches 0.56 of the roof, this 0.94.
 constexpr int kTileRecords = 128;
 /// A task reads at least this much, so that handing it out (0.2 us) stays below a hundredth of its time.
 constexpr std::int64_t kTaskBytes = 128 << 10;

@@ -153,7 +153,7 @@ std::vector<target::Isa> all_levels() {
 std::vector<target::Isa> native_levels() {
   std::vector<target::Isa> levels = all_levels();
   const Result<target::Target>& host = target::host();
-  const target::Isa best = host.ok() ? host.value().native : target::Isa::reference;
+  const target::Isa best = host.ok() ? host.value().isa : target::Isa::reference;
   std::erase_if(levels, [&](target::Isa isa) { return isa > best; });
   return levels;
 }

@@ -58,7 +58,7 @@ class PreparedCase {
   std::vector<double> bounds_;
 };
 
-/// The levels that this machine runs kernels of, weakest first, without `reference`.
+/// The levels that this machine runs kernels of (up to TENFOLD_MAX_CPU_ISA), weakest first, without `reference`.
 std::vector<target::Isa> native_levels();
 /// Every level that has kernels.
 std::vector<target::Isa> all_levels();
