@@ -17,7 +17,8 @@ from pathlib import Path
 
 DIALECTS = ["onednn", "onnx", "core"]
 CATEGORIES = ["reduction", "unary", "binary", "select", "conversion", "map", "view", "other", "softmax",
-              "normalization", "quantization", "data", "matmul", "convolution", "pooling", "resampling", "backward"]
+              "normalization", "quantization", "data", "matmul", "convolution", "pooling", "resampling", "backward",
+              "variadic"]
 ATTR_TYPES = {"s64": "s64", "s64[]": "s64s", "f32": "f32", "f32[]": "f32s", "bool": "boolean", "string": "string"}
 MAX_UINT8 = 255
 

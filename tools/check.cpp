@@ -28,7 +28,7 @@ struct Verdict {
   Status status;
 };
 
-/// Files as they were given, and all *.json below directories, sorted.
+/// Files as they were given, and all *.json and *.onnx below directories, sorted.
 Result<std::vector<std::string>> collect(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
@@ -41,9 +41,10 @@ Result<std::vector<std::string>> collect(const std::vector<std::string>& paths) 
     std::vector<std::string> found;
     fs::recursive_directory_iterator entries(path, fs::directory_options::skip_permission_denied, error);
     for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error))
-      if (entries->path().extension() == ".json" && entries->is_regular_file(error)) found.push_back(entries->path());
+      if ((entries->path().extension() == ".json" || is_onnx_path(entries->path())) && entries->is_regular_file(error))
+        found.push_back(entries->path());
     if (error) return Status(Code::invalid_file, "'" + path + "': " + error.message());
-    if (found.empty()) return Status(Code::invalid_file, "'" + path + "': no *.json below this directory");
+    if (found.empty()) return Status(Code::invalid_file, "'" + path + "': no *.json or *.onnx below this directory");
     std::sort(found.begin(), found.end());
     files.insert(files.end(), found.begin(), found.end());
   }
@@ -52,12 +53,13 @@ Result<std::vector<std::string>> collect(const std::vector<std::string>& paths) 
 
 Verdict judge(const std::string& path) {
   Verdict verdict{path, 0, Status()};
-  const Result<std::string> text = read_text_file(path);
+  const bool is_onnx = is_onnx_path(path);
+  const Result<std::string> text = is_onnx ? read_onnx_file(path) : read_text_file(path);
   if (!text.ok()) {
     verdict.status = text.status();
     return verdict;
   }
-  const Result<Graph> graph = Graph::from_json(text.value());
+  const Result<Graph> graph = is_onnx ? Graph::from_onnx(text.value(), {}) : Graph::from_json(text.value());
   if (!graph.ok()) {
     verdict.status = graph.status();
     return verdict;

@@ -12,6 +12,7 @@ namespace tenfold::tools {
 
 struct RunOptions {
   std::string graph;
+  std::string data_dir;             ///< where an ONNX model's external files are; empty: none are read
   std::vector<std::string> inputs;  ///< "ID=FILE.npy"
   std::vector<std::string> shapes;  ///< "ID=4096x1024"
   std::string output_dir;
@@ -29,6 +30,22 @@ struct CheckOptions {
   bool json = false;
 };
 int check_graphs(const CheckOptions& options);
+
+struct TestOptions {
+  std::vector<std::string> paths;
+  std::string target;
+  int threads = 0;
+  bool verbose = false;
+  bool json = false;
+};
+int test_graphs(const TestOptions& options);
+
+struct ConvertOptions {
+  std::string from, to;
+  std::string data_dir;
+  bool json = false;
+};
+int convert_graph(const ConvertOptions& options);
 
 struct ExplainOptions {
   std::string graph;

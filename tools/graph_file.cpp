@@ -3,36 +3,78 @@
 // Graph files; see graph_file.hpp.
 #include "tools/graph_file.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 
 #include "graph/read/json.hpp"
+#include "graph/read/onnx.hpp"
 
 namespace tenfold::tools {
 
-Result<std::string> read_text_file(const std::string& path) {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// `length` bytes of the file from `offset` on; -1: all of them.
+Result<std::string> read_part(const fs::path& path, std::int64_t offset, std::int64_t length, std::size_t limit) {
+  const auto bad = [&](const std::string& what) {
+    return Status(Code::invalid_file, "'" + path.string() + "': " + what);
+  };
   std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) return Status(Code::invalid_file, "'" + path + "': no such file");
-  if (!std::filesystem::is_regular_file(status))
-    return Status(Code::invalid_file, "'" + path + "': not a regular file");
-  const auto size = std::filesystem::file_size(path, error);
-  constexpr std::size_t kLimit = graph::ReadLimits{}.bytes;
-  if (!error && size > kLimit)
-    return Status(Code::invalid_file,
-                  "'" + path + "': " + std::to_string(size) + " bytes, the limit is " + std::to_string(kLimit));
+  const auto status = fs::status(path, error);
+  if (!fs::exists(status)) return bad("no such file");
+  if (!fs::is_regular_file(status)) return bad("not a regular file");
+  const auto size = static_cast<std::int64_t>(fs::file_size(path, error));
+  if (error) return bad("it cannot be read");
+  if (offset > size || (length >= 0 && length > size - offset))
+    return bad("it has " + std::to_string(size) + " bytes, but " + std::to_string(length) + " from byte " +
+               std::to_string(offset) + " on are asked for");
+  const auto wanted = static_cast<std::size_t>(length >= 0 ? length : size - offset);
+  if (wanted > limit) return bad(std::to_string(wanted) + " bytes, the limit is " + std::to_string(limit));
   std::ifstream file(path, std::ios::binary);
-  std::string text(error ? 0 : size, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (error || !file) return Status(Code::invalid_file, "'" + path + "': it cannot be read");
+  file.seekg(offset);
+  std::string text(wanted, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(wanted));
+  if (!file) return bad("it cannot be read");
   return text;
 }
 
-Result<Graph> read_graph_file(const std::string& path) {
-  const Result<std::string> text = read_text_file(path);
+/// A model may name any path; only what really lies below the folder is read.
+ExternalDataReader reader_below(const std::string& data_dir) {
+  if (data_dir.empty()) return {};
+  return [data_dir](const std::string& location, std::int64_t offset, std::int64_t length) -> Result<std::string> {
+    std::error_code error;
+    const fs::path folder = fs::canonical(data_dir, error);
+    if (error) return Status(Code::invalid_argument, "'" + data_dir + "': " + error.message());
+    const fs::path file = fs::weakly_canonical(folder / location, error);
+    if (error || std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first != folder.end())
+      return Status(Code::invalid_file, "external file '" + location + "' does not lie below '" + data_dir + "'");
+    return read_part(file, offset, length, graph::OnnxLimits{}.constant_bytes);
+  };
+}
+
+}  // namespace
+
+Result<std::string> read_text_file(const std::string& path) {
+  return read_part(path, 0, -1, graph::ReadLimits{}.bytes);
+}
+
+Result<std::string> read_onnx_file(const std::string& path) {
+  return read_part(path, 0, -1, graph::OnnxLimits{}.bytes);
+}
+
+bool is_onnx_path(const std::string& path) { return fs::path(path).extension() == ".onnx"; }
+
+Result<Graph> read_graph_file(const std::string& path, const std::string& data_dir) {
+  const bool is_onnx = is_onnx_path(path);
+  const Result<std::string> text = is_onnx ? read_onnx_file(path) : read_text_file(path);
   if (!text.ok()) return text.status();
-  Result<Graph> graph = Graph::from_json(text.value());
+  Result<Graph> graph =
+      is_onnx ? Graph::from_onnx(text.value(), reader_below(data_dir)) : Graph::from_json(text.value());
   if (!graph.ok()) return Status(graph.status().code(), "'" + path + "': " + graph.status().message());
   return graph;
 }

@@ -13,7 +13,14 @@ namespace tenfold::tools {
 /// The file's text: invalid_file when it is missing, no regular file, or above the reader's limit.
 Result<std::string> read_text_file(const std::string& path);
 
-/// Reads and verifies it; messages start with the path.
-Result<Graph> read_graph_file(const std::string& path);
+/// The same for the files of ONNX, which may be larger.
+Result<std::string> read_onnx_file(const std::string& path);
+
+/// True for paths that end in .onnx.
+bool is_onnx_path(const std::string& path);
+
+/// Reads and verifies it, as an ONNX model when its path says so, else as a graph file; messages start with the path.
+/// Files that a model names for its data are read from below `data_dir` alone, and from nowhere when it is empty.
+Result<Graph> read_graph_file(const std::string& path, const std::string& data_dir = "");
 
 }  // namespace tenfold::tools

@@ -39,6 +39,8 @@ int run_command_line(int argc, char** argv) {
   int exit_code = kExitOk;
   add_run_command(app, exit_code);
   add_check_command(app, exit_code);
+  add_test_command(app, exit_code);
+  add_convert_command(app, exit_code);
   add_explain_command(app, exit_code);
   add_bench_command(app, exit_code);
   add_ops_command(app, exit_code);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options of the subcommands `run`, `check`, `explain`, `ops` and `isa`: names, help and examples. What they do is in
-// commands.hpp.
+// Options of the subcommands `run`, `check`, `test`, `convert`, `explain`, `ops` and `isa`: names, help and examples.
+// What they do is in commands.hpp.
 #include "tools/options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -29,15 +29,17 @@ std::shared_ptr<Options> add_command(CLI::App& app, CLI::App*& command, const ch
 void add_run_command(CLI::App& app, int& exit_code) {
   CLI::App* command = nullptr;
   const auto o = add_command(app, command, "run", "Compile a graph file and run it", &run_graph, exit_code);
-  command->add_option("GRAPH", o->graph, "oneDNN Graph JSON file")->required()->type_name("FILE.json");
+  command->add_option("GRAPH", o->graph, "oneDNN Graph JSON file or ONNX model")->required()->type_name("FILE");
   command->add_option("--input", o->inputs, "Data of a graph input; inputs not given are filled at random")
-      ->type_name("ID=FILE.npy")
+      ->type_name("ID|NAME=FILE.npy")
       ->take_all()
       ->expected(1);
   command->add_option("--shape", o->shapes, "Shape of a graph input, where the file leaves it open or to replace it")
-      ->type_name("ID=4096x1024")
+      ->type_name("ID|NAME=4096x1024")
       ->take_all()
       ->expected(1);
+  command->add_option("--data-dir", o->data_dir, "Folder that an ONNX model's external data may be read from")
+      ->type_name("DIR");
   command->add_option("--output-dir", o->output_dir, "Write each output to DIR/ID.npy")->type_name("DIR");
   command->add_option("--seed", o->seed, "Seed of the random inputs")->capture_default_str()->type_name("N");
   command->add_option("--target", o->target, "Instruction set to compile for (`tenfold isa` lists them)")
@@ -54,6 +56,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  tenfold run reduce_max.json --check\n"
       "  tenfold run reduce_max.json --input 0=x.npy --output-dir out\n"
+      "  tenfold run model.onnx --input x=x.npy\n"
       "  tenfold run reduce_max.json --target avx2 --threads 1 --repeat 20");
 }
 
@@ -61,7 +64,7 @@ void add_check_command(CLI::App& app, int& exit_code) {
   CLI::App* command = nullptr;
   const auto o =
       add_command(app, command, "check", "Say of graph files whether they are legal", &check_graphs, exit_code);
-  command->add_option("PATH", o->paths, "Files, and directories that are searched for *.json")
+  command->add_option("PATH", o->paths, "Files, and directories that are searched for *.json and *.onnx")
       ->required()
       ->type_name("FILE|DIR");
   command->add_flag("--json", o->json, "Print one JSON object (tenfold.check/1)");
@@ -72,10 +75,46 @@ void add_check_command(CLI::App& app, int& exit_code) {
       "  tenfold check graphs/ --json");
 }
 
+void add_test_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = nullptr;
+  const auto o = add_command(app, command, "test", "Run conformance cases and compare", &test_graphs, exit_code);
+  command
+      ->add_option("PATH", o->paths,
+                   "Folders in the layout of ONNX's node tests, graph files, and directories that hold such")
+      ->required()
+      ->type_name("PATH");
+  command->add_option("--target", o->target, "Instruction set to compile for (`tenfold isa` lists them)")
+      ->type_name("NAME");
+  command->add_option("--threads", o->threads, "Most threads to use; 0: one per core")
+      ->capture_default_str()
+      ->type_name("N");
+  command->add_flag("--verbose", o->verbose, "Name every unsupported case instead of grouping them by reason");
+  command->add_flag("--json", o->json, "Print one JSON object (tenfold.test/1)");
+  command->footer(
+      "Exits 1 when any case failed; unsupported ones are listed, not failed.\n"
+      "Examples:\n"
+      "  tenfold test onnx/backend/test/data/node\n"
+      "  tenfold test graphs/ --target avx2 --json");
+}
+
+void add_convert_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = nullptr;
+  const auto o = add_command(app, command, "convert", "Write a graph as a graph file", &convert_graph, exit_code);
+  command->add_option("FROM", o->from, "ONNX model or graph file")->required()->type_name("FILE");
+  command->add_option("TO", o->to, "Graph file to write")->required()->type_name("FILE.json");
+  command->add_option("--data-dir", o->data_dir, "Folder that an ONNX model's external data may be read from")
+      ->type_name("DIR");
+  command->add_flag("--json", o->json, "Print one JSON object (tenfold.convert/1)");
+  command->footer(
+      "Examples:\n"
+      "  tenfold convert model.onnx graph.json\n"
+      "  tenfold convert dump.json tidy.json");
+}
+
 void add_explain_command(CLI::App& app, int& exit_code) {
   CLI::App* command = nullptr;
   const auto o = add_command(app, command, "explain", "Show how a graph will run, and why", &explain_graph, exit_code);
-  command->add_option("GRAPH", o->graph, "oneDNN Graph JSON file")->required()->type_name("FILE.json");
+  command->add_option("GRAPH", o->graph, "oneDNN Graph JSON file or ONNX model")->required()->type_name("FILE");
   command->add_option("--target", o->target, "Instruction set to compile for (`tenfold isa` lists them)")
       ->type_name("NAME");
   command->add_option("--dump", o->dump, "Print the graph after this pass, or after each (`all`)")->type_name("PASS");

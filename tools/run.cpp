@@ -187,7 +187,7 @@ void print_run_json(const RunOptions& options, const RunResult& result) {
 
 int run_graph(const RunOptions& options) {
   if (Status s = check_options(options); !s.ok()) return fail("run", options.json, s);
-  const Result<Graph> graph = read_graph_file(options.graph);
+  const Result<Graph> graph = read_graph_file(options.graph, options.data_dir);
   if (!graph.ok()) return fail("run", options.json, graph.status());
   if (Status s = open_output_dir(options.output_dir); !s.ok()) return fail("run", options.json, s, kExitRunTime);
   RunResult result;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <string_view>
 
 #include "graph/ir/graph.hpp"
@@ -27,7 +28,8 @@ std::string input_list(const graph::Graph& graph) {
   std::string text;
   for (const graph::ValueId v : graph.inputs) {
     const graph::Value& value = graph.values[v];
-    text += (text.empty() ? "" : ", ") + std::to_string(value.id) + " (" + std::string(to_string(value.dtype)) + " " +
+    text += (text.empty() ? "" : ", ") + std::to_string(value.id) +
+            (value.name.empty() ? " (" : " (" + value.name + ", ") + std::string(to_string(value.dtype)) + " " +
             (value.ranked ? shape_text(value.shape) : "[*]") + ")";
   }
   return text.empty() ? "none" : text;
@@ -44,18 +46,25 @@ bool has(const std::vector<std::pair<TensorId, T>>& list, TensorId id) {
   return std::any_of(list.begin(), list.end(), [&](const auto& entry) { return entry.first == id; });
 }
 
-/// Splits "ID=REST"; `what` names the option.
+/// The input that `word` names: by name where the graph has names, else by id.
+const graph::Value* find_input(const graph::Graph& graph, std::string_view word) {
+  for (const graph::ValueId v : graph.inputs)
+    if (!word.empty() && graph.values[v].name == word) return &graph.values[v];
+  TensorId id = 0;
+  return parse_integer(word, id) ? find_input(graph, id) : nullptr;
+}
+
+/// Splits "ID=REST" or "NAME=REST"; `what` names the option.
 Result<std::pair<TensorId, std::string>> split(const graph::Graph& graph, const std::string& what,
                                                const std::string& text) {
   const std::size_t equals = text.find('=');
-  TensorId id = 0;
-  if (equals == std::string::npos || equals + 1 == text.size() ||
-      !parse_integer(std::string_view(text).substr(0, equals), id))
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
     return usage(what + " '" + text + "' is not of the form ID=" + (what == "--input" ? "FILE.npy" : "4096x1024"));
-  if (find_input(graph, id) == nullptr)
-    return usage(what + " '" + text + "': the graph has no input " + std::to_string(id) + "; its inputs are " +
-                 input_list(graph));
-  return std::pair(id, text.substr(equals + 1));
+  const std::string word = text.substr(0, equals);
+  const graph::Value* input = find_input(graph, std::string_view(word));
+  if (input == nullptr)
+    return usage(what + " '" + text + "': the graph has no input " + word + "; its inputs are " + input_list(graph));
+  return std::pair(TensorId{input->id}, text.substr(equals + 1));
 }
 
 /// "4096x1024", and "-" for rank 0.
@@ -72,6 +81,32 @@ Result<Dims> parse_shape(const std::string& text) {
     if (end == rest.size()) return shape;
     rest.remove_prefix(end + 1);
   }
+}
+
+/// Inputs that share the name of a dim share its size: what the given shapes say of a name holds for the other inputs.
+Status bind_dim_names(const graph::Graph& graph, GivenInputs& given) {
+  std::map<std::string, std::int64_t> sizes;
+  for (const auto& [id, shape] : given.shapes) {
+    const std::vector<std::string>& names = find_input(graph, id)->dim_names;
+    for (std::size_t d = 0; d < names.size() && d < shape.size(); ++d) {
+      if (names[d].empty()) continue;
+      const auto [at, fresh] = sizes.emplace(names[d], shape[d]);
+      if (!fresh && at->second != shape[d])
+        return usage("dim '" + names[d] + "' is " + std::to_string(at->second) + " in one input and " +
+                     std::to_string(shape[d]) + " in input " + std::to_string(id));
+    }
+  }
+  for (const graph::ValueId v : graph.inputs) {
+    const graph::Value& value = graph.values[v];
+    if (!value.ranked || graph::is_static(value) || value.dim_names.empty() || has(given.shapes, value.id)) continue;
+    Dims shape = value.shape;
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      if (const auto size = sizes.find(value.dim_names[d]); shape[d] == kUnknownDim && size != sizes.end())
+        shape[d] = size->second;
+    if (std::find(shape.begin(), shape.end(), kUnknownDim) == shape.end())
+      given.shapes.emplace_back(value.id, std::move(shape));
+  }
+  return Status();
 }
 
 }  // namespace
@@ -98,6 +133,7 @@ Result<GivenInputs> parse_given_inputs(const graph::Graph& graph, const RunOptio
     if (!header.ok()) return header.status();
     given.shapes.emplace_back(id, header.value().desc.shape);
   }
+  if (Status s = bind_dim_names(graph, given); !s.ok()) return s;
   return given;
 }
 

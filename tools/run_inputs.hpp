@@ -22,8 +22,9 @@ struct GivenInputs {
   std::vector<std::pair<TensorId, Dims>> shapes;
 };
 
-/// invalid_argument for what is not ID=FILE or ID=AxB, for ids that are no graph input, and for ids given twice. A file
-/// for an input whose dims the graph leaves open gives its shape as well.
+/// invalid_argument for what is not ID=FILE or ID=AxB, for ids that are no graph input, and for ids given twice; where
+/// the graph has names, an input's name may stand for its id. A file for an input whose dims the graph leaves open
+/// gives its shape as well, and a dim that has a name gives its size to the others of that name.
 Result<GivenInputs> parse_given_inputs(const graph::Graph& graph, const RunOptions& options);
 
 struct FilledInput {

@@ -5,12 +5,28 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/check/check.hpp"
 #include "graph/check/report.hpp"
 
 namespace tenfold::graph {
+namespace {
+
+/// The integers of an onnx.Constant, which is an op until canonicalize() has run.
+std::optional<std::vector<std::int64_t>> from_constant_op(const Graph& graph, const Value& value) {
+  if (value.producer == kNone || value.producer >= graph.ops.size()) return std::nullopt;
+  const Op& op = graph.ops[value.producer];
+  if (op.dialect != Dialect::onnx || op.kind != "Constant") return std::nullopt;
+  if (const Attribute* list = find_attribute(op, "value_ints"))
+    if (const auto* integers = std::get_if<std::vector<std::int64_t>>(list)) return *integers;
+  if (const Attribute* one = find_attribute(op, "value_int"))
+    if (const auto* integer = std::get_if<std::int64_t>(one)) return std::vector<std::int64_t>{*integer};
+  return std::nullopt;
+}
+
+}  // namespace
 
 Result<std::vector<std::int64_t>> normalize_axes(const std::vector<std::int64_t>& axes, int rank,
                                                  const std::string& what) {
@@ -70,6 +86,32 @@ std::optional<Dims> broadcast_shapes(const Dims& a, const Dims& b) {
       return std::nullopt;
   }
   return out;
+}
+
+Result<AxesFacts> axes_facts(const Graph& graph, const Op& op) {
+  AxesFacts facts;
+  if (op.dialect == Dialect::onnx) {
+    facts.keep_dims = attribute_or<std::int64_t>(op, "keepdims", 1) != 0;
+    const bool alone = attribute_or<std::int64_t>(op, "noop_with_empty_axes", 0) != 0;
+    facts.empty = alone ? EmptyAxes::each : EmptyAxes::all;
+  } else {
+    facts.keep_dims = attribute_or<bool>(op, "keep_dims", false);
+    if (find_attribute(op, "noop_with_empty_axes") != nullptr)
+      facts.empty = attribute_or<bool>(op, "noop_with_empty_axes", false) ? EmptyAxes::each : EmptyAxes::all;
+  }
+  if (op.inputs.size() < 2 || op.inputs[1] == kNone) {
+    facts.axes = attribute_or<std::vector<std::int64_t>>(op, "axes", {});
+    return facts;
+  }
+  const Value& tensor = graph.values[op.inputs[1]];
+  if (!tensor.is_constant) {
+    facts.axes = from_constant_op(graph, tensor);
+    return facts;
+  }
+  Result<std::vector<std::int64_t>> elements = constant_integers(tensor);
+  if (!elements.ok()) return elements.status();
+  facts.axes = std::move(elements).value();
+  return facts;
 }
 
 Result<std::vector<std::int64_t>> constant_integers(const Value& value) {

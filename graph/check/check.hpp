@@ -38,6 +38,27 @@ Dims reduced_shape(const Dims& shape, const std::vector<std::int64_t>& axes, boo
 /// NumPy's multidirectional broadcast of two shapes (kUnknownDim matches anything); nullopt when they do not fit.
 std::optional<Dims> broadcast_shapes(const Dims& a, const Dims& b);
 
+/// The version of the op's table row that its opset sees; null when there is no such op or it is younger.
+const schemas::OpVersion* version_of(const Op& op) noexcept;
+
+/// What a reduction without axes means: oneDNN's is the identity, ONNX's reduces all axes, or with
+/// `noop_with_empty_axes` each element alone (so that L1 still takes the absolute value).
+enum class EmptyAxes : std::uint8_t { identity, all, each };
+
+/// ONNX's elementwise ops before they broadcast as NumPy does: equal shapes, or `broadcast = 1` along `axis`; PRelu's
+/// slope has one element, or one a channel (dim 1).
+bool has_legacy_broadcast(const Op& op);
+
+/// What a reduction of any dialect says of its axes.
+struct AxesFacts {
+  std::optional<std::vector<std::int64_t>> axes;  ///< as written; nullopt: a tensor that is known at run time only
+  bool keep_dims = false;
+  EmptyAxes empty = EmptyAxes::identity;
+};
+
+/// `op` is a reduction (not an arg-reduction) that obeys the rules.
+Result<AxesFacts> axes_facts(const Graph& graph, const Op& op);
+
 /// The s32 or s64 elements of a constant 1-D (or rank 0) value, such as an axes tensor.
 Result<std::vector<std::int64_t>> constant_integers(const Value& value);
 

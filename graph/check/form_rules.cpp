@@ -25,30 +25,37 @@ Status check_type_cast(const Graph& graph, const Op& op) {
   return {};
 }
 
+Status check_onnx_cast(const Graph& graph, const Op& op) {
+  if (op.kind != "Cast") return {};
+  const DType target = onnx_cast_target(op);
+  const DType to = graph.values[op.outputs[0]].dtype;
+  if (to == DType::undef || to == target) return {};
+  return refuse(Code::invalid_dtype, op,
+                "output " + describe(graph.values[op.outputs[0]]) + " is " + std::string(to_string(to)) +
+                    ", but attribute 'to' makes it " + std::string(to_string(target)),
+                "cast.T4");
+}
+
 Status check_function(const Op& op) {
   const std::string function = attribute_or<std::string>(op, "function", "");
-  const int arity = arity_of_function(function);
-  if (arity == 0) return refuse(Code::invalid_op, op, "there is no function '" + function + "'", "map.M1");
-  if (static_cast<std::size_t>(arity) == op.inputs.size()) return {};
-  return refuse(
-      Code::invalid_op, op,
-      "function '" + function + "' takes " + std::to_string(arity) + " inputs, has " + std::to_string(op.inputs.size()),
-      "map.M1");
+  const FunctionFacts* facts = find_function_facts(function);
+  if (facts == nullptr) return refuse(Code::invalid_op, op, "there is no function '" + function + "'", "map.M1");
+  if (facts->least <= op.inputs.size() && op.inputs.size() <= facts->most) return {};
+  std::string takes = std::to_string(facts->least);
+  if (facts->most == kAnyInputs)
+    takes += " or more";
+  else if (facts->most != facts->least)
+    takes += " to " + std::to_string(facts->most);
+  return refuse(Code::invalid_op, op,
+                "function '" + function + "' takes " + takes + " inputs, has " + std::to_string(op.inputs.size()),
+                "map.M1");
 }
 
 }  // namespace
 
-Status check_axes_form(const Graph& graph, const Op& op) {
-  if (form_of(op) != Form::reduction) return {};
+Status check_one_axes_form(const Op& op) {
+  if (form_of(op) != Form::reduction || op.inputs.size() < 2 || op.inputs[1] == kNone) return {};
   const Attribute* attribute = find_attribute(op, "axes");
-  const bool has_tensor = op.inputs.size() > 1 && op.inputs[1] != kNone;
-  if (!has_tensor) {
-    if (attribute != nullptr) return {};
-    return refuse(Code::invalid_op, op,
-                  "neither attribute 'axes' nor an axes tensor says what to reduce; give one of them (axes = [] is the "
-                  "identity)",
-                  "reduce.C1");
-  }
   // oneDNN's writer fills in the default axes = [], also beside an axes tensor: empty counts as absent there.
   const auto* list = attribute == nullptr ? nullptr : std::get_if<std::vector<std::int64_t>>(attribute);
   if (list != nullptr && !list->empty())
@@ -56,6 +63,20 @@ Status check_axes_form(const Graph& graph, const Op& op) {
         Code::invalid_op, op,
         "attribute 'axes' " + show_dims(*list) + " and an axes tensor are both given; exactly one of them may be",
         "reduce.C1");
+  return {};
+}
+
+Status check_axes_form(const Graph& graph, const Op& op) {
+  if (form_of(op) != Form::reduction) return {};
+  const Attribute* attribute = find_attribute(op, "axes");
+  const bool has_tensor = op.inputs.size() > 1 && op.inputs[1] != kNone;
+  if (!has_tensor) {
+    if (attribute != nullptr || op.dialect == Dialect::onnx) return {};
+    return refuse(Code::invalid_op, op,
+                  "neither attribute 'axes' nor an axes tensor says what to reduce; give one of them (axes = [] is the "
+                  "identity)",
+                  "reduce.C1");
+  }
   const Value& axes = graph.values[op.inputs[1]];
   const bool wide = op.dialect != Dialect::onednn && axes.dtype == DType::s64;
   const bool pending = axes.dtype == DType::undef && axes.producer != kNone;
@@ -69,6 +90,7 @@ Status check_axes_form(const Graph& graph, const Op& op) {
 
 Status check_form(const Graph& graph, const Op& op) {
   if (op.dialect == Dialect::onednn && op.kind == "TypeCast") return check_type_cast(graph, op);
+  if (op.dialect == Dialect::onnx) return check_onnx_cast(graph, op);
   if (op.dialect == Dialect::core && op.kind == "map") return check_function(op);
   return {};
 }

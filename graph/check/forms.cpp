@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which shape rules apply to which op, as rows, and the scalar functions of core.map with their arity. An op of a new
+// Which shape rules apply to which op, as rows, and the scalar functions of core.map with the number
+// of their inputs. An op of a new
 // dialect that behaves like one here is one more row (or none, when its table category says it all).
 #include <string_view>
 
+#include "graph/check/check.hpp"
 #include "graph/check/rules.hpp"
 
 namespace tenfold::graph {
@@ -16,10 +18,22 @@ struct KindRow {
 };
 
 constexpr KindRow kKinds[] = {
-    {Dialect::onednn, "BiasAdd", Form::bias_add}, {Dialect::onednn, "PReLU", Form::prelu},
-    {Dialect::onednn, "Select", Form::select},    {Dialect::onednn, "TypeCast", Form::cast},
-    {Dialect::core, "cast", Form::cast},          {Dialect::core, "select", Form::select},
+    {Dialect::onednn, "BiasAdd", Form::bias_add},
+    {Dialect::onednn, "PReLU", Form::prelu},
+    {Dialect::onednn, "Select", Form::select},
+    {Dialect::onednn, "TypeCast", Form::cast},
+    {Dialect::core, "cast", Form::cast},
+    {Dialect::core, "select", Form::select},
     {Dialect::core, "reshape", Form::reshape},
+    {Dialect::core, "arg_reduce", Form::arg_reduction},
+    {Dialect::onnx, "ArgMax", Form::arg_reduction},
+    {Dialect::onnx, "ArgMin", Form::arg_reduction},
+    {Dialect::onnx, "Where", Form::select},
+    {Dialect::onnx, "Clip", Form::clip},
+    {Dialect::onnx, "Cast", Form::cast},
+    {Dialect::onnx, "CastLike", Form::cast},
+    {Dialect::onnx, "Constant", Form::constant},
+    {Dialect::onnx, "PRelu", Form::prelu},
 };
 
 struct CategoryRow {
@@ -28,26 +42,79 @@ struct CategoryRow {
 };
 
 constexpr CategoryRow kCategories[] = {
-    {"unary", Form::elementwise},
-    {"binary", Form::elementwise},
-    {"map", Form::elementwise},
-    {"reduction", Form::reduction},
+    {"unary", Form::elementwise},    {"binary", Form::elementwise},  {"map", Form::elementwise},
+    {"variadic", Form::elementwise}, {"reduction", Form::reduction},
 };
 
-struct FunctionArity {
-  std::string_view name;
-  int arity;
-};
-
-constexpr FunctionArity kFunctions[] = {
-    {"abs", 1},       {"clamp", 1},      {"elu", 1},           {"exp", 1},
-    {"gelu_erf", 1},  {"gelu_tanh", 1},  {"greater_equal", 2}, {"hardsigmoid", 1},
-    {"hardswish", 1}, {"leakyrelu", 1},  {"log", 1},           {"mish", 1},
-    {"pow", 1},       {"reciprocal", 1}, {"relu", 1},          {"round", 1},
-    {"sigmoid", 1},   {"softplus", 1},   {"sqrt", 1},          {"square", 1},
-    {"tanh", 1},      {"add", 2},        {"div", 2},           {"max", 2},
-    {"min", 2},       {"mul", 2},        {"prelu", 2},         {"squared_difference", 2},
-    {"sub", 2},
+constexpr FunctionFacts kFunctions[] = {
+    {"abs", 1, 1},
+    {"acos", 1, 1},
+    {"acosh", 1, 1},
+    {"asin", 1, 1},
+    {"asinh", 1, 1},
+    {"atan", 1, 1},
+    {"atanh", 1, 1},
+    {"bitwise_not", 1, 1},
+    {"ceil", 1, 1},
+    {"celu", 1, 1},
+    {"clamp", 1, 1},
+    {"cos", 1, 1},
+    {"cosh", 1, 1},
+    {"elu", 1, 1},
+    {"erf", 1, 1},
+    {"exp", 1, 1},
+    {"floor", 1, 1},
+    {"gelu_erf", 1, 1},
+    {"gelu_tanh", 1, 1},
+    {"hardsigmoid", 1, 1},
+    {"hardswish", 1, 1},
+    {"identity", 1, 1},
+    {"leakyrelu", 1, 1},
+    {"log", 1, 1},
+    {"mish", 1, 1},
+    {"neg", 1, 1},
+    {"reciprocal", 1, 1},
+    {"relu", 1, 1},
+    {"round", 1, 1},
+    {"selu", 1, 1},
+    {"sigmoid", 1, 1},
+    {"sign", 1, 1},
+    {"sin", 1, 1},
+    {"sinh", 1, 1},
+    {"softplus", 1, 1},
+    {"softsign", 1, 1},
+    {"sqrt", 1, 1},
+    {"square", 1, 1},
+    {"tan", 1, 1},
+    {"tanh", 1, 1},
+    {"thresholded_relu", 1, 1},
+    {"isinf", 1, 1, true},
+    {"isnan", 1, 1, true},
+    {"not", 1, 1, true},
+    {"pow", 1, 2},
+    {"clip", 1, 3},
+    {"bit_shift", 2, 2},
+    {"bitwise_and", 2, 2},
+    {"bitwise_or", 2, 2},
+    {"bitwise_xor", 2, 2},
+    {"div", 2, 2},
+    {"mod", 2, 2},
+    {"mul", 2, 2},
+    {"prelu", 2, 2},
+    {"squared_difference", 2, 2},
+    {"sub", 2, 2},
+    {"and", 2, 2, true},
+    {"equal", 2, 2, true},
+    {"greater", 2, 2, true},
+    {"greater_equal", 2, 2, true},
+    {"less", 2, 2, true},
+    {"less_equal", 2, 2, true},
+    {"or", 2, 2, true},
+    {"xor", 2, 2, true},
+    {"add", 1, kAnyInputs},
+    {"max", 1, kAnyInputs},
+    {"mean_of", 1, kAnyInputs},
+    {"min", 1, kAnyInputs},
 };
 
 }  // namespace
@@ -62,10 +129,24 @@ Form form_of(const Op& op) {
   return Form::other;
 }
 
-int arity_of_function(std::string_view function) {
-  for (const FunctionArity& row : kFunctions)
-    if (row.name == function) return row.arity;
-  return 0;
+bool has_legacy_broadcast(const Op& op) {
+  if (op.dialect != Dialect::onnx) return false;
+  const schemas::OpDesc* desc = schemas::find_op(op.dialect, op.kind);
+  const schemas::OpVersion* version = version_of(op);
+  if (desc == nullptr || version == nullptr) return false;
+  return (desc->category == "binary" && version->since_version < 7) ||
+         (desc->category == "variadic" && version->since_version < 8);
+}
+
+const FunctionFacts* find_function_facts(std::string_view name) noexcept {
+  for (const FunctionFacts& row : kFunctions)
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+const schemas::OpVersion* version_of(const Op& op) noexcept {
+  const schemas::OpDesc* desc = schemas::find_op(op.dialect, op.kind);
+  return desc == nullptr ? nullptr : schemas::version_for(*desc, op.dialect == Dialect::onnx ? op.opset : 0);
 }
 
 }  // namespace tenfold::graph

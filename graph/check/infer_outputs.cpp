@@ -37,8 +37,30 @@ bool fits_one_way(const Dims& small, const Dims& big) {
   return true;
 }
 
+/// ONNX before NumPy's broadcasting: B runs along A's dims from `axis` on, by default along the last ones.
+Result<Shape> legacy_shape(const Graph& graph, const Op& op) {
+  const Value& a = input(graph, op, 0);
+  const Value& b = input(graph, op, 1);
+  if (!a.ranked || !b.ranked) return shape_of(a);
+  const auto rank = static_cast<std::int64_t>(a.shape.size());
+  const auto length = static_cast<std::int64_t>(b.shape.size());
+  const std::int64_t axis = attribute_or<std::int64_t>(op, "axis", rank - length);
+  bool fits = length <= rank && axis >= 0 && axis <= rank - length;
+  for (std::int64_t i = 0; fits && i < length; ++i) {
+    const std::int64_t dim = b.shape[static_cast<std::size_t>(i)];
+    fits = dim == 1 || same(dim, a.shape[static_cast<std::size_t>(axis + i)]);
+  }
+  if (fits) return shape_of(a);
+  return refuse(
+      Code::invalid_shape, op,
+      "B " + show_shape(b) + " does not lie along A " + show_shape(a) + " from axis " + std::to_string(axis) + " on",
+      "shape.E8");
+}
+
 Result<Shape> broadcast_inputs(const Graph& graph, const Op& op, std::size_t first) {
-  const bool equal_only = attribute_or<std::string>(op, "auto_broadcast", "numpy") == "none";
+  const bool legacy = has_legacy_broadcast(op);
+  if (legacy && attribute_or<std::int64_t>(op, "broadcast", 0) != 0) return legacy_shape(graph, op);
+  const bool equal_only = legacy || attribute_or<std::string>(op, "auto_broadcast", "numpy") == "none";
   Shape out = shape_of(input(graph, op, first));
   for (std::size_t i = first + 1; i < op.inputs.size() && out; ++i) {
     const Value& next = input(graph, op, i);
@@ -46,7 +68,8 @@ Result<Shape> broadcast_inputs(const Graph& graph, const Op& op, std::size_t fir
     if (equal_only && !same(*out, next.shape))
       return refuse(Code::invalid_shape, op,
                     "shapes " + show_dims(*out) + " and " + show_shape(next) +
-                        " differ, and auto_broadcast is 'none'; with 'numpy' dims of 1 are repeated",
+                        (legacy ? " differ, and this version of the op does not broadcast by itself"
+                                : " differ, and auto_broadcast is 'none'; with 'numpy' dims of 1 are repeated"),
                     "shape.E2");
     std::optional<Dims> both = broadcast_shapes(*out, next.shape);
     if (!both)
@@ -60,6 +83,7 @@ Result<Shape> broadcast_inputs(const Graph& graph, const Op& op, std::size_t fir
 }
 
 Result<Shape> select_shape(const Graph& graph, const Op& op) {
+  if (op.dialect != Dialect::onednn) return broadcast_inputs(graph, op, 0);
   Result<Shape> branches = broadcast_inputs(graph, op, 1);
   const Value& condition = input(graph, op, 0);
   if (!branches.ok() || !branches.value() || !condition.ranked) return branches;
@@ -79,7 +103,7 @@ Result<Shape> select_shape(const Graph& graph, const Op& op) {
 
 /// The channels' dim for data_format, or nullopt when the rank is too small to have one.
 std::optional<std::int64_t> channels(const Op& op, const Dims& shape) {
-  const bool second = attribute_or<std::string>(op, "data_format", "NXC") == "NCX";
+  const bool second = op.dialect == Dialect::onnx || attribute_or<std::string>(op, "data_format", "NXC") == "NCX";
   if (shape.size() < (second ? 2u : 1u)) return std::nullopt;
   return second ? shape[1] : shape.back();
 }
@@ -90,7 +114,9 @@ std::string channels_text(const Op& op, const Dims& shape) {
          (!dim                  ? "no channels"
           : *dim == kUnknownDim ? "? channels"
                                 : std::to_string(*dim) + " channels") +
-         " by data_format '" + attribute_or<std::string>(op, "data_format", "NXC") + "'";
+         (op.dialect == Dialect::onnx
+              ? " along dim 1"
+              : " by data_format '" + attribute_or<std::string>(op, "data_format", "NXC") + "'");
 }
 
 Result<Shape> bias_add_shape(const Graph& graph, const Op& op) {
@@ -104,11 +130,38 @@ Result<Shape> bias_add_shape(const Graph& graph, const Op& op) {
                 "shape.E5");
 }
 
+/// ONNX's bound of a Clip: one element, which adds no dims to the output.
+Result<Shape> clip_shape(const Graph& graph, const Op& op) {
+  const Value& source = input(graph, op, 0);
+  for (std::size_t i = 1; i < op.inputs.size(); ++i) {
+    if (op.inputs[i] == kNone) continue;
+    const Value& bound = input(graph, op, i);
+    if (!bound.ranked || bound.shape.empty()) continue;
+    const bool one = bound.shape.size() == 1 && same(bound.shape[0], 1);
+    if (one && (!source.ranked || !source.shape.empty())) continue;
+    return refuse(Code::invalid_shape, op,
+                  std::string(i == 1 ? "min" : "max") + " has shape " + show_shape(bound) + ", must be one element",
+                  "shape.E7");
+  }
+  return shape_of(source);
+}
+
+Result<Shape> constant_shape(const Op& op) {
+  const Attribute& value = op.attributes[0].value;
+  if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value))
+    return Shape(Dims{static_cast<std::int64_t>(integers->size())});
+  if (const auto* reals = std::get_if<std::vector<double>>(&value))
+    return Shape(Dims{static_cast<std::int64_t>(reals->size())});
+  return Shape(Dims{});
+}
+
 Result<Shape> prelu_shape(const Graph& graph, const Op& op) {
   const Value& source = input(graph, op, 0);
   const Value& slope = input(graph, op, 1);
   if (!source.ranked || !slope.ranked) return shape_of(source);
-  if (slope.shape.size() == 1 && attribute_or<bool>(op, "per_channel_broadcast", true)) {
+  const bool per_channel =
+      op.dialect == Dialect::onnx ? has_legacy_broadcast(op) : attribute_or<bool>(op, "per_channel_broadcast", true);
+  if (slope.shape.size() == 1 && per_channel) {
     const std::optional<std::int64_t> dim = channels(op, source.shape);
     if (slope.shape[0] == 1 || (dim && same(slope.shape[0], *dim))) return shape_of(source);
     return refuse(Code::invalid_shape, op,
@@ -123,21 +176,36 @@ Result<Shape> prelu_shape(const Graph& graph, const Op& op) {
 
 Result<Shape> reduction_shape(const Graph& graph, const Op& op) {
   const Value& source = input(graph, op, 0);
-  const bool keep_dims = attribute_or<bool>(op, "keep_dims", false);
-  std::vector<std::int64_t> axes = attribute_or<std::vector<std::int64_t>>(op, "axes", {});
-  const bool has_tensor = op.inputs.size() > 1 && op.inputs[1] != kNone;
   if (!source.ranked) return Shape();
-  if (has_tensor) {
-    const Value& tensor = input(graph, op, 1);
-    if (!tensor.is_constant) return keep_dims ? Shape(Dims(source.shape.size(), kUnknownDim)) : Shape();
-    Result<std::vector<std::int64_t>> elements = constant_integers(tensor);
-    if (!elements.ok()) return elements.status();
-    axes = std::move(elements).value();
-  }
+  Result<AxesFacts> facts = axes_facts(graph, op);
+  if (!facts.ok()) return facts.status();
+  const bool keep_dims = facts.value().keep_dims;
+  if (!facts.value().axes) return keep_dims ? Shape(Dims(source.shape.size(), kUnknownDim)) : Shape();
+  const std::vector<std::int64_t>& axes = *facts.value().axes;
+  if (axes.empty() && facts.value().empty == EmptyAxes::all)
+    return Shape(Dims(keep_dims ? source.shape.size() : 0, std::int64_t{1}));
   const int rank = static_cast<int>(source.shape.size());
   const Result<std::vector<std::int64_t>> normal = normalize_axes(axes, rank, describe(op));
   if (!normal.ok()) return normal.status();
   return Shape(reduced_shape(source.shape, normal.value(), keep_dims));
+}
+
+Result<Shape> arg_reduction_shape(const Graph& graph, const Op& op) {
+  const Value& source = input(graph, op, 0);
+  if (!source.ranked) return Shape();
+  const bool keep_dims = op.dialect == Dialect::onnx ? attribute_or<std::int64_t>(op, "keepdims", 1) != 0
+                                                     : attribute_or<bool>(op, "keep_dims", false);
+  const std::int64_t axis = attribute_or<std::int64_t>(op, "axis", 0);
+  const Result<std::vector<std::int64_t>> axes =
+      normalize_axes({axis}, static_cast<int>(source.shape.size()), describe(op));
+  if (!axes.ok()) return axes.status();
+  Dims shape = reduced_shape(source.shape, axes.value(), keep_dims);
+  const bool empty_result = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  if (source.shape[static_cast<std::size_t>(axes.value()[0])] == 0 && !empty_result)
+    return refuse(Code::invalid_shape, op,
+                  "axis " + std::to_string(axis) + " of " + show_shape(source) + " is empty; no element has an index",
+                  "reduce.C6");
+  return Shape(std::move(shape));
 }
 
 Result<Shape> reshape_shape(const Graph& graph, const Op& op) {
@@ -171,9 +239,12 @@ Result<Shape> output_shape(const Graph& graph, const Op& op, Form form) {
   switch (form) {
     case Form::elementwise: return broadcast_inputs(graph, op, 0);
     case Form::reduction: return reduction_shape(graph, op);
+    case Form::arg_reduction: return arg_reduction_shape(graph, op);
     case Form::bias_add: return bias_add_shape(graph, op);
     case Form::prelu: return prelu_shape(graph, op);
     case Form::select: return select_shape(graph, op);
+    case Form::clip: return clip_shape(graph, op);
+    case Form::constant: return constant_shape(op);
     case Form::cast: return shape_of(input(graph, op, 0));
     case Form::reshape: return reshape_shape(graph, op);
     case Form::other: break;
@@ -181,14 +252,31 @@ Result<Shape> output_shape(const Graph& graph, const Op& op, Form form) {
   return Shape();
 }
 
+DType constant_dtype(const Op& op) {
+  const Attribute& value = op.attributes[0].value;
+  const bool integer =
+      std::holds_alternative<std::int64_t>(value) || std::holds_alternative<std::vector<std::int64_t>>(value);
+  return integer ? DType::s64 : DType::f32;
+}
+
+/// Functions of core.map whose result does not have the dtype that all arguments share.
+DType function_dtype(const Graph& graph, const Op& op) {
+  if (op.dialect != Dialect::core || op.kind != "map") return DType::undef;
+  const std::string function = attribute_or<std::string>(op, "function", "");
+  const FunctionFacts* facts = find_function_facts(function);
+  if (facts != nullptr && facts->truth) return DType::boolean;
+  return function == "pow" ? input(graph, op, 0).dtype : DType::undef;
+}
+
 /// The dtype of the first output by the table: that of an input of the same symbol, or the only one there is; for
 /// elementwise ops also the one that all inputs share.
 DType output_dtype(const Graph& graph, const Op& op, Form form) {
-  const schemas::OpDesc* desc = schemas::find_op(op.dialect, op.kind);
-  if (desc == nullptr || desc->versions.back().outputs.empty()) return DType::undef;
-  const schemas::OpVersion& version = desc->versions.back();
-  if (op.dialect == Dialect::core && attribute_or<std::string>(op, "function", "") == "greater_equal")
-    return DType::boolean;
+  const schemas::OpVersion* found = version_of(op);
+  if (found == nullptr || found->outputs.empty()) return DType::undef;
+  const schemas::OpVersion& version = *found;
+  if (op.dialect == Dialect::onnx && op.kind == "Cast") return onnx_cast_target(op);
+  if (form == Form::constant) return constant_dtype(op);
+  if (const DType dtype = function_dtype(graph, op); dtype != DType::undef) return dtype;
   const schemas::PortDesc& port = version.outputs[0];
   const schemas::DTypeSet allowed = version.constraints[port.constraint].allowed;
   for (std::size_t i = 0; i < std::min(version.inputs.size(), op.inputs.size()); ++i)
@@ -218,7 +306,8 @@ Result<std::vector<Inferred>> infer_outputs(const Graph& graph, const Op& op) {
 
 Status check_agreement(const Op& op, const Value& value, const Inferred& inferred) {
   if (!value.ranked || !inferred.ranked || same(value.shape, inferred.shape)) return {};
-  const bool reduction = form_of(op) == Form::reduction;
+  const Form form = form_of(op);
+  const bool reduction = form == Form::reduction || form == Form::arg_reduction;
   return refuse(Code::invalid_shape, op,
                 "output " + describe(value) + " is given as " + show_shape(value) + ", but its inputs" +
                     (reduction ? ", axes and keep_dims" : "") + " make it " + show_dims(inferred.shape),

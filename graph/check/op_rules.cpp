@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules op.O1 to op.O9, O11 and O12: an op against its row of the op tables, in oneDNN's order but for the
+// The rules op.O1 to op.O9 and O11 to O13: an op against its row of the op tables, in oneDNN's order but for the
 // attributes, which come before the dtypes. Nothing in this file knows any op by name.
 #include <algorithm>
 #include <span>
@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "graph/check/check.hpp"
 #include "graph/check/report.hpp"
 #include "graph/check/rules.hpp"
 #include "schemas/op_table.hpp"
@@ -47,8 +48,15 @@ std::string join(std::span<const std::string_view> items) {
   return out;
 }
 
-Status check_count(const Op& op, std::span<const PortDesc> ports, std::size_t count, std::string_view what,
-                   std::string_view rule) {
+/// " in ReduceMax-13 (opset 15)": which version judged; nothing in dialects that have one only.
+std::string by_version(const Op& op, const OpVersion& version) {
+  if (op.dialect != Dialect::onnx) return {};
+  const std::string opset = op.opset == 0 ? "the newest opset" : "opset " + std::to_string(op.opset);
+  return " in " + op.kind + "-" + std::to_string(version.since_version) + " (" + opset + ")";
+}
+
+Status check_count(const Op& op, const OpVersion& version, std::span<const PortDesc> ports, std::size_t count,
+                   std::string_view what, std::string_view rule) {
   std::size_t least = 0;
   bool variadic = false;
   std::vector<std::string_view> names;
@@ -64,12 +72,13 @@ Status check_count(const Op& op, std::span<const PortDesc> ports, std::size_t co
   else if (least != ports.size())
     range += " to " + std::to_string(ports.size());
   if (!names.empty()) range += " (" + join(names) + ")";
+  range += by_version(op, version);
   return refuse(Code::invalid_op, op, "has " + std::to_string(count) + " " + std::string(what) + range, rule);
 }
 
 Status check_counts(const Op& op, const OpVersion& version) {
-  if (Status s = check_count(op, version.inputs, op.inputs.size(), "inputs", "op.O2"); !s.ok()) return s;
-  if (Status s = check_count(op, version.outputs, op.outputs.size(), "outputs", "op.O3"); !s.ok()) return s;
+  if (Status s = check_count(op, version, version.inputs, op.inputs.size(), "inputs", "op.O2"); !s.ok()) return s;
+  if (Status s = check_count(op, version, version.outputs, op.outputs.size(), "outputs", "op.O3"); !s.ok()) return s;
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
     const PortDesc& port = version.inputs[std::min(i, version.inputs.size() - 1)];
     const bool may_be_left_out = port.optional && op.dialect != Dialect::onednn;
@@ -97,6 +106,18 @@ Status check_attribute(const Op& op, const NamedAttribute& attribute, const Attr
                 "op.O8");
 }
 
+/// What to do about an attribute that the version has not: ONNX moved some to inputs, and others came later.
+std::string elsewhere(const Op& op, const OpVersion& version, std::string_view name,
+                      std::span<const std::string_view> known) {
+  const auto named = [&](const auto& item) { return item.name == name; };
+  if (std::any_of(version.inputs.begin(), version.inputs.end(), named)) return "; it is an input there";
+  for (const OpVersion& other : schemas::find_op(op.dialect, op.kind)->versions)
+    if (other.since_version > version.since_version &&
+        std::any_of(other.attributes.begin(), other.attributes.end(), named))
+      return "; it is since version " + std::to_string(other.since_version);
+  return did_you_mean(nearest(name, known));
+}
+
 Status check_attributes(const Op& op, const OpVersion& version) {
   std::vector<std::string_view> known;
   for (const AttrDesc& desc : version.attributes) {
@@ -114,10 +135,10 @@ Status check_attributes(const Op& op, const OpVersion& version) {
     const auto desc = std::find_if(version.attributes.begin(), version.attributes.end(),
                                    [&](const AttrDesc& d) { return d.name == attribute.name; });
     if (desc == version.attributes.end())
-      return refuse(
-          Code::invalid_op, op,
-          "attribute " + quote(attribute.name) + " is not known" + did_you_mean(nearest(attribute.name, known)),
-          "op.O9");
+      return refuse(Code::invalid_op, op,
+                    "attribute " + quote(attribute.name) + " is not known" + by_version(op, version) +
+                        elsewhere(op, version, attribute.name, known),
+                    "op.O9");
     if (Status s = check_attribute(op, attribute, *desc); !s.ok()) return s;
   }
   return {};
@@ -128,6 +149,16 @@ std::string names_of(schemas::DTypeSet set) {
   for (const DTypeRow& r : kDTypes)
     if ((set & schemas::bit(r.dtype)) != 0) names.push_back(r.name);
   return join(names);
+}
+
+/// "; u8 is since version 12", when a later version of the op takes the dtype.
+std::string since(const Op& op, const OpVersion& version, std::string_view symbol, DType dtype) {
+  for (const OpVersion& other : schemas::find_op(op.dialect, op.kind)->versions)
+    for (const schemas::TypeConstraint& constraint : other.constraints)
+      if (other.since_version > version.since_version && constraint.symbol == symbol &&
+          (constraint.allowed & schemas::bit(dtype)) != 0)
+        return "; " + std::string(to_string(dtype)) + " is since version " + std::to_string(other.since_version);
+  return {};
 }
 
 /// The dtypes of one side's ports. `fixed` holds the first dtype that each symbol was seen with, over both sides.
@@ -147,7 +178,10 @@ Status check_dtypes(const Graph& graph, const Op& op, const OpVersion& version, 
              std::string(to_string(dtype)) + ", but " + std::string(constraint.symbol) + " is ";
     };
     if (!pending && (constraint.allowed & schemas::bit(dtype)) == 0)
-      return refuse(Code::invalid_dtype, op, where() + "one of " + names_of(constraint.allowed), "op.O4");
+      return refuse(Code::invalid_dtype, op,
+                    where() + "one of " + names_of(constraint.allowed) + by_version(op, version) +
+                        since(op, version, constraint.symbol, dtype),
+                    "op.O4");
     if (dtype == DType::undef || port.mixed) continue;
     DType& first = fixed[port.constraint];
     if (first == DType::undef) first = dtype;
@@ -164,15 +198,27 @@ Status check_dtypes(const Graph& graph, const Op& op, const OpVersion& version, 
 
 Status check_op(const Graph& graph, const Op& op) {
   const schemas::OpDesc* desc = schemas::find_op(op.dialect, op.kind);
-  const OpVersion* version = desc == nullptr ? nullptr : schemas::version_for(*desc, 0);
-  if (version == nullptr)
+  if (desc == nullptr)
     return refuse(Code::unsupported_op, op,
                   quote(op.kind) + " is not an op that this version knows in the " +
                       std::string(schemas::to_string(op.dialect)) + " dialect" +
                       did_you_mean(schemas::nearest_op(op.dialect, op.kind)),
                   "op.O1");
+  if (op.opset < 0 || (op.opset != 0 && op.dialect != Dialect::onnx))
+    return refuse(Code::invalid_op, op,
+                  "opset " + std::to_string(op.opset) +
+                      (op.opset < 0 ? "; opsets count from 1" : "; only ops of the onnx dialect have one"),
+                  "op.O13");
+  const OpVersion* version = version_of(op);
+  if (version == nullptr)
+    return refuse(Code::invalid_op, op,
+                  quote(op.kind) + " is since opset " + std::to_string(desc->versions.front().since_version) +
+                      ", the op is of opset " + std::to_string(op.opset),
+                  "op.O13");
+  if (Status s = check_one_axes_form(op); !s.ok()) return s;
   if (Status s = check_counts(op, *version); !s.ok()) return s;
   if (Status s = check_attributes(op, *version); !s.ok()) return s;
+  if (Status s = check_onnx_attributes(op); !s.ok()) return s;
   if (Status s = check_axes_form(graph, op); !s.ok()) return s;
   std::vector<DType> fixed(version->constraints.size(), DType::undef);
   for (const bool outputs : {false, true})

@@ -23,17 +23,48 @@ Status check_tensor(const Value& value, bool produced);
 Status check_op(const Graph& graph, const Op& op);
 
 /// What an op does with shapes; which rules below apply to it.
-enum class Form : std::uint8_t { other, elementwise, reduction, bias_add, prelu, select, cast, reshape };
+enum class Form : std::uint8_t {
+  other,
+  elementwise,
+  reduction,
+  arg_reduction,
+  bias_add,
+  prelu,
+  select,
+  clip,
+  cast,
+  constant,
+  reshape
+};
 Form form_of(const Op& op);
+
+/// reduce.C1: axes are not given twice, as an attribute and as a tensor. Asked before the op's counts, which in ONNX
+/// would only say that there is one input too many.
+Status check_one_axes_form(const Op& op);
 
 /// reduce.C1 and reduce.C2: where a reduction has its axes from.
 Status check_axes_form(const Graph& graph, const Op& op);
 
+/// onnx.*: values of attributes that the tables cannot say, such as flags that are 0 or 1.
+Status check_onnx_attributes(const Op& op);
+
+/// The dtype that ONNX's Cast names, by number or (before version 6) by name; undef when there is none here.
+DType onnx_cast_target(const Op& op);
+
 /// cast.*, map.*: rules on dtypes and functions that the tables cannot say.
 Status check_form(const Graph& graph, const Op& op);
 
-/// Number of inputs that core.map's function of that name takes; 0 when there is none of the name.
-int arity_of_function(std::string_view function);
+/// A scalar function of core.map, as far as it matters to dtypes and counts.
+struct FunctionFacts {
+  std::string_view name;
+  std::size_t least;  ///< number of inputs
+  std::size_t most;
+  bool truth = false;  ///< the result is boolean
+};
+inline constexpr std::size_t kAnyInputs = ~std::size_t{0};
+
+/// Null when core.map has no function of that name.
+const FunctionFacts* find_function_facts(std::string_view name) noexcept;
 
 struct Inferred {
   DType dtype = DType::undef;  ///< undef: does not follow from the inputs

@@ -8,6 +8,13 @@
 // l2: each square is rounded once (u, or half of 2^-149 below f32's normal range), then as above, all terms positive:
 //   18 u of the sum of squares. The root is taken in f64.
 // prod: every multiplication may be one in f32: (n + 2) u of the result.
+// sum_square: l2 without the root. log_sum: the logarithm of a sum that is off by e is off by log(s / (s - e)) at most;
+//   its own error is 4 u of the result, and 2 u where the sum is near 1.
+// log_sum_exp: with m the greatest element, x - m is rounded (u |x - m|, which the exponential turns into u |x - m| of
+// a
+//   term; weighted by the terms that is below u (1 + ln n)), the exponential is off by 4 u, the sum by 17 u, the sum's
+//   logarithm by 2 u ln n of its own, and m is added: 4 u of the result.
+// f64 elements: everything is in f64, a lane may be as long as the axis: 2^-53 for u and n for the chain's 15.
 // All of them are then rounded to f32, which agree() accounts for where f32 is not the output's dtype itself.
 #include "graph/eval/bound.hpp"
 
@@ -23,9 +30,22 @@ namespace {
 
 constexpr double kUnit = 0x1p-24;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// Sums at or above this round to infinity in f32; a hair below 2^128 for what the chain's roundings add.
-constexpr double kF32Overflow = 0x1p128 * (1 - 0x1p-18);
 constexpr double kHalfLeastF32 = 0x1p-150;
+
+/// The arithmetic that a dtype's sums and products are done in.
+struct Arithmetic {
+  double unit;        ///< the relative error of one rounding
+  double terms;       ///< the roundings of a sum
+  double overflow;    ///< sums at or above this may become infinite; a hair is left for the roundings before
+  double half_least;  ///< the error of a square below the normal range, at most
+  double log2_most;   ///< products must stay below 2^this
+  double log2_least;  ///< and above 2^this
+};
+
+Arithmetic arithmetic_of(DType dtype, std::int64_t n) {
+  if (dtype != DType::f64) return {kUnit, 17, 0x1p128 * (1 - 0x1p-18), kHalfLeastF32, 127, -126};
+  return {0x1p-53, static_cast<double>(n) + 2, 0x1p1023, 0x1p-1074, 1022, -1021};
+}
 
 /// Keeps the kChain greatest values seen in a min-heap.
 void keep(std::array<double, kChain>& heap, double value) {
@@ -35,7 +55,7 @@ void keep(std::array<double, kChain>& heap, double value) {
   std::push_heap(heap.begin(), heap.end(), std::greater<>());
 }
 
-double total(const std::array<double, kChain>& heap) {
+double heap_sum(const std::array<double, kChain>& heap) {
   double sum = 0;
   for (const double value : heap) sum += value;
   return sum;
@@ -49,16 +69,43 @@ double root_bound(double root, double error) {
   return std::max(up, down) + root * 0x1p-50;
 }
 
-double product_bound(double result, std::int64_t n) { return static_cast<double>(n + 2) * kUnit * std::fabs(result); }
+/// On the logarithm of a positive sum that is off by `error`; `log` is the sum's.
+double logarithm_bound(double log, double error, double unit) {
+  const double sum = std::exp(log);
+  if (!(error < sum)) return error == 0 ? 0 : kInfinity;
+  return -std::log1p(-error / sum) + 4 * unit * std::fabs(log) + 2 * unit;
+}
 
-double norm_bound(double root, std::int64_t n) {
-  return root_bound(root, 18 * kUnit * root * root + static_cast<double>(n) * kHalfLeastF32);
+double log_sum_exp_bound(double result, std::int64_t n, const Arithmetic& a) {
+  const double log = std::log(static_cast<double>(n));
+  return a.unit * (a.terms + 8 + 4 * log + 4 * std::fabs(result));
+}
+
+/// Infinities and NaNs that decide the result whatever is beside them.
+bool is_decided(std::string_view reduction, const Magnitude& m) {
+  if (reduction == "log_sum_exp") return std::isnan(m.total()) || std::isinf(m.greatest());
+  return m.special();
+}
+
+/// Whether partial results may leave the range of the arithmetic.
+bool may_leave_range(std::string_view reduction, const Magnitude& m, DType dtype, const Arithmetic& a) {
+  const bool chained = dtype != DType::f64;
+  if (reduction == "log_sum_exp") return false;
+  if (reduction == "prod") {
+    const bool chain_fits = !chained || (m.chain_log2_high() < a.log2_most && m.chain_log2_low() > a.log2_least);
+    return !chain_fits || m.log2_high() >= 1022 || m.log2_low() <= -1021;
+  }
+  const double sum = chained ? m.chain_sum() : m.sum();
+  if (reduction != "l2" && reduction != "sum_square") return sum >= a.overflow;
+  return (chained ? sum * m.max() : m.sum_of_squares()) >= a.overflow;
 }
 
 }  // namespace
 
 void Magnitude::add(double x) noexcept {
   ++count_;
+  total_ += x;
+  top_ = std::max(top_, x);
   if (!std::isfinite(x)) {
     special_ = true;
     return;
@@ -83,32 +130,39 @@ double Magnitude::chain_sum() const noexcept {
 
 double Magnitude::product() const noexcept { return zero_ ? 0 : std::exp2(log2_high_ + log2_low_); }
 
-double Magnitude::chain_log2_high() const noexcept { return total(greatest_); }
-double Magnitude::chain_log2_low() const noexcept { return -total(least_); }
+double Magnitude::chain_log2_high() const noexcept { return heap_sum(greatest_); }
+double Magnitude::chain_log2_low() const noexcept { return -heap_sum(least_); }
 
-double reduction_bound(std::string_view reduction, const Magnitude& m) noexcept {
+double reduction_bound(std::string_view reduction, const Magnitude& m, DType dtype) noexcept {
   if (reduction == "max" || reduction == "min" || m.count() == 0) return 0;
+  if (!is_floating(dtype)) return reduction == "log_sum_exp" ? kUnit : 0;
+  const Arithmetic a = arithmetic_of(dtype, m.count());
+  const bool decided = is_decided(reduction, m);
   // Norms with an infinity or a NaN among their elements give just that, whatever overflows beside it.
-  const bool norm = reduction == "l1" || reduction == "l2";
-  if (m.special() && norm) return 0;
-  if (reduction == "prod") {
-    const bool chain_fits = m.chain_log2_high() < 127 && m.chain_log2_low() > -126;
-    const bool lanes_fit = m.log2_high() < 1022 && m.log2_low() > -1021;
-    if (!chain_fits || !lanes_fit) return kInfinity;
-    return m.special() ? 0 : reduction_bound(reduction, m.sum(), m.product(), m.count());
-  }
-  const double chain = reduction == "l2" ? m.chain_sum() * m.max() : m.chain_sum();
-  if (chain >= kF32Overflow) return kInfinity;
-  if (m.special()) return 0;
-  return reduction_bound(reduction, m.sum(), std::sqrt(m.sum_of_squares()), m.count());
+  if (decided && (reduction == "l1" || reduction == "l2" || reduction == "sum_square")) return 0;
+  if (may_leave_range(reduction, m, dtype, a)) return kInfinity;
+  if (decided) return 0;
+  double result = std::sqrt(m.sum_of_squares());
+  if (reduction == "prod") result = m.product();
+  if (reduction == "sum_square") result = m.sum_of_squares();
+  if (reduction == "log_sum") result = std::log(m.total());
+  if (reduction == "log_sum_exp") result = std::fabs(m.greatest()) + std::log(static_cast<double>(m.count()));
+  return reduction_bound(reduction, m.sum(), result, m.count(), dtype);
 }
 
-double reduction_bound(std::string_view reduction, double sum_abs, double result, std::int64_t n) noexcept {
+double reduction_bound(std::string_view reduction, double sum_abs, double result, std::int64_t n,
+                       DType dtype) noexcept {
   if (reduction == "max" || reduction == "min" || n == 0) return 0;
-  if (reduction == "l2") return norm_bound(result, n);
-  if (reduction == "prod") return product_bound(result, n);
-  const double sum = 17 * kUnit * sum_abs;
-  return reduction == "mean" ? sum / static_cast<double>(n) : sum;
+  const Arithmetic a = arithmetic_of(dtype, n);
+  const auto count = static_cast<double>(n);
+  const double squares = count * a.half_least;
+  if (reduction == "l2") return root_bound(result, (a.terms + 1) * a.unit * result * result + squares);
+  if (reduction == "sum_square") return (a.terms + 1) * a.unit * result + squares;
+  if (reduction == "prod") return (count + 2) * a.unit * std::fabs(result);
+  if (reduction == "log_sum_exp") return log_sum_exp_bound(result, n, a);
+  const double sum = a.terms * a.unit * sum_abs;
+  if (reduction == "log_sum") return logarithm_bound(result, sum, a.unit);
+  return reduction == "mean" ? sum / count : sum;
 }
 
 bool agree(DType dtype, double expected, double got, double bound) noexcept {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,9 @@ class Magnitude {
   /// The greatest sum that any kChain of them can have.
   double chain_sum() const noexcept;
   double max() const noexcept { return max_; }
+  /// With their signs, of all elements: the sum, and the greatest (-inf of none).
+  double total() const noexcept { return total_; }
+  double greatest() const noexcept { return top_; }
   double sum_of_squares() const noexcept { return sum_of_squares_; }
   /// Of the magnitude; 0 when an element is 0.
   double product() const noexcept;
@@ -48,19 +52,22 @@ class Magnitude {
   std::array<double, kChain> greatest_{};  ///< magnitudes above 1, and below 1 as log2; both as heaps
   std::array<double, kChain> least_{};
   std::int64_t count_ = 0;
-  double sum_ = 0, sum_of_squares_ = 0, max_ = 0, log2_high_ = 0, log2_low_ = 0;
+  double sum_ = 0, sum_of_squares_ = 0, max_ = 0, log2_high_ = 0, log2_low_ = 0, total_ = 0;
+  double top_ = -std::numeric_limits<double>::infinity();
   bool special_ = false;
   bool zero_ = false;
 };
 
-/// The bound on |compiled - exact| of one output of a reduction ("l1", "l2", "max", "mean", "min", "prod", "sum")
-/// before it is rounded to the output's dtype. Infinite when an f32 chain may leave f32's range, where no bound is
-/// stated; 0 when the result must have the same bits.
-double reduction_bound(std::string_view reduction, const Magnitude& magnitude) noexcept;
+/// The bound on |compiled - exact| of one output of a reduction, by core.reduce's name, before it is rounded to the
+/// output's dtype. `dtype` is the elements'. Infinite when the arithmetic may leave its range (f32's in a chain, f64's
+/// for f64), where no bound is stated; 0 when the result must have the same bits, as integers' must: they have a
+/// bound, that agree() takes for 1 in the last place, for log_sum_exp alone.
+double reduction_bound(std::string_view reduction, const Magnitude& magnitude, DType dtype = DType::f32) noexcept;
 
-/// The same from totals alone: the sum of magnitudes of n finite elements (not used by l2 and prod) and the result. It
-/// takes for granted that no chain leaves f32's range.
-double reduction_bound(std::string_view reduction, double sum_abs, double result, std::int64_t n) noexcept;
+/// The same from totals alone: the sum of magnitudes of n finite elements (not used by l2, prod, sum_square and
+/// log_sum_exp) and the result. It takes for granted that nothing leaves its range.
+double reduction_bound(std::string_view reduction, double sum_abs, double result, std::int64_t n,
+                       DType dtype = DType::f32) noexcept;
 
 /// Whether `got` is `expected` (the reference's, as stored in `dtype`) within `bound`. A bound of 0 asks for the same
 /// number with the same sign of zero (NaN is NaN); otherwise, `got` must be what some exact value within the bound
@@ -68,8 +75,8 @@ double reduction_bound(std::string_view reduction, double sum_abs, double result
 bool agree(DType dtype, double expected, double got, double bound) noexcept;
 
 /// evaluate(), and for each output its bound by element in row-major order (an empty vector: all 0), for agree().
-/// Errors of a compiled reduction are carried through the ops after it; ops without a reduction before them are
-/// expected to give the reference's bits.
+/// Errors of a compiled reduction are carried through the ops after it. Elementwise ops without a reduction before
+/// them are expected to give the reference's bits, but for sums of three and more and for means of tensors.
 Status evaluate_with_bounds(const Graph& graph, std::span<const ConstTensor> inputs,
                             std::span<const MutableTensor> outputs, std::vector<std::vector<double>>& bounds);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "graph/eval/bound.hpp"
 #include "graph/eval/functions.hpp"
@@ -27,19 +28,27 @@ double stored_bound(const Bounds& bounds, std::int64_t position, DType dtype, do
   return bound + ulp(dtype, value) + by_way_of_f32;
 }
 
+bool is_exact(const Bounds& bounds) {
+  return std::all_of(bounds.begin(), bounds.end(), [](double bound) { return bound == 0; });
+}
+
 /// Errors that a reduction's elements bring along, gathered for whichever rule its reduction has.
 class Inherited {
  public:
   void add(double value, double bound) {
+    total_ += value;
     if (bound == 0) return;
     sum_ += bound;
     squares_ += bound * bound;
+    square_sum_ += (2 * std::fabs(value) + bound) * bound;
     max_ = std::max(max_, bound);
     growth_ += value != 0 ? std::log1p(bound / std::fabs(value)) : kInfinity;
   }
   double of(std::string_view reduction, const Magnitude& magnitude) const {
     if (sum_ == 0) return 0;
-    if (reduction == "max" || reduction == "min") return max_;
+    if (reduction == "max" || reduction == "min" || reduction == "log_sum_exp") return max_;
+    if (reduction == "sum_square") return square_sum_;
+    if (reduction == "log_sum") return sum_ < total_ ? -std::log1p(-sum_ / total_) : kInfinity;
     if (reduction == "l2") return std::sqrt(squares_);
     if (reduction == "mean") return sum_ / static_cast<double>(magnitude.count());
     if (reduction == "prod") return std::isinf(growth_) ? kInfinity : magnitude.product() * std::expm1(growth_);
@@ -47,7 +56,7 @@ class Inherited {
   }
 
  private:
-  double sum_ = 0, squares_ = 0, max_ = 0, growth_ = 0;
+  double sum_ = 0, squares_ = 0, square_sum_ = 0, max_ = 0, growth_ = 0, total_ = 0;
 };
 
 Result<Bounds> bound_reduce(const Op& op, std::string_view reduction, std::span<const ConstTensor> inputs,
@@ -70,51 +79,93 @@ Result<Bounds> bound_reduce(const Op& op, std::string_view reduction, std::span<
       magnitude.add(value);
       inherited.add(value, stored_bound(input_bounds, outer[1] + inner[1], desc.dtype, value));
     });
-    bounds.push_back(reduction_bound(reduction, magnitude) + inherited.of(reduction, magnitude));
+    bounds.push_back(reduction_bound(reduction, magnitude, desc.dtype) + inherited.of(reduction, magnitude));
   });
   return bounds;
 }
 
-/// The furthest that the function goes from its value when each argument moves to either end of its interval: exact for
-/// functions that are monotone in each argument, as all of the table's are but near their minima.
-double spread(const FunctionRow& function, const Parameters& parameters, const double* x, const double* error) {
+/// An arg-reduction is exact, unless what it compares may differ.
+Result<Bounds> bound_arg_reduce(const Op& op, const ConstTensor& input, const Bounds& input_bounds) {
+  if (is_exact(input_bounds)) return Bounds();
+  Result<ReducePlan> plan = plan_arg_reduce(op, input);
+  if (!plan.ok()) return plan.status();
+  const Result<std::int64_t> outputs = numel(plan.value().output);
+  if (!outputs.ok()) return outputs.status();
+  return Bounds(static_cast<std::size_t>(outputs.value()), kInfinity);
+}
+
+/// The furthest that a monotone function goes from its value when each argument moves to either end of its interval.
+/// The table's are monotone in each argument but near their minima.
+double furthest_corner(const FunctionRow& function, const Parameters& parameters, std::span<const double> x,
+                       std::span<const double> error) {
   const double value = function.real(x, parameters);
+  std::vector<double> moved(x.begin(), x.end());
+  std::vector<int> corner(x.size(), -1);
   double furthest = 0;
-  for (int corner = 0; corner < 9; ++corner) {
-    const double moved[kMaxArity] = {x[0] + (corner % 3 - 1) * error[0], x[1] + (corner / 3 - 1) * error[1]};
+  while (true) {
+    for (std::size_t k = 0; k < x.size(); ++k) moved[k] = x[k] + corner[k] * error[k];
     const double there = function.real(moved, parameters);
-    if (std::isnan(there) && std::isnan(value)) continue;
-    furthest = there == value ? furthest : std::max(furthest, std::fabs(there - value));
-    if (std::isnan(there - value)) return kInfinity;
+    if (!(std::isnan(there) && std::isnan(value)) && there != value) {
+      if (std::isnan(there - value)) return kInfinity;
+      furthest = std::max(furthest, std::fabs(there - value));
+    }
+    std::size_t k = 0;
+    while (k < corner.size() && corner[k] == 1) corner[k++] = -1;
+    if (k == corner.size()) return furthest;
+    ++corner[k];
   }
-  return furthest;
+}
+
+double spread(const FunctionRow& function, const Parameters& parameters, std::span<const double> x,
+              std::span<const double> error) {
+  const double sum = std::accumulate(error.begin(), error.end(), 0.0);
+  if (sum == 0) return 0;
+  switch (function.course) {
+    case Course::monotone: return furthest_corner(function, parameters, x, error);
+    case Course::gentle: return sum;
+    case Course::wild: break;
+  }
+  return kInfinity;
+}
+
+/// A sum of two is the correctly rounded one. Longer sums, and means, may be folded in f32 (in f64 for f64).
+double fold_bound(const FunctionRow& function, DType dtype, std::span<const double> x) {
+  const bool mean = function.name == "mean_of";
+  if ((!mean && function.name != "add") || x.size() < (mean ? 2 : 3) || !is_floating(dtype)) return 0;
+  double sum_abs = 0;
+  for (const double value : x) sum_abs += std::fabs(value);
+  if (!std::isfinite(sum_abs)) return 0;
+  const bool wide = dtype == DType::f64;
+  if (sum_abs >= (wide ? 0x1p1023 : 0x1p127)) return kInfinity;
+  const auto count = static_cast<double>(x.size());
+  const double bound = (count + 1) * (wide ? 0x1p-53 : 0x1p-24) * sum_abs;
+  return mean ? bound / count : bound;
 }
 
 Result<Bounds> bound_map(const Op& op, const OpRow& row, const FunctionRow& function,
                          std::span<const ConstTensor> inputs, std::span<const Bounds> input_bounds) {
-  Result<Parameters> parameters = read_parameters(op, function);
+  const DType dtype = inputs[0].desc.dtype;
+  Result<Parameters> parameters = read_parameters(op, function, inputs.size(), dtype);
   if (!parameters.ok()) return parameters.status();
   Result<Dims> shape = plan_broadcast(op, row, inputs);
   if (!shape.ok()) return shape.status();
   // Positions in row-major order are strides of a tensor without gaps.
   std::vector<ConstTensor> dense(inputs.begin(), inputs.end());
   for (ConstTensor& tensor : dense) tensor.desc.strides.clear();
-  const std::size_t second = inputs.size() - 1;
-  std::array<Dims, 4> strides;
-  for (std::size_t k = 0; k < 2; ++k) {
-    strides[k] = broadcast_strides(op, row, inputs, k * second, shape.value());
-    strides[2 + k] = broadcast_strides(op, row, dense, k * second, shape.value());
-  }
+  const std::size_t count = inputs.size();
+  std::vector<Dims> strides;
+  for (std::size_t k = 0; k < count; ++k) strides.push_back(broadcast_strides(op, row, inputs, k, shape.value()));
+  for (std::size_t k = 0; k < count; ++k) strides.push_back(broadcast_strides(op, row, dense, k, shape.value()));
   Bounds bounds;
+  std::vector<double> x(count, 0), error(count, 0);
   walk(shape.value(), strides, [&](const auto& at) {
-    double x[kMaxArity], error[kMaxArity];
-    for (std::size_t k = 0; k < kMaxArity; ++k) {
-      const ConstTensor& input = inputs[k * second];
+    for (std::size_t k = 0; k < count; ++k) {
+      const ConstTensor& input = inputs[k];
+      if (is_missing(input)) continue;
       x[k] = load_real(input.desc.dtype, input.data, at[k]);
-      error[k] = stored_bound(input_bounds[k * second], at[2 + k], input.desc.dtype, x[k]);
+      error[k] = stored_bound(input_bounds[k], at[count + k], input.desc.dtype, x[k]);
     }
-    const bool exact = error[0] == 0 && error[1] == 0;
-    bounds.push_back(exact ? 0 : spread(function, parameters.value(), x, error));
+    bounds.push_back(spread(function, parameters.value(), x, error) + fold_bound(function, dtype, x));
   });
   return bounds;
 }
@@ -163,11 +214,11 @@ Result<Bounds> bound_op(const Op& op, std::span<const ConstTensor> inputs, std::
   if (row == nullptr) return fail(op, Code::unsupported_op, "the reference evaluator does not know it");
   const std::string name = function_name(op, *row);
   if (row->family == Family::reduce) return bound_reduce(op, name, inputs, input_bounds[0]);
-  const bool exact = std::all_of(input_bounds.begin(), input_bounds.end(), [](const Bounds& b) {
-    return std::all_of(b.begin(), b.end(), [](double bound) { return bound == 0; });
-  });
-  if (exact || row->family == Family::end) return Bounds();
+  if (row->family == Family::arg_reduce) return bound_arg_reduce(op, inputs[0], input_bounds[0]);
+  const bool exact = std::all_of(input_bounds.begin(), input_bounds.end(), is_exact);
   const FunctionRow* function = find_function(name);
+  const bool folds = function != nullptr && function->arity.most == kAnyNumber && inputs.size() > 1;
+  if ((exact && !folds) || row->family == Family::end) return Bounds();
   if (function != nullptr) return bound_map(op, *row, *function, inputs, input_bounds);
   if (row->family == Family::select) return bound_select(op, *row, inputs, input_bounds);
   return bound_copy(inputs[0], input_bounds[0]);

@@ -164,6 +164,19 @@ void store_integer(DType dtype, void* data, std::int64_t index, Integer value) {
   with_integer_type(dtype, [&](auto zero) { store_as(data, index, static_cast<decltype(zero)>(value)); });
 }
 
+Integer wrapped(DType dtype, Integer value) {
+  std::uint64_t slot = 0;
+  store_integer(dtype, &slot, 0, value);
+  return load_integer(dtype, &slot, 0);
+}
+
+Integer to_integer(DType dtype, Real value) { return saturate(dtype, std::trunc(value)); }
+
+void store_truncated(DType dtype, void* data, std::int64_t index, Real value) {
+  const bool truncates = is_integral(dtype) && dtype != DType::boolean;
+  store_rounded(dtype, data, index, truncates ? std::trunc(value) : value);
+}
+
 Integer lowest_integer(DType dtype) noexcept {
   return with_integer_type(
       dtype, [](auto zero) { return static_cast<Integer>(std::numeric_limits<decltype(zero)>::lowest()); });
@@ -205,9 +218,7 @@ void convert(DType from, const void* source, std::int64_t source_index, DType to
     store_integer(to, target, target_index, load_integer(from, source, source_index));
     return;
   }
-  const Real value = load_exact(from, source, source_index);
-  const bool truncates = is_integral(to) && to != DType::boolean;
-  store_rounded(to, target, target_index, truncates ? std::trunc(value) : value);
+  store_truncated(to, target, target_index, load_exact(from, source, source_index));
 }
 
 double load_real(DType dtype, const void* data, std::int64_t index) {

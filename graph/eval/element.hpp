@@ -32,6 +32,15 @@ Integer load_integer(DType dtype, const void* data, std::int64_t index);
 /// Keeps the low bits, as NumPy does; boolean is `value != 0`.
 void store_integer(DType dtype, void* data, std::int64_t index, Integer value);
 
+/// `value` as an integral dtype holds it after store_integer().
+Integer wrapped(DType dtype, Integer value);
+
+/// A real as an integral dtype: truncated toward zero, then saturated; NaN is 0. For boolean that is 0 or 1 too.
+Integer to_integer(DType dtype, Real value);
+
+/// store_rounded(), but integers get the value truncated toward zero (as ONNX's Cast) instead of rounded.
+void store_truncated(DType dtype, void* data, std::int64_t index, Real value);
+
 /// Least and greatest value of an integral dtype.
 Integer lowest_integer(DType dtype) noexcept;
 Integer highest_integer(DType dtype) noexcept;

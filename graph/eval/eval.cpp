@@ -9,6 +9,7 @@
 #include "graph/eval/functions.hpp"
 #include "graph/eval/op_rows.hpp"
 #include "graph/eval/run.hpp"
+#include "graph/eval/shapes.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -31,7 +32,14 @@ Status check_counts(const Op& op, const OpRow& row, std::size_t inputs, std::siz
   if (inputs == 0) return fail(op, Code::invalid_op, "it has no input");
   if (row.family == Family::reduce && inputs > 2)
     return fail(op, Code::invalid_op, std::to_string(inputs) + " inputs for a reduction, which takes 1 or 2");
+  if (row.family == Family::arg_reduce && inputs > 1)
+    return fail(op, Code::invalid_op, std::to_string(inputs) + " inputs for an arg-reduction, which takes 1");
   return {};
+}
+
+/// Only the axes of a reduction and the bounds of a clip may be left out.
+bool may_be_missing(const OpRow& row, std::string_view name, std::size_t index) {
+  return index > 0 && (row.family == Family::reduce || (row.family == Family::map && name == "clip"));
 }
 
 }  // namespace
@@ -49,6 +57,7 @@ bool can_evaluate(const Op& op) noexcept {
   const std::string name = function_name(op, *row);
   switch (row->family) {
     case Family::reduce: return is_reduction(name);
+    case Family::arg_reduce: return is_arg_reduction(name);
     case Family::map:
     case Family::channel_map: return find_function(name) != nullptr;
     default: return true;
@@ -59,8 +68,11 @@ Status evaluate_op(const Op& op, std::span<const ConstTensor> inputs, std::span<
   const OpRow* row = find_op_row(op);
   if (row == nullptr) return fail(op, Code::unsupported_op, "the reference evaluator does not know it");
   if (Status s = check_counts(op, *row, inputs.size(), outputs.size()); !s.ok()) return s;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
+  const std::string name = function_name(op, *row);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (is_missing(inputs[i]) && may_be_missing(*row, name, i)) continue;
     if (Status s = check_tensor(op, "input", i, inputs[i].desc, inputs[i].data); !s.ok()) return s;
+  }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const TensorDesc& desc = outputs[i].desc;
     if (Status s = check_tensor(op, "output", i, desc, outputs[i].data); !s.ok()) return s;
@@ -70,9 +82,9 @@ Status evaluate_op(const Op& op, std::span<const ConstTensor> inputs, std::span<
                     "output " + std::to_string(i) + " has stride 0 along a dim of " + std::to_string(desc.shape[d]) +
                         ", which only inputs may have");
   }
-  const std::string name = function_name(op, *row);
   switch (row->family) {
     case Family::reduce: return evaluate_reduce(op, name, inputs, outputs[0]);
+    case Family::arg_reduce: return evaluate_arg_reduce(op, name, inputs[0], outputs[0]);
     case Family::map:
     case Family::channel_map: return evaluate_map(op, *row, name, inputs, outputs[0]);
     case Family::select: return evaluate_select(op, *row, inputs, outputs[0]);

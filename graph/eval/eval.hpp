@@ -27,7 +27,8 @@ struct MutableTensor {
 /// True when evaluate_op() knows the op.
 bool can_evaluate(const Op& op) noexcept;
 
-/// Evaluates one op, of a dialect or core. Inputs and outputs in the op's order, with final shapes.
+/// Evaluates one op, of a dialect or core. Inputs and outputs in the op's order, with final shapes; an optional input
+/// that is left out is a tensor of dtype `undef`.
 Status evaluate_op(const Op& op, std::span<const ConstTensor> inputs, std::span<const MutableTensor> outputs);
 
 /// Evaluates a whole verified and inferred graph: `inputs` in the order of Graph::inputs, `outputs` in that of

@@ -13,9 +13,11 @@
 namespace tenfold::graph {
 
 bool is_reduction(std::string_view name) noexcept;
+bool is_arg_reduction(std::string_view name) noexcept;
 
 Status evaluate_reduce(const Op& op, std::string_view reduction, std::span<const ConstTensor> inputs,
                        const MutableTensor& output);
+Status evaluate_arg_reduce(const Op& op, std::string_view mode, const ConstTensor& input, const MutableTensor& output);
 Status evaluate_map(const Op& op, const OpRow& row, std::string_view function, std::span<const ConstTensor> inputs,
                     const MutableTensor& output);
 Status evaluate_select(const Op& op, const OpRow& row, std::span<const ConstTensor> inputs,

@@ -1,93 +1,188 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scalar functions in double, in the form of their formula that neither cancels nor overflows on the way.
+// The rows; formulas of more than a line are in formulas.cpp. Functions of any number of arguments fold them from left
+// to right.
 #include "graph/eval/functions.hpp"
 
 #include <cmath>
-#include <numbers>
+
+#include "graph/eval/formulas.hpp"
 
 namespace tenfold::graph {
 namespace {
 
 using P = const Parameters&;
-using X = const double*;
-using I = const Integer*;
+using X = std::span<const double>;
+using I = std::span<const Integer>;
 
-double sigmoid(double x) {
-  if (x >= 0) return 1 / (1 + std::exp(-x));
-  const double e = std::exp(x);
-  return e / (1 + e);
+constexpr Arity kOne{1, 1};
+constexpr Arity kTwo{2, 2};
+constexpr Arity kAny{1, kAnyNumber};
+constexpr Course kMono = Course::monotone;
+constexpr Course kGentle = Course::gentle;
+constexpr Course kWild = Course::wild;
+
+double real(bool truth) { return truth ? 1 : 0; }
+
+double sum_of(X x) {
+  double sum = x[0];
+  for (const double term : x.subspan(1)) sum += term;
+  return sum;
 }
 
-/// 0.5 x (1 + erf(x / sqrt 2)), by erfc: 1 + erf cancels for negative x.
-double gelu_erf(double x) { return 0.5 * x * std::erfc(-x / std::numbers::sqrt2); }
-
-/// 0.5 x (1 + tanh u) with u = sqrt(2 / pi) (x + 0.044715 x^3), by 1 + tanh u = 2 sigmoid(2u) for the same reason.
-double gelu_tanh(double x) {
-  constexpr double kSqrtTwoByPi = 0.79788456080286535588;
-  return x * sigmoid(2 * kSqrtTwoByPi * (x + 0.044715 * x * x * x));
+Integer sum_of(I x) {
+  Integer sum = x[0];
+  for (const Integer term : x.subspan(1)) sum = wrapping_add(sum, term);
+  return sum;
 }
 
-double softplus(double x, double beta) {
-  const double z = beta * x;
-  return ((z > 0 ? z : 0) + std::log1p(std::exp(-std::fabs(z)))) / beta;
+double greatest_of(X x) {
+  double greatest = x[0];
+  for (const double value : x.subspan(1)) greatest = ieee_maximum(greatest, value);
+  return greatest;
 }
 
-double clamp(double x, double low, double high) { return ieee_minimum(ieee_maximum(x, low), high); }
-
-/// Half to even; the fraction of a double below 2^52 is exact, and there is none above.
-double round_even(double x) {
-  const double below = std::floor(x);
-  const double rest = x - below;
-  if (!(std::fabs(x) < 0x1p52) || rest == 0) return x;
-  const bool up = rest > 0.5 || (rest == 0.5 && std::fmod(below, 2.0) != 0);
-  return std::copysign(up ? below + 1 : below, x);
+Integer greatest_of(I x) {
+  Integer greatest = x[0];
+  for (const Integer value : x.subspan(1)) greatest = greatest < value ? value : greatest;
+  return greatest;
 }
 
-/// Through unsigned, where overflow wraps.
-using Wide = unsigned __int128;
-Integer wrap(Wide value) { return static_cast<Integer>(value); }
-Wide wide(Integer value) { return static_cast<Wide>(value); }
+double least_of(X x) {
+  double least = x[0];
+  for (const double value : x.subspan(1)) least = ieee_minimum(least, value);
+  return least;
+}
+
+Integer least_of(I x) {
+  Integer least = x[0];
+  for (const Integer value : x.subspan(1)) least = value < least ? value : least;
+  return least;
+}
+
+double clip(X x) {
+  const double above = x.size() > 1 ? ieee_maximum(x[0], x[1]) : x[0];
+  return x.size() > 2 ? ieee_minimum(above, x[2]) : above;
+}
+
+Integer integer_clamp(Integer x, Integer low, Integer high) {
+  const Integer above = x < low ? low : x;
+  return above > high ? high : above;
+}
+
+Integer clip(I x) {
+  const Integer above = x.size() > 1 && x[0] < x[1] ? x[1] : x[0];
+  return x.size() > 2 && x[2] < above ? x[2] : above;
+}
+
+Integer power(I x, P p) {
+  if (x.size() > 1) return integer_power(x[0], x[1]);
+  if (std::trunc(p.beta) == p.beta && std::fabs(p.beta) < 0x1p62)
+    return integer_power(x[0], static_cast<Integer>(p.beta));
+  return to_integer(p.dtype, std::pow(static_cast<Real>(x[0]), static_cast<Real>(p.beta)));
+}
+
+Integer complement(Integer x, DType dtype) { return dtype == DType::boolean ? static_cast<Integer>(x == 0) : ~x; }
 
 // Sorted by arity, then name.
 constexpr FunctionRow kFunctions[] = {
-    {"abs", 1, kNothing, [](X x, P) { return std::fabs(x[0]); },
-     [](I x) { return x[0] < 0 ? wrap(Wide{0} - wide(x[0])) : x[0]; }},
-    {"clamp", 1, kMinMax, [](X x, P p) { return clamp(x[0], p.min, p.max); }, nullptr},
-    {"elu", 1, kAlpha, [](X x, P p) { return x[0] < 0 ? p.alpha * std::expm1(x[0]) : x[0]; }, nullptr},
-    {"exp", 1, kNothing, [](X x, P) { return std::exp(x[0]); }, nullptr},
-    {"gelu_erf", 1, kNothing, [](X x, P) { return gelu_erf(x[0]); }, nullptr},
-    {"gelu_tanh", 1, kNothing, [](X x, P) { return gelu_tanh(x[0]); }, nullptr},
-    {"hardsigmoid", 1, kAlpha | kBeta, [](X x, P p) { return clamp(p.alpha * x[0] + p.beta, 0, 1); }, nullptr},
-    {"hardswish", 1, kNothing, [](X x, P) { return x[0] * clamp(x[0] + 3, 0, 6) / 6; }, nullptr},
-    {"leakyrelu", 1, kAlpha, [](X x, P p) { return x[0] >= 0 ? x[0] : p.alpha * x[0]; }, nullptr},
-    {"log", 1, kNothing, [](X x, P) { return std::log(x[0]); }, nullptr},
-    {"mish", 1, kNothing, [](X x, P) { return x[0] * std::tanh(softplus(x[0], 1)); }, nullptr},
-    {"pow", 1, kBeta, [](X x, P p) { return std::pow(x[0], p.beta); }, nullptr},
-    {"reciprocal", 1, kNothing, [](X x, P) { return 1 / x[0]; }, nullptr},
-    {"relu", 1, kNothing, [](X x, P) { return ieee_maximum(x[0], 0); }, [](I x) { return x[0] > 0 ? x[0] : 0; }},
-    {"round", 1, kNothing, [](X x, P) { return round_even(x[0]); }, nullptr},
-    {"sigmoid", 1, kNothing, [](X x, P) { return sigmoid(x[0]); }, nullptr},
-    {"softplus", 1, kNothing, [](X x, P p) { return softplus(x[0], p.beta); }, nullptr},
-    {"sqrt", 1, kNothing, [](X x, P) { return std::sqrt(x[0]); }, nullptr},
-    {"square", 1, kNothing, [](X x, P) { return x[0] * x[0]; }, [](I x) { return wrap(wide(x[0]) * wide(x[0])); }},
-    {"tanh", 1, kNothing, [](X x, P) { return std::tanh(x[0]); }, nullptr},
-    {"add", 2, kNothing, [](X x, P) { return x[0] + x[1]; }, [](I x) { return wrap(wide(x[0]) + wide(x[1])); }},
-    {"div", 2, kNothing, [](X x, P) { return x[0] / x[1]; }, nullptr},
-    {"greater_equal", 2, kNothing, [](X x, P) { return x[0] >= x[1] ? 1.0 : 0.0; },
-     [](I x) { return static_cast<Integer>(x[0] >= x[1]); }},
-    {"max", 2, kNothing, [](X x, P) { return ieee_maximum(x[0], x[1]); },
-     [](I x) { return x[0] < x[1] ? x[1] : x[0]; }},
-    {"min", 2, kNothing, [](X x, P) { return ieee_minimum(x[0], x[1]); },
-     [](I x) { return x[1] < x[0] ? x[1] : x[0]; }},
-    {"mul", 2, kNothing, [](X x, P) { return x[0] * x[1]; }, [](I x) { return wrap(wide(x[0]) * wide(x[1])); }},
-    {"prelu", 2, kNothing, [](X x, P) { return x[0] >= 0 ? x[0] : x[0] * x[1]; }, nullptr},
-    {"squared_difference", 2, kNothing, [](X x, P) { return (x[0] - x[1]) * (x[0] - x[1]); },
-     [](I x) {
-       const Wide d = wide(x[0]) - wide(x[1]);
-       return wrap(d * d);
+    {"abs", kOne, kNothing, kMono, [](X x, P) { return std::fabs(x[0]); },
+     [](I x, P) { return x[0] < 0 ? wrapping_subtract(0, x[0]) : x[0]; }},
+    {"acos", kOne, kNothing, kMono, [](X x, P) { return std::acos(x[0]); }, nullptr},
+    {"acosh", kOne, kNothing, kMono, [](X x, P) { return std::acosh(x[0]); }, nullptr},
+    {"asin", kOne, kNothing, kMono, [](X x, P) { return std::asin(x[0]); }, nullptr},
+    {"asinh", kOne, kNothing, kMono, [](X x, P) { return std::asinh(x[0]); }, nullptr},
+    {"atan", kOne, kNothing, kMono, [](X x, P) { return std::atan(x[0]); }, nullptr},
+    {"atanh", kOne, kNothing, kMono, [](X x, P) { return std::atanh(x[0]); }, nullptr},
+    {"bitwise_not", kOne, kNothing, kWild, nullptr, [](I x, P p) { return complement(x[0], p.dtype); }},
+    {"ceil", kOne, kNothing, kMono, [](X x, P) { return std::ceil(x[0]); }, [](I x, P) { return x[0]; }},
+    {"celu", kOne, kAlpha, kMono, [](X x, P p) { return x[0] < 0 ? p.alpha * std::expm1(x[0] / p.alpha) : x[0]; },
+     nullptr},
+    {"clamp", kOne, kMinMax, kMono, [](X x, P p) { return clamp(x[0], p.min, p.max); },
+     [](I x, P p) { return integer_clamp(x[0], to_integer(p.dtype, p.min), to_integer(p.dtype, p.max)); }},
+    {"cos", kOne, kNothing, kGentle, [](X x, P) { return std::cos(x[0]); }, nullptr},
+    {"cosh", kOne, kNothing, kMono, [](X x, P) { return std::cosh(x[0]); }, nullptr},
+    {"elu", kOne, kAlpha, kMono, [](X x, P p) { return x[0] < 0 ? p.alpha * std::expm1(x[0]) : x[0]; }, nullptr},
+    {"erf", kOne, kNothing, kMono, [](X x, P) { return std::erf(x[0]); }, nullptr},
+    {"exp", kOne, kNothing, kMono, [](X x, P) { return std::exp(x[0]); }, nullptr},
+    {"floor", kOne, kNothing, kMono, [](X x, P) { return std::floor(x[0]); }, [](I x, P) { return x[0]; }},
+    {"gelu_erf", kOne, kNothing, kMono, [](X x, P) { return gelu_erf(x[0]); }, nullptr},
+    {"gelu_tanh", kOne, kNothing, kMono, [](X x, P) { return gelu_tanh(x[0]); }, nullptr},
+    {"hardsigmoid", kOne, kAlpha | kBeta, kMono, [](X x, P p) { return clamp(p.alpha * x[0] + p.beta, 0, 1); },
+     nullptr},
+    {"hardswish", kOne, kNothing, kMono, [](X x, P) { return x[0] * clamp(x[0] + 3, 0, 6) / 6; }, nullptr},
+    {"identity", kOne, kNothing, kMono, [](X x, P) { return x[0]; }, [](I x, P) { return x[0]; }},
+    {"isinf", kOne, kNothing, kWild,
+     [](X x, P p) { return real(std::isinf(x[0]) && (x[0] > 0 ? p.detect_positive : p.detect_negative)); },
+     [](I, P) { return Integer{0}; }},
+    {"isnan", kOne, kNothing, kWild, [](X x, P) { return real(std::isnan(x[0])); }, [](I, P) { return Integer{0}; }},
+    {"leakyrelu", kOne, kAlpha, kMono, [](X x, P p) { return x[0] >= 0 ? x[0] : p.alpha * x[0]; }, nullptr},
+    {"log", kOne, kNothing, kMono, [](X x, P) { return std::log(x[0]); }, nullptr},
+    {"mish", kOne, kNothing, kMono, [](X x, P) { return x[0] * std::tanh(softplus(x[0], 1)); }, nullptr},
+    {"neg", kOne, kNothing, kMono, [](X x, P) { return -x[0]; }, [](I x, P) { return wrapping_subtract(0, x[0]); }},
+    {"not", kOne, kNothing, kWild, [](X x, P) { return real(x[0] == 0); },
+     [](I x, P) { return static_cast<Integer>(x[0] == 0); }},
+    {"reciprocal", kOne, kNothing, kMono, [](X x, P) { return 1 / x[0]; }, nullptr},
+    {"relu", kOne, kNothing, kMono, [](X x, P) { return ieee_maximum(x[0], 0); },
+     [](I x, P) { return x[0] > 0 ? x[0] : 0; }},
+    {"round", kOne, kNothing, kMono, [](X x, P) { return round_even(x[0]); }, [](I x, P) { return x[0]; }},
+    {"selu", kOne, kNothing, kMono, [](X x, P p) { return p.gamma * (x[0] < 0 ? p.alpha * std::expm1(x[0]) : x[0]); },
+     nullptr},
+    {"sigmoid", kOne, kNothing, kMono, [](X x, P) { return sigmoid(x[0]); }, nullptr},
+    {"sign", kOne, kNothing, kMono, [](X x, P) { return sign_of(x[0]); },
+     [](I x, P) { return static_cast<Integer>((x[0] > 0) - (x[0] < 0)); }},
+    {"sin", kOne, kNothing, kGentle, [](X x, P) { return std::sin(x[0]); }, nullptr},
+    {"sinh", kOne, kNothing, kMono, [](X x, P) { return std::sinh(x[0]); }, nullptr},
+    {"softplus", kOne, kNothing, kMono, [](X x, P p) { return softplus(x[0], p.beta); }, nullptr},
+    {"softsign", kOne, kNothing, kMono, [](X x, P) { return x[0] / (1 + std::fabs(x[0])); }, nullptr},
+    {"sqrt", kOne, kNothing, kMono, [](X x, P) { return std::sqrt(x[0]); }, nullptr},
+    {"square", kOne, kNothing, kMono, [](X x, P) { return x[0] * x[0]; },
+     [](I x, P) { return wrapping_multiply(x[0], x[0]); }},
+    {"tan", kOne, kNothing, kWild, [](X x, P) { return std::tan(x[0]); }, nullptr},
+    {"tanh", kOne, kNothing, kMono, [](X x, P) { return std::tanh(x[0]); }, nullptr},
+    {"thresholded_relu", kOne, kAlpha, kMono, [](X x, P p) { return x[0] <= p.alpha ? 0 : x[0]; }, nullptr},
+    {"pow", {1, 2}, kBeta, kMono, [](X x, P p) { return std::pow(x[0], x.size() > 1 ? x[1] : p.beta); }, power},
+    {"clip", {1, 3}, kNothing, kGentle, [](X x, P) { return clip(x); }, [](I x, P) { return clip(x); }},
+    {"and", kTwo, kNothing, kWild, [](X x, P) { return real(x[0] != 0 && x[1] != 0); },
+     [](I x, P) { return static_cast<Integer>(x[0] != 0 && x[1] != 0); }},
+    {"bit_shift", kTwo, kNothing, kWild, nullptr, [](I x, P p) { return shifted(x[0], x[1], p.left); }},
+    {"bitwise_and", kTwo, kNothing, kWild, nullptr, [](I x, P) { return x[0] & x[1]; }},
+    {"bitwise_or", kTwo, kNothing, kWild, nullptr, [](I x, P) { return x[0] | x[1]; }},
+    {"bitwise_xor", kTwo, kNothing, kWild, nullptr, [](I x, P) { return x[0] ^ x[1]; }},
+    {"div", kTwo, kNothing, kMono, [](X x, P) { return x[0] / x[1]; }, [](I x, P) { return quotient(x[0], x[1]); }},
+    {"equal", kTwo, kNothing, kWild, [](X x, P) { return real(x[0] == x[1]); },
+     [](I x, P) { return static_cast<Integer>(x[0] == x[1]); }},
+    {"greater", kTwo, kNothing, kMono, [](X x, P) { return real(x[0] > x[1]); },
+     [](I x, P) { return static_cast<Integer>(x[0] > x[1]); }},
+    {"greater_equal", kTwo, kNothing, kMono, [](X x, P) { return real(x[0] >= x[1]); },
+     [](I x, P) { return static_cast<Integer>(x[0] >= x[1]); }},
+    {"less", kTwo, kNothing, kMono, [](X x, P) { return real(x[0] < x[1]); },
+     [](I x, P) { return static_cast<Integer>(x[0] < x[1]); }},
+    {"less_equal", kTwo, kNothing, kMono, [](X x, P) { return real(x[0] <= x[1]); },
+     [](I x, P) { return static_cast<Integer>(x[0] <= x[1]); }},
+    {"mod", kTwo, kNothing, kWild,
+     [](X x, P p) { return p.fmod ? std::fmod(x[0], x[1]) : floored_remainder(x[0], x[1]); },
+     [](I x, P p) { return remainder_of(x[0], x[1], p.fmod); }},
+    {"mul", kTwo, kNothing, kMono, [](X x, P) { return x[0] * x[1]; },
+     [](I x, P) { return wrapping_multiply(x[0], x[1]); }},
+    {"or", kTwo, kNothing, kWild, [](X x, P) { return real(x[0] != 0 || x[1] != 0); },
+     [](I x, P) { return static_cast<Integer>(x[0] != 0 || x[1] != 0); }},
+    {"prelu", kTwo, kNothing, kMono, [](X x, P) { return x[0] >= 0 ? x[0] : x[0] * x[1]; },
+     [](I x, P) { return x[0] >= 0 ? x[0] : wrapping_multiply(x[0], x[1]); }},
+    {"squared_difference", kTwo, kNothing, kMono, [](X x, P) { return (x[0] - x[1]) * (x[0] - x[1]); },
+     [](I x, P) {
+       const Integer d = wrapping_subtract(x[0], x[1]);
+       return wrapping_multiply(d, d);
      }},
-    {"sub", 2, kNothing, [](X x, P) { return x[0] - x[1]; }, [](I x) { return wrap(wide(x[0]) - wide(x[1])); }},
+    {"sub", kTwo, kNothing, kMono, [](X x, P) { return x[0] - x[1]; },
+     [](I x, P) { return wrapping_subtract(x[0], x[1]); }},
+    {"xor", kTwo, kNothing, kWild, [](X x, P) { return real((x[0] != 0) != (x[1] != 0)); },
+     [](I x, P) { return static_cast<Integer>((x[0] != 0) != (x[1] != 0)); }},
+    {"add", kAny, kNothing, kGentle, [](X x, P) { return sum_of(x); }, [](I x, P) { return sum_of(x); }},
+    {"max", kAny, kNothing, kGentle, [](X x, P) { return greatest_of(x); }, [](I x, P) { return greatest_of(x); }},
+    {"mean_of", kAny, kNothing, kGentle, [](X x, P) { return sum_of(x) / static_cast<double>(x.size()); },
+     [](I x, P p) { return wrapped(p.dtype, sum_of(x)) / static_cast<Integer>(x.size()); }},
+    {"min", kAny, kNothing, kGentle, [](X x, P) { return least_of(x); }, [](I x, P) { return least_of(x); }},
 };
 
 }  // namespace

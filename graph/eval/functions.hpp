@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -16,23 +17,39 @@ namespace tenfold::graph {
 struct Parameters {
   double alpha = 1;
   double beta = 1;
+  double gamma = 1;
   double min = 0;
   double max = 0;
+  bool fmod = false;  ///< Mod: the remainder has the dividend's sign, not the divisor's
+  bool left = false;  ///< BitShift
+  bool detect_negative = true;
+  bool detect_positive = true;
+  DType dtype = DType::undef;  ///< of the first argument
 };
 
-/// Which of them an op must carry.
+/// Which of them an op must carry when the function has one argument.
 enum Needs : std::uint8_t { kNothing = 0, kAlpha = 1, kBeta = 2, kMinMax = 4 };
 
-using RealFunction = double (*)(const double* arguments, const Parameters& parameters);
-using IntegerFunction = Integer (*)(const Integer* arguments);
+using RealFunction = double (*)(std::span<const double> arguments, const Parameters& parameters);
+using IntegerFunction = Integer (*)(std::span<const Integer> arguments, const Parameters& parameters);
 
-inline constexpr int kMaxArity = 2;
+struct Arity {
+  std::size_t least;
+  std::size_t most;
+  bool takes(std::size_t count) const noexcept { return least <= count && count <= most; }
+};
+inline constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
+
+/// What an argument's error does to the value: `monotone` is bounded by the values at the ends of its interval;
+/// `gentle` by the sum of the arguments' errors; nothing can be said for `wild`.
+enum class Course : std::uint8_t { monotone, gentle, wild };
 
 struct FunctionRow {
   std::string_view name;
-  int arity;
+  Arity arity;
   std::uint8_t needs;  ///< a set of Needs
-  RealFunction real;
+  Course course;
+  RealFunction real;        ///< null: not defined on reals
   IntegerFunction integer;  ///< null: not defined on integers
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Elementwise ops: scalar functions, select, and plain copies with conversion (cast, reshape, identity).
+#include <limits>
 #include <string>
+#include <vector>
 
 #include "graph/eval/evaluate_op.hpp"
 #include "graph/eval/functions.hpp"
@@ -13,20 +15,36 @@ namespace {
 
 bool all_integral(std::span<const ConstTensor> inputs) {
   for (const ConstTensor& input : inputs)
-    if (!is_integral(input.desc.dtype)) return false;
+    if (!is_missing(input) && !is_integral(input.desc.dtype)) return false;
   return true;
 }
 
-Status check_map(const Op& op, const FunctionRow* function, std::string_view name, std::span<const ConstTensor> inputs,
-                 const MutableTensor& output) {
-  if (function == nullptr) return fail(op, Code::invalid_op, "there is no function '" + std::string(name) + "'");
-  if (inputs.size() != static_cast<std::size_t>(function->arity))
+Status check_map(const Op& op, const OpRow& row, const FunctionRow* function, std::string_view name,
+                 std::span<const ConstTensor> inputs, const MutableTensor& output) {
+  const std::string quoted = "function '" + std::string(name) + "'";
+  if (function == nullptr) return fail(op, Code::invalid_op, "there is no " + quoted);
+  const Arity arity = row.inputs == 0 ? function->arity : Arity{row.inputs, row.inputs};
+  if (!arity.takes(inputs.size())) {
+    std::string most = arity.most == kAnyNumber ? " or more" : " to " + std::to_string(arity.most);
+    if (arity.most == arity.least) most.clear();
     return fail(op, Code::invalid_op,
-                std::to_string(inputs.size()) + " inputs for function '" + std::string(name) + "', which takes " +
-                    std::to_string(function->arity));
-  if (all_integral(inputs) && is_integral(output.desc.dtype) && function->integer == nullptr)
-    return fail(op, Code::unsupported_dtype, "function '" + std::string(name) + "' is not defined on integers");
+                std::to_string(inputs.size()) + " inputs for " + quoted + ", which takes " +
+                    std::to_string(arity.least) + most);
+  }
+  const bool integral = all_integral(inputs) && is_integral(output.desc.dtype);
+  if (integral && function->integer == nullptr)
+    return fail(op, Code::unsupported_dtype, quoted + " is not defined on integers");
+  if (!integral && function->real == nullptr)
+    return fail(op, Code::unsupported_dtype, quoted + " is defined on integers alone");
   return {};
+}
+
+/// Arguments of one position. Those of a clip that are left out bound nothing: all values lie between these two.
+template <class T>
+std::vector<T> arguments(std::size_t count, T lowest, T highest) {
+  std::vector<T> x(count, highest);
+  if (count > 1) x[1] = lowest;
+  return x;
 }
 
 }  // namespace
@@ -34,31 +52,36 @@ Status check_map(const Op& op, const FunctionRow* function, std::string_view nam
 Status evaluate_map(const Op& op, const OpRow& row, std::string_view name, std::span<const ConstTensor> inputs,
                     const MutableTensor& output) {
   const FunctionRow* function = find_function(name);
-  if (Status s = check_map(op, function, name, inputs, output); !s.ok()) return s;
-  Result<Parameters> parameters = read_parameters(op, *function);
-  if (!parameters.ok()) return parameters.status();
+  if (Status s = check_map(op, row, function, name, inputs, output); !s.ok()) return s;
+  Result<Parameters> read = read_parameters(op, *function, inputs.size(), inputs[0].desc.dtype);
+  if (!read.ok()) return read.status();
+  const Parameters& parameters = read.value();
   Result<Dims> shape = plan_broadcast(op, row, inputs);
   if (!shape.ok()) return shape.status();
   if (Status s = expect_shape(op, output, shape.value()); !s.ok()) return s;
 
-  // A function of one argument walks its input a second time and looks away, which keeps this one loop for all.
-  const std::size_t second = inputs.size() - 1;
-  const std::array<Dims, 3> strides{broadcast_strides(op, row, inputs, 0, shape.value()),
-                                    broadcast_strides(op, row, inputs, second, shape.value()), strides_of(output.desc)};
-  const ConstTensor& a = inputs[0];
-  const ConstTensor& b = inputs[second];
+  std::vector<Dims> strides;
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    strides.push_back(broadcast_strides(op, row, inputs, k, shape.value()));
+  strides.push_back(strides_of(output.desc));
   const DType to = output.desc.dtype;
-  if (all_integral(inputs) && is_integral(to)) {
+  const auto run = [&](auto x, auto load, auto store) {
     walk(shape.value(), strides, [&](const auto& at) {
-      const Integer x[kMaxArity] = {load_integer(a.desc.dtype, a.data, at[0]),
-                                    load_integer(b.desc.dtype, b.data, at[1])};
-      store_integer(to, output.data, at[2], function->integer(x));
+      for (std::size_t k = 0; k < inputs.size(); ++k)
+        if (!is_missing(inputs[k])) x[k] = load(inputs[k].desc.dtype, inputs[k].data, at[k]);
+      store(at.back(), x);
     });
+  };
+  if (all_integral(inputs) && is_integral(to)) {
+    run(arguments(inputs.size(), lowest_integer(DType::s64), highest_integer(DType::u64)), load_integer,
+        [&](std::int64_t at, const std::vector<Integer>& x) {
+          store_integer(to, output.data, at, function->integer(x, parameters));
+        });
     return {};
   }
-  walk(shape.value(), strides, [&](const auto& at) {
-    const double x[kMaxArity] = {load_real(a.desc.dtype, a.data, at[0]), load_real(b.desc.dtype, b.data, at[1])};
-    store_real(to, output.data, at[2], function->real(x, parameters.value()));
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  run(arguments(inputs.size(), -kInfinity, kInfinity), load_real, [&](std::int64_t at, const std::vector<double>& x) {
+    store_truncated(to, output.data, at, function->real(x, parameters));
   });
   return {};
 }

@@ -16,23 +16,29 @@
 namespace tenfold::graph {
 
 /// How an op is evaluated.
-enum class Family : std::uint8_t { reduce, map, channel_map, cast, select, reshape, end };
+enum class Family : std::uint8_t { reduce, arg_reduce, map, channel_map, cast, select, reshape, end };
 
 struct OpRow {
   Dialect dialect;
   std::string_view kind;
   Family family;
-  std::string_view name;  ///< the reduction or function; empty: the attribute of that name says
+  std::string_view name;   ///< the reduction or function; empty: the attribute of that name says
+  std::size_t inputs = 0;  ///< how many a map takes; 0: as many as its function does
 };
 
 /// Null when the evaluator does not know the op.
 const OpRow* find_op_row(const Op& op) noexcept;
 
-/// The name of the op's reduction or scalar function, in core's spelling; GELU's `mode` is part of it.
+/// The name of the op's reduction or scalar function, in core's spelling; what ops tell by an attribute is part of it
+/// (the mode of GELU; Clip with its bounds as attributes is `clamp`).
 std::string function_name(const Op& op, const OpRow& row);
 
-/// invalid_op when an attribute that the function needs is missing.
-Result<Parameters> read_parameters(const Op& op, const FunctionRow& function);
+/// For a map of `inputs`, the first of which is `dtype`. invalid_op when an attribute that the function needs is
+/// missing; ONNX's defaults stand in for it outside of oneDNN's dialect.
+Result<Parameters> read_parameters(const Op& op, const FunctionRow& function, std::size_t inputs, DType dtype);
+
+/// Whether the reduced dims stay as ones: `keepdims` (true where it is missing) in ONNX, else `keep_dims` (false).
+bool keeps_dims(const Op& op) noexcept;
 
 /// A boolean attribute, which files also write as 0 or 1.
 bool flag(const Op& op, std::string_view name, bool fallback) noexcept;

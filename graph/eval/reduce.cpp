@@ -11,9 +11,10 @@
 namespace tenfold::graph {
 namespace {
 
-enum class Term : std::uint8_t { value, magnitude, square };
+/// `exponential` is e^(x - the greatest element), so that nothing overflows; Finish::unshifted_logarithm undoes it.
+enum class Term : std::uint8_t { value, magnitude, square, exponential };
 enum class Combine : std::uint8_t { sum, product, maximum, minimum };
-enum class Finish : std::uint8_t { nothing, mean, root };
+enum class Finish : std::uint8_t { nothing, mean, root, logarithm, unshifted_logarithm };
 
 struct ReductionRow {
   std::string_view name;
@@ -23,11 +24,18 @@ struct ReductionRow {
 };
 
 constexpr ReductionRow kReductions[] = {
-    {"l1", Term::magnitude, Combine::sum, Finish::nothing},  {"l2", Term::square, Combine::sum, Finish::root},
-    {"max", Term::value, Combine::maximum, Finish::nothing}, {"mean", Term::value, Combine::sum, Finish::mean},
-    {"min", Term::value, Combine::minimum, Finish::nothing}, {"prod", Term::value, Combine::product, Finish::nothing},
+    {"l1", Term::magnitude, Combine::sum, Finish::nothing},
+    {"l2", Term::square, Combine::sum, Finish::root},
+    {"log_sum", Term::value, Combine::sum, Finish::logarithm},
+    {"log_sum_exp", Term::exponential, Combine::sum, Finish::unshifted_logarithm},
+    {"max", Term::value, Combine::maximum, Finish::nothing},
+    {"mean", Term::value, Combine::sum, Finish::mean},
+    {"min", Term::value, Combine::minimum, Finish::nothing},
+    {"prod", Term::value, Combine::product, Finish::nothing},
     {"sum", Term::value, Combine::sum, Finish::nothing},
+    {"sum_square", Term::square, Combine::sum, Finish::nothing},
 };
+constexpr ReductionRow kGreatest{"", Term::value, Combine::maximum, Finish::nothing};
 
 const ReductionRow* find_reduction(std::string_view name) noexcept {
   for (const ReductionRow& row : kReductions)
@@ -35,9 +43,14 @@ const ReductionRow* find_reduction(std::string_view name) noexcept {
   return nullptr;
 }
 
-Real term_of(Term term, Real x) {
-  if (term == Term::square) return x * x;
-  return term == Term::magnitude ? std::fabs(x) : x;
+Real term_of(Term term, Real x, Real shift) {
+  switch (term) {
+    case Term::square: return x * x;
+    case Term::magnitude: return std::fabs(x);
+    case Term::exponential: return std::exp(x - shift);
+    case Term::value: break;
+  }
+  return x;
 }
 
 /// Through unsigned, where overflow wraps.
@@ -91,13 +104,13 @@ class ScaledProduct {
 
 class RealReducer {
  public:
-  explicit RealReducer(const ReductionRow& row) : row_(row) {
+  explicit RealReducer(const ReductionRow& row, Real shift = 0) : row_(row), shift_(shift) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     extreme_ = row.combine == Combine::maximum ? -kInfinity : kInfinity;
   }
   void add(Real x) {
     ++count_;
-    x = term_of(row_.term, x);
+    x = term_of(row_.term, x, shift_);
     switch (row_.combine) {
       case Combine::sum: sum_.add(x); break;
       case Combine::product: product_.multiply(x); break;
@@ -112,12 +125,19 @@ class RealReducer {
       case Combine::minimum: return extreme_;
       case Combine::sum: break;
     }
-    if (row_.finish == Finish::mean) return sum_.value() / static_cast<Real>(count_);
-    return row_.finish == Finish::root ? std::sqrt(sum_.value()) : sum_.value();
+    switch (row_.finish) {
+      case Finish::mean: return sum_.value() / static_cast<Real>(count_);
+      case Finish::root: return std::sqrt(sum_.value());
+      case Finish::logarithm: return std::log(sum_.value());
+      case Finish::unshifted_logarithm: return shift_ + std::log(sum_.value());
+      case Finish::nothing: break;
+    }
+    return sum_.value();
   }
 
  private:
   const ReductionRow& row_;
+  Real shift_;
   CompensatedSum sum_;
   ScaledProduct product_;
   double extreme_ = 0;
@@ -125,6 +145,7 @@ class RealReducer {
 };
 
 /// Sums and products wrap at the output's width when they are stored; the mean divides the wrapped sum and truncates.
+/// Roots and logarithms are taken in double and truncated: of the sum wrapped at 64 bits, and of the exact sum.
 class IntegerReducer {
  public:
   IntegerReducer(const ReductionRow& row, DType dtype) : row_(row), dtype_(dtype) {
@@ -143,13 +164,17 @@ class IntegerReducer {
       case Combine::minimum: state_ = value < state_ ? value : state_; break;
     }
   }
-  Integer finish() const {
-    if (row_.finish == Finish::root) return static_cast<Integer>(std::sqrt(static_cast<Real>(state_)));
-    if (row_.finish != Finish::mean) return state_;
-    if (count_ == 0) return 0;
-    std::uint64_t slot = 0;
-    store_integer(dtype_, &slot, 0, state_);
-    return load_integer(dtype_, &slot, 0) / count_;
+  Integer finish(DType to) const {
+    switch (row_.finish) {
+      case Finish::root: {
+        const bool has_sign = row(dtype_).kind == DTypeKind::signed_integer;
+        const Integer sum = wrapped(has_sign ? DType::s64 : DType::u64, state_);
+        return to_integer(to, std::sqrt(static_cast<double>(sum)));
+      }
+      case Finish::logarithm: return to_integer(to, std::log(static_cast<double>(state_)));
+      case Finish::mean: return count_ == 0 ? 0 : wrapped(dtype_, state_) / count_;
+      default: return state_;
+    }
   }
 
  private:
@@ -157,6 +182,39 @@ class IntegerReducer {
   DType dtype_;
   Integer state_ = 0;
   std::int64_t count_ = 0;
+};
+
+/// One output's elements: `data` at the first of them.
+class ReducedSet {
+ public:
+  ReducedSet(const ConstTensor& input, const ReducePlan& plan) : input_(input), plan_(plan) {}
+
+  Integer integer(const ReductionRow& row, std::int64_t start, DType to) const {
+    const DType from = input_.desc.dtype;
+    if (row.term == Term::exponential) return to_integer(to, static_cast<double>(real(row, start)));
+    IntegerReducer reducer(row, from);
+    each(start, [&](std::int64_t at) { reducer.add(load_integer(from, input_.data, at)); });
+    return reducer.finish(to);
+  }
+
+  /// An infinite or missing greatest element, or a NaN, is the result of a log_sum_exp.
+  Real real(const ReductionRow& row, std::int64_t start) const {
+    const bool shifts = row.term == Term::exponential;
+    const Real shift = shifts ? real(kGreatest, start) : 0;
+    if (!std::isfinite(shift)) return shift;
+    RealReducer reducer(row, shift);
+    each(start, [&](std::int64_t at) { reducer.add(load_exact(input_.desc.dtype, input_.data, at)); });
+    return reducer.finish();
+  }
+
+ private:
+  template <class Fn>
+  void each(std::int64_t start, Fn fn) const {
+    walk(plan_.reduced, std::array<Dims, 1>{plan_.reduced_strides}, [&](const auto& step) { fn(start + step[0]); });
+  }
+
+  const ConstTensor& input_;
+  const ReducePlan& plan_;
 };
 
 }  // namespace
@@ -176,20 +234,12 @@ Status evaluate_reduce(const Op& op, std::string_view reduction, std::span<const
 
   const DType from = input.desc.dtype;
   const DType to = output.desc.dtype;
-  const bool integral = is_integral(from) && is_integral(to);
-  const std::array<Dims, 2> outer{plan.kept_strides, plan.output_strides(output.desc)};
-  const std::array<Dims, 1> inner{plan.reduced_strides};
-  walk(plan.kept, outer, [&](const auto& at) {
-    if (integral) {
-      IntegerReducer reducer(*row, to);
-      walk(plan.reduced, inner,
-           [&](const auto& step) { reducer.add(load_integer(from, input.data, at[0] + step[0])); });
-      store_integer(to, output.data, at[1], reducer.finish());
-    } else {
-      RealReducer reducer(*row);
-      walk(plan.reduced, inner, [&](const auto& step) { reducer.add(load_exact(from, input.data, at[0] + step[0])); });
-      store_rounded(to, output.data, at[1], reducer.finish());
-    }
+  const ReducedSet set(input, plan);
+  walk(plan.kept, std::array<Dims, 2>{plan.kept_strides, plan.output_strides(output.desc)}, [&](const auto& at) {
+    if (is_integral(from) && is_integral(to))
+      store_integer(to, output.data, at[1], set.integer(*row, at[0], to));
+    else
+      store_truncated(to, output.data, at[1], set.real(*row, at[0]));
   });
   return {};
 }

@@ -61,7 +61,11 @@ class Run {
     std::vector<ConstTensor> inputs;
     std::vector<Bounds> input_bounds;
     for (const ValueId id : op.inputs) {
-      if (id == kNone) return fail(op, Code::unsupported_op, "the reference evaluator needs all inputs");
+      if (id == kNone) {
+        inputs.emplace_back();
+        input_bounds.emplace_back();
+        continue;
+      }
       if (!slots_[id].ready) return fail(op, Code::internal_error, name_of(graph_, id) + " is read before it is made");
       inputs.push_back(slots_[id].tensor);
       input_bounds.push_back(slots_[id].bounds);
@@ -79,7 +83,8 @@ class Run {
       if (!bounds.ok()) return bounds.status();
       slot.bounds = std::move(bounds).value();
     }
-    for (const ValueId id : op.inputs) release(id);
+    for (const ValueId id : op.inputs)
+      if (id != kNone) release(id);
     return {};
   }
 

@@ -4,6 +4,7 @@
 #include "graph/eval/shapes.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 namespace tenfold::graph {
@@ -16,7 +17,7 @@ std::string text(const Dims& dims) {
 }
 
 Result<std::vector<std::int64_t>> read_axes(const Op& op, std::span<const ConstTensor> inputs) {
-  if (inputs.size() < 2) return integers(op, "axes");
+  if (inputs.size() < 2 || is_missing(inputs[1])) return integers(op, "axes");
   const TensorDesc& desc = inputs[1].desc;
   if (desc.dtype != DType::s32 && desc.dtype != DType::s64)
     return fail(op, Code::invalid_dtype, "axes are " + std::string(to_string(desc.dtype)) + ", not s32 or s64");
@@ -57,27 +58,12 @@ Result<Dims> reshaped(const Op& op, const Dims& from) {
   return shape;
 }
 
-}  // namespace
-
-Dims ReducePlan::output_strides(const TensorDesc& desc) const {
-  const Dims all = strides_of(desc);
-  if (!keep_dims) return all;
-  Dims out;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (!is_reduced[i]) out.push_back(all[i]);
-  return out;
-}
-
-Result<ReducePlan> plan_reduce(const Op& op, std::span<const ConstTensor> inputs) {
-  Result<std::vector<std::int64_t>> axes = read_axes(op, inputs);
-  if (!axes.ok()) return axes.status();
-  const TensorDesc& desc = inputs[0].desc;
+Result<ReducePlan> plan_axes(const Op& op, const TensorDesc& desc, const std::vector<std::int64_t>& axes) {
   const auto rank = static_cast<std::int64_t>(desc.shape.size());
   ReducePlan plan;
   plan.is_reduced.assign(desc.shape.size(), false);
-  plan.keep_dims = flag(op, "keep_dims", false);
-  plan.identity = axes.value().empty();
-  for (const std::int64_t axis : axes.value()) {
+  plan.keep_dims = keeps_dims(op);
+  for (const std::int64_t axis : axes) {
     if (axis < -rank || axis >= rank)
       return fail(op, Code::invalid_op,
                   "axis " + std::to_string(axis) + " is out of range [" + std::to_string(-rank) + ", " +
@@ -96,11 +82,45 @@ Result<ReducePlan> plan_reduce(const Op& op, std::span<const ConstTensor> inputs
   return plan;
 }
 
+}  // namespace
+
+Dims ReducePlan::output_strides(const TensorDesc& desc) const {
+  const Dims all = strides_of(desc);
+  if (!keep_dims) return all;
+  Dims out;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (!is_reduced[i]) out.push_back(all[i]);
+  return out;
+}
+
+Result<ReducePlan> plan_reduce(const Op& op, std::span<const ConstTensor> inputs) {
+  Result<std::vector<std::int64_t>> axes = read_axes(op, inputs);
+  if (!axes.ok()) return axes.status();
+  const TensorDesc& desc = inputs[0].desc;
+  const bool onnx = op.dialect == Dialect::onnx || find_attribute(op, "noop_with_empty_axes") != nullptr;
+  const bool none = axes.value().empty();
+  if (none && onnx && !flag(op, "noop_with_empty_axes", false)) {
+    axes.value().resize(desc.shape.size());
+    std::iota(axes.value().begin(), axes.value().end(), 0);
+  }
+  Result<ReducePlan> plan = plan_axes(op, desc, axes.value());
+  if (plan.ok()) plan.value().identity = none && !onnx;
+  return plan;
+}
+
+Result<ReducePlan> plan_arg_reduce(const Op& op, const ConstTensor& input) {
+  const std::vector<std::int64_t> axis{attribute_or<std::int64_t>(op, "axis", 0)};
+  Result<ReducePlan> plan = plan_axes(op, input.desc, axis);
+  if (plan.ok() && plan.value().reduced[0] == 0)
+    return fail(op, Code::invalid_shape, "axis " + std::to_string(axis[0]) + " is empty and has no extreme");
+  return plan;
+}
+
 Result<Dims> plan_broadcast(const Op& op, const OpRow& row, std::span<const ConstTensor> inputs) {
   Dims out = inputs[0].desc.shape;
   const bool exact = attribute_or<std::string>(op, "auto_broadcast", "numpy") == "none";
   for (std::size_t k = 1; k < inputs.size(); ++k) {
-    if (along_channel(op, row, inputs, k)) continue;
+    if (is_missing(inputs[k]) || along_channel(op, row, inputs, k)) continue;
     const Dims& shape = inputs[k].desc.shape;
     const Status mismatch = fail(op, Code::invalid_shape,
                                  "shapes " + text(out) + " and " + text(shape) +
@@ -124,6 +144,7 @@ Dims broadcast_strides(const Op& op, const OpRow& row, std::span<const ConstTens
   const TensorDesc& desc = inputs[index].desc;
   const Dims strides = strides_of(desc);
   Dims out(output.size(), 0);
+  if (is_missing(inputs[index])) return out;
   if (along_channel(op, row, inputs, index)) {
     out[static_cast<std::size_t>(channel_dim(op, static_cast<int>(output.size())))] = strides[0];
     return out;
@@ -140,6 +161,11 @@ Result<Dims> output_shape(const Op& op, std::span<const ConstTensor> inputs, con
   switch (row->family) {
     case Family::reduce: {
       Result<ReducePlan> plan = plan_reduce(op, inputs);
+      if (!plan.ok()) return plan.status();
+      return std::move(plan).value().output;
+    }
+    case Family::arg_reduce: {
+      Result<ReducePlan> plan = plan_arg_reduce(op, inputs[0]);
       if (!plan.ok()) return plan.status();
       return std::move(plan).value().output;
     }

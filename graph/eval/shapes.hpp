@@ -13,6 +13,9 @@
 
 namespace tenfold::graph {
 
+/// Whether an optional input was left out: it has no dtype, shape or data.
+inline bool is_missing(const ConstTensor& tensor) noexcept { return tensor.desc.dtype == DType::undef; }
+
 /// What a reduction walks: kept dims and reduced dims of its input, each in order, with their strides.
 struct ReducePlan {
   bool identity = false;  ///< no axes: the input as it is
@@ -25,14 +28,18 @@ struct ReducePlan {
   bool keep_dims = false;
 };
 
-/// Axes from the attribute or from the second input. invalid_op with reduce.C3 or reduce.C4 for bad ones.
+/// Axes from the attribute or from the second input; `axis` for an op that has just one. invalid_op with reduce.C3 or
+/// reduce.C4 for bad ones. No axes at all mean the identity in oneDNN's dialect and in core. In ONNX, and for a core op
+/// that carries `noop_with_empty_axes`, they mean all axes, or under that flag each element as a set of its own.
 Result<ReducePlan> plan_reduce(const Op& op, std::span<const ConstTensor> inputs);
 
-/// NumPy's broadcast of all inputs; under `auto_broadcast = none` their shapes must agree. 1-D channel operands (bias,
-/// slope) count as laid along their channel.
+Result<ReducePlan> plan_arg_reduce(const Op& op, const ConstTensor& input);
+
+/// NumPy's broadcast of all inputs that are there; under `auto_broadcast = none` their shapes must agree. 1-D channel
+/// operands (bias, slope) count as laid along their channel.
 Result<Dims> plan_broadcast(const Op& op, const OpRow& row, std::span<const ConstTensor> inputs);
 
-/// Strides of input `index` over the `output` shape, 0 where it is repeated.
+/// Strides of input `index` over the `output` shape, 0 where it is repeated or missing.
 Dims broadcast_strides(const Op& op, const OpRow& row, std::span<const ConstTensor> inputs, std::size_t index,
                        const Dims& output);
 

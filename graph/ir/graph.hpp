@@ -46,9 +46,11 @@ struct Value {
   Dims strides;         ///< in elements; empty: row-major (or not known, when the shape is not)
   Layout layout = Layout::strided;
   Property property = Property::undef;
-  std::vector<std::byte> data;  ///< constant data, row-major; empty when the value is not a constant
-  OpId producer = kNone;        ///< kNone: a graph input or a constant
-  bool is_constant = false;     ///< data is given (it may be empty when the shape has a zero dim)
+  std::vector<std::byte> data;         ///< constant data, row-major; empty when the value is not a constant
+  OpId producer = kNone;               ///< kNone: a graph input or a constant
+  bool is_constant = false;            ///< data is given (it may be empty when the shape has a zero dim)
+  std::string name;                    ///< where the front-end has names (ONNX); empty otherwise
+  std::vector<std::string> dim_names;  ///< of symbolic dims (ONNX), "" for others; empty when there is none
 
   friend bool operator==(const Value&, const Value&) = default;
 };
@@ -65,6 +67,7 @@ struct Op {
   std::string name;
   Dialect dialect = Dialect::onednn;
   std::string kind;  ///< as in the dialect: "ReduceMax", or core's "reduce"
+  int opset = 0;     ///< of the dialect, as the model imports it; 0: the newest
   std::vector<NamedAttribute> attributes;
   std::vector<ValueId> inputs;  ///< kNone where ONNX leaves an optional input out
   std::vector<ValueId> outputs;

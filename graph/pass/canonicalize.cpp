@@ -4,7 +4,7 @@
 // its old kind stays in the attribute `source_kind`, by which describe() names it in messages.
 //
 // A reduction with `axes = []` stays a core.reduce and means the identity, for every reduction: ReduceL1 of no axes
-// gives its input back, as oneDNN's documents say. (ONNX takes the absolute value there; its rule must make a map.)
+// gives its input back, as oneDNN's documents say. (ONNX takes the absolute value there; onnx_form.cpp makes a map.)
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "graph/check/check.hpp"
+#include "graph/pass/core_form.hpp"
 #include "graph/pass/pass.hpp"
 
 namespace tenfold::graph {
@@ -77,11 +79,6 @@ const Row* find_row(const Op& op) {
   return row == std::end(kOnednn) ? nullptr : row;
 }
 
-void become(Op& op, std::string_view kind) {
-  op.attributes.push_back({"source_kind", std::exchange(op.kind, std::string(kind))});
-  op.dialect = Dialect::core;
-}
-
 void to_reduce(Op& op, std::string_view reduction) {
   std::vector<NamedAttribute> attributes{{"reduction", std::string(reduction)}};
   // Beside an axes tensor the attribute can only be the empty default that oneDNN's writer fills in.
@@ -140,6 +137,13 @@ class Canonicalizer {
 
  private:
   void convert(Op op) {
+    if (op.dialect == Dialect::onnx) {
+      if (op.kind == "Constant") {
+        become_constant(op, graph_.values[op.outputs[0]]);
+        return;
+      }
+      if (align_legacy(op)) onnx_to_core(graph_, op);
+    }
     const Row* row = find_row(op);
     if (row != nullptr) switch (row->to) {
         case To::reduce: to_reduce(op, row->name); break;
@@ -175,6 +179,25 @@ class Canonicalizer {
     return true;
   }
 
+  /// The same for ONNX's versions before NumPy's broadcasting, where B runs along A's dims from `axis` on, and PRelu's
+  /// slope along dim 1.
+  bool align_legacy(Op& op) {
+    if (!has_legacy_broadcast(op) || op.inputs.size() != 2) return true;
+    const bool prelu = op.kind == "PRelu";
+    const bool along = attribute_or<std::int64_t>(op, "broadcast", 0) != 0 && find_attribute(op, "axis") != nullptr;
+    if (!prelu && !along) return true;
+    const Value& source = graph_.values[op.inputs[0]];
+    const Value& operand = graph_.values[op.inputs[1]];
+    if (!source.ranked || !operand.ranked) return false;
+    if (prelu && (operand.shape.size() != 1 || operand.shape[0] == 1)) return true;
+    const auto axis = static_cast<std::size_t>(prelu ? 1 : attribute_or<std::int64_t>(op, "axis", 0));
+    const std::size_t trailing = source.shape.size() - axis - operand.shape.size();
+    if (trailing == 0) return true;
+    if (std::count(operand.shape.begin(), operand.shape.end(), kUnknownDim) > 1) return false;
+    op.inputs[1] = reshaped(op, trailing);
+    return true;
+  }
+
   ValueId reshaped(const Op& op, std::size_t trailing_ones) {
     if (!op_ids_) {
       // Converted ops have been moved from, but still have their ids.
@@ -183,12 +206,14 @@ class Canonicalizer {
     }
     Value view = graph_.values[op.inputs[1]];
     view.id = value_ids_->take();
-    view.shape.resize(1 + trailing_ones, 1);
+    view.shape.resize(view.shape.size() + trailing_ones, 1);
     view.strides.clear();
     view.layout = Layout::strided;
     view.property = Property::undef;
     view.data.clear();
     view.is_constant = false;
+    view.name.clear();
+    view.dim_names.clear();
     const auto result = static_cast<ValueId>(graph_.values.size());
 
     Op reshape;
@@ -197,7 +222,7 @@ class Canonicalizer {
     reshape.dialect = Dialect::core;
     reshape.kind = "reshape";
     Dims shape = view.shape;
-    if (shape[0] == kUnknownDim) shape[0] = -1;
+    std::replace(shape.begin(), shape.end(), kUnknownDim, std::int64_t{-1});
     reshape.attributes = {{"shape", std::move(shape)}, {"source_kind", op.kind}};
     reshape.inputs = {op.inputs[1]};
     reshape.outputs = {result};

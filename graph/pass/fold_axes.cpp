@@ -8,21 +8,24 @@
 #include <vector>
 
 #include "graph/check/check.hpp"
+#include "graph/pass/core_form.hpp"
 #include "graph/pass/pass.hpp"
 
 namespace tenfold::graph {
 namespace {
 
 Status fold(const Graph& graph, Op& op) {
-  Result<std::vector<std::int64_t>> axes = constant_integers(graph.values[op.inputs[1]]);
-  if (!axes.ok()) return axes.status();
+  const Result<AxesFacts> facts = axes_facts(graph, op);
+  if (!facts.ok()) return facts.status();
+  Result<std::vector<std::int64_t>> axes = *facts.value().axes;
   const Value& source = graph.values[op.inputs[0]];
+  // "All axes" are not a list before the rank is known.
+  if (axes.value().empty() && facts.value().empty != EmptyAxes::identity && !source.ranked) return {};
   if (source.ranked) {
     axes = normalize_axes(axes.value(), static_cast<int>(source.shape.size()), describe(op));
     if (!axes.ok()) return axes.status();
   }
-  set_attribute(op, "axes", std::move(axes).value());
-  op.inputs.resize(1);
+  set_axes(op, std::move(axes).value(), facts.value().empty, source.shape.size());
   return {};
 }
 
@@ -57,14 +60,12 @@ void drop_unused_constants(Graph& graph) {
 }  // namespace
 
 Status fold_axes(Graph& graph) {
-  bool folded = false;
   for (Op& op : graph.ops) {
     if (op.dialect != Dialect::core || op.kind != "reduce" || op.inputs.size() < 2 || op.inputs[1] == kNone) continue;
     if (!graph.values[op.inputs[1]].is_constant) continue;
     if (Status s = fold(graph, op); !s.ok()) return s;
-    folded = true;
   }
-  if (folded) drop_unused_constants(graph);
+  drop_unused_constants(graph);
   return {};
 }
 

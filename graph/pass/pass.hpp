@@ -20,12 +20,16 @@ Status run_pipeline(Graph& graph, const PassObserver& observer = {});
 
 /// Dialect ops become core ops: onednn.ReduceL1 -> core.reduce {reduction = "l1"}, onednn.Abs -> core.map {function =
 /// "abs"}, onednn.TypeCast -> core.cast, onednn.Select -> core.select; BiasAdd and PReLU -> core.map, with a
-/// core.reshape where the channels are not the last dim; End goes, its input leaves the graph. Attributes that say
+/// core.reshape where the channels are not the last dim; End goes, its input leaves the graph. ONNX's ops likewise
+/// (onnx_form.cpp), by the version that their opset sees: onnx.ArgMax -> core.arg_reduce, onnx.Max of three tensors ->
+/// one core.map, onnx.Constant -> a constant. Attributes that say
 /// nothing any more go; id, name and (in `source_kind`) kind of the op that the user wrote stay. Ops without a core
 /// form stay as they are and will be run by the reference evaluator or refused there.
 Status canonicalize(Graph& graph);
 
-/// core.reduce with a constant axes tensor as second input -> core.reduce with the attribute `axes`.
+/// core.reduce with a constant axes tensor as second input -> core.reduce with the attribute `axes`, or, where ONNX's
+/// axes are empty and nothing is reduced, core.map of what the reduction does to each element. Constants that nobody
+/// uses go.
 Status fold_axes(Graph& graph);
 
 }  // namespace tenfold::graph

@@ -41,8 +41,25 @@ Status read_apply_to_int(Item item, std::vector<ExtraKey>& extras) {
   return {};
 }
 
+/// Our extension: whose op it is. Core ops are made by passes alone.
+Result<Dialect> read_dialect(Item item) {
+  static constexpr std::string_view kDialects[] = {"onednn", "onnx"};
+  std::string name;
+  if (Status status = read_one_of(item, kDialects, name); !status.ok()) return status;
+  return name == "onnx" ? Dialect::onnx : Dialect::onednn;
+}
+
+/// Our extension: the version of the dialect's operator set. 0, the newest, is what files without one mean.
+Result<int> read_opset(Item item) {
+  constexpr std::int64_t kMost = 1000;
+  const Result<std::int64_t> opset = read_id(item);
+  if (!opset.ok()) return opset.status();
+  if (opset.value() > kMost) return item.error("opset " + std::to_string(opset.value()) + " is above 1000");
+  return static_cast<int>(opset.value());
+}
+
 struct OpMembers {
-  std::optional<Item> id, name, kind, attributes, inputs, outputs;
+  std::optional<Item> id, name, kind, attributes, inputs, outputs, dialect, opset;
 };
 
 OpMembers find_members(Item item, std::vector<ExtraKey>& extras) {
@@ -61,6 +78,10 @@ OpMembers find_members(Item item, std::vector<ExtraKey>& extras) {
       found.inputs = member;
     } else if (key == "outputs") {
       found.outputs = member;
+    } else if (key == "dialect") {
+      found.dialect = member;
+    } else if (key == "opset") {
+      found.opset = member;
     } else {
       extras.push_back({std::string(key), member.json()});
     }
@@ -98,6 +119,18 @@ Status Assembler::on_member(Item member) {
   if (key == "engine_kind") return read_one_of(member, kEngineKinds, graph_.engine_kind);
   if (key == "fpmath_mode") return read_one_of(member, kFpmathModes, graph_.fpmath_mode);
   if (key == "fpmath_mode_apply_to_int") return read_apply_to_int(member, graph_.extras);
+  if (key == "dialect") {
+    const Result<Dialect> dialect = read_dialect(member);
+    if (!dialect.ok()) return dialect.status();
+    dialect_ = dialect.value();
+    return {};
+  }
+  if (key == "opset") {
+    const Result<int> opset = read_opset(member);
+    if (!opset.ok()) return opset.status();
+    opset_ = opset.value();
+    return {};
+  }
   if (key == "input_ports" || key == "output_ports") {
     // Stale in files that exist; the edges say better. Their form is judged all the same.
     const Result<std::vector<std::int64_t>> ports = read_integers(member);
@@ -114,6 +147,20 @@ Status Assembler::on_op(Item item) {
   Op op;
   const OpMembers members = find_members(item, op.extras);
   if (Status status = read_identity(item, members, op); !status.ok()) return status;
+  if (members.dialect) {
+    const Result<Dialect> dialect = read_dialect(*members.dialect);
+    if (!dialect.ok()) return dialect.status();
+    op.dialect = dialect.value();
+  } else {
+    without_dialect_.push_back(static_cast<OpId>(graph_.ops.size()));
+  }
+  if (members.opset) {
+    const Result<int> opset = read_opset(*members.opset);
+    if (!opset.ok()) return opset.status();
+    op.opset = opset.value();
+  } else {
+    without_opset_.push_back(static_cast<OpId>(graph_.ops.size()));
+  }
   if (!members.inputs) return item.error("key 'inputs' is missing");
   if (!members.outputs) return item.error("key 'outputs' is missing");
   if (members.attributes)
@@ -139,6 +186,11 @@ Status Assembler::read_tensors(Item item, Op& op, TensorTable::Role role) {
   const bool is_input = role == TensorTable::Role::input;
   std::vector<ValueId>& ids = is_input ? op.inputs : op.outputs;
   for (const Item element : item) {
+    // ONNX's optional inputs may be left out before others; verify() knows which.
+    if (is_input && element.kind() == Kind::null) {
+      ids.push_back(kNone);
+      continue;
+    }
     const std::string place = (is_input ? "inputs/" : "outputs/") + std::to_string(ids.size()) + "/";
     Result<TensorRecord> record = read_tensor(element, place, constants_, op.extras);
     if (!record.ok()) return record.status();
@@ -149,8 +201,17 @@ Status Assembler::read_tensors(Item item, Op& op, TensorTable::Role role) {
   return {};
 }
 
+void Assembler::spread_dialect() {
+  if (dialect_)
+    for (const OpId op : without_dialect_) graph_.ops[op].dialect = *dialect_;
+  if (opset_)
+    for (const OpId op : without_opset_)
+      if (graph_.ops[op].dialect == Dialect::onnx) graph_.ops[op].opset = *opset_;
+}
+
 Result<Graph> Assembler::finish() {
   if (Status status = tensors_.finish(); !status.ok()) return status;
+  spread_dialect();
   connect(graph_);
   return std::move(graph_);
 }

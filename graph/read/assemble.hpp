@@ -4,6 +4,9 @@
 // scalars have their own files. Op kinds and what ops demand are for verify().
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "graph/ir/graph.hpp"
 #include "graph/read/document.hpp"
 #include "graph/read/json.hpp"
@@ -28,11 +31,17 @@ class Assembler final : public DocumentReceiver {
  private:
   Status read_attributes(Item item, Op& op);
   Status read_tensors(Item item, Op& op, TensorTable::Role role);
+  /// Gives the root's dialect and opset to the ops that do not say their own.
+  void spread_dialect();
 
   const ReadLimits& limits_;
   ConstantBudget constants_;
   Graph graph_;
   TensorTable tensors_;
+  // `dialect` and `opset` of the root may stand after the ops.
+  std::optional<Dialect> dialect_;
+  std::optional<int> opset_;
+  std::vector<OpId> without_dialect_, without_opset_;
 };
 
 }  // namespace tenfold::graph

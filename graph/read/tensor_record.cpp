@@ -16,7 +16,7 @@ namespace tenfold::graph {
 namespace {
 
 struct Members {
-  std::optional<Item> id, dtype, shape, stride, layout, property, data;
+  std::optional<Item> id, dtype, shape, stride, layout, property, data, name;
 };
 
 bool has_unknown(const Dims& dims) { return std::find(dims.begin(), dims.end(), kUnknownDim) != dims.end(); }
@@ -26,7 +26,7 @@ Members find_members(Item item, std::string_view place, std::vector<ExtraKey>& e
   const std::pair<std::string_view, std::optional<Item>*> known[] = {
       {"id", &found.id},         {"dtype", &found.dtype},        {"shape", &found.shape},
       {"stride", &found.stride}, {"layout_type", &found.layout}, {"property_type", &found.property},
-      {"data", &found.data}};
+      {"data", &found.data},     {"name", &found.name}};
   for (const Item member : item) {
     const auto* const entry = std::find_if(std::begin(known), std::end(known),
                                            [&](const auto& candidate) { return candidate.first == member.key(); });
@@ -156,6 +156,11 @@ Result<TensorRecord> read_tensor(Item item, std::string_view place, ConstantBudg
   Result<std::int64_t> id = read_id(*members.id);
   if (!id.ok()) return id.status();
   record.value.id = id.value();
+  if (members.name) {
+    Result<std::string> name = read_string(*members.name);
+    if (!name.ok()) return name.status();
+    record.value.name = std::move(name).value();
+  }
   if (Status status = read_names(members, record.value); !status.ok()) return status;
   if (Status status = read_shape(*members.shape, record.value); !status.ok()) return status;
   if (members.stride)

@@ -89,6 +89,7 @@ Status TensorTable::merge(ValueId id, TensorRecord record, Item item, const Op& 
     record.value.strides.clear();
   }
   if (value.property == Property::undef) value.property = record.value.property;
+  if (value.name.empty()) value.name = std::move(record.value.name);
   if (value.is_constant && value.property == Property::variable)
     return item.error(tensor + " has constant data, but the property_type 'variable' in another record");
   merge_shape(id, std::move(record), item, op, role);

@@ -4,6 +4,7 @@
 // business: cycles, unknown kinds, two tensors of one id or two producers of one tensor are read as they stand, and %?7
 // is index 7 into Graph::values, where there may be nothing. Without an `output` line the
 // outputs follow from the edges.
+#include <limits>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -110,6 +111,7 @@ class Parser {
     const auto index = static_cast<OpId>(graph_.ops.size());
     op.id = index;
     if (!dialect(op.dialect) || !scan_.identifier("an op kind", op.kind)) return false;
+    if (scan_.take('@') && !opset(op.opset)) return false;
     if (scan_.take('#') && !scan_.integer("an op id", op.id)) return false;
     if (scan_.peek() == '"' && !scan_.string("an op name", op.name)) return false;
     if (!scan_.expect('(') || !operands(op, index)) return false;
@@ -138,6 +140,15 @@ class Parser {
       }
     return scan_.fail_at(where,
                          "expected input, constant, or an op of dialect onednn, onnx or core, found '" + name + "'");
+  }
+
+  bool opset(int& out) {
+    const std::size_t where = scan_.mark();
+    std::int64_t number = 0;
+    if (!scan_.integer("an opset", number)) return false;
+    if (number < 0 || number > std::numeric_limits<int>::max()) return scan_.fail_at(where, "an opset has 31 bits");
+    out = static_cast<int>(number);
+    return true;
   }
 
   bool operands(Op& op, OpId index) {

@@ -164,6 +164,7 @@ class Printer {
     out_ += "  ";
     if (!op.outputs.empty()) out_ += names(op.outputs) + " = ";
     out_ += std::string(schemas::to_string(op.dialect)) + "." + identifier(op.kind);
+    if (op.opset != 0) out_ += "@" + std::to_string(op.opset);
     if (op.id != position) out_ += " #" + std::to_string(op.id);
     if (!op.name.empty()) out_ += " " + quoted(op.name);
     out_ += " (" + names(op.inputs) + ")";

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graphs as an integrator makes them: read from JSON text, or built op by op. A Graph is an immutable, cheaply copied
-// handle; compile() (compiled_partition.hpp) makes it runnable.
+// Graphs as an integrator makes them: read from JSON text or an ONNX model, or built op by op. A Graph is an immutable,
+// cheaply copied handle; compile() (compiled_partition.hpp) makes it runnable.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,11 +28,21 @@ using TensorId = std::int64_t;
 using AttributeValue =
     std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>, std::vector<double>>;
 
+/// Gives `length` bytes (-1: all that follow) at `offset` of the file `location`, as a model names it: a path that the
+/// reader must not trust.
+using ExternalDataReader =
+    std::function<Result<std::string>(const std::string& location, std::int64_t offset, std::int64_t length)>;
+
 /// A verified graph.
 class Graph {
  public:
   /// Reads a oneDNN Graph JSON file's text and verifies it. Errors carry line, column and JSON pointer, or op and rule.
   static Result<Graph> from_json(std::string_view text);
+
+  /// Reads an ONNX model's bytes and verifies it. `external_data` gives what the model keeps in files of its own; when
+  /// it is null, such models are refused. unsupported_op when Tenfold was built without ONNX, and for ops, domains,
+  /// functions and control flow that it does not know, each by its name.
+  static Result<Graph> from_onnx(std::string_view bytes, const ExternalDataReader& external_data = {});
 
   /// The graph in the IR's text form, for people.
   std::string to_text() const;

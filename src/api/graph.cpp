@@ -9,6 +9,7 @@
 #include "api/guard.hpp"
 #include "graph/check/check.hpp"
 #include "graph/read/json.hpp"
+#include "graph/read/onnx.hpp"
 #include "graph/text/text.hpp"
 
 namespace tenfold {
@@ -16,6 +17,18 @@ namespace tenfold {
 Result<Graph> Graph::from_json(std::string_view text) {
   return api::guarded([&]() -> Result<Graph> {
     Result<graph::Graph> read = graph::read_json(text);
+    if (!read.ok()) return read.status();
+    auto ir = std::make_shared<graph::Graph>(std::move(read).value());
+    if (Status status = graph::verify(*ir); !status.ok()) return status;
+    return Graph(std::move(ir));
+  });
+}
+
+Result<Graph> Graph::from_onnx(std::string_view bytes, const ExternalDataReader& external_data) {
+  return api::guarded([&]() -> Result<Graph> {
+    graph::OnnxOptions options;
+    options.external_data = external_data;
+    Result<graph::Graph> read = graph::read_onnx(bytes, options);
     if (!read.ok()) return read.status();
     auto ir = std::make_shared<graph::Graph>(std::move(read).value());
     if (Status status = graph::verify(*ir); !status.ok()) return status;

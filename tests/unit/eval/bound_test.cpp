@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cfloat>
 #include <limits>
 #include <random>
@@ -135,6 +136,52 @@ TEST(Bound, FromTotals) {
   EXPECT_EQ(reduction_bound("min", 8, 8, 4), 0);
 }
 
+TEST(Bound, OfLogarithmsAndSquares) {
+  const unsigned seed = 78;
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  for (int round = 0; round < 300; ++round) {
+    const auto n = static_cast<std::int64_t>(1 + random() % 200);
+    Tensor in(DType::f32, {n});
+    for (std::int64_t i = 0; i < n; ++i) in.set(i, 20 * normal(random));
+    // All in f32, as no kernel is worse: first the greatest, then one chain of terms.
+    float greatest = -FLT_MAX, sum = 0, squares = 0;
+    for (const double x : in.values()) greatest = std::max(greatest, static_cast<float>(x));
+    for (const double x : in.values()) {
+      sum += std::exp(static_cast<float>(x) - greatest);
+      squares += static_cast<float>(x) * static_cast<float>(x);
+    }
+    const Outcome log = reference("log_sum_exp", in), square = reference("sum_square", in);
+    const auto got = static_cast<double>(greatest + std::log(sum));
+    ASSERT_TRUE(agree(DType::f32, log.expected, got, log.bound)) << "seed " << seed << " round " << round;
+    ASSERT_FALSE(agree(DType::f32, log.expected, got * 1.001 + 0.001, log.bound)) << "seed " << seed;
+    ASSERT_TRUE(n > 17 || agree(DType::f32, square.expected, static_cast<double>(squares), square.bound));
+    ASSERT_FALSE(agree(DType::f32, square.expected, square.expected * 1.0001, square.bound)) << "seed " << seed;
+  }
+  Magnitude cancels;
+  cancels.add(1);
+  cancels.add(-1);
+  EXPECT_TRUE(std::isinf(reduction_bound("log_sum", cancels)));
+  Magnitude few;
+  few.add(-kInf);
+  few.add(5);
+  EXPECT_EQ(reduction_bound("log_sum", few), 0);
+  EXPECT_GT(reduction_bound("log_sum_exp", few), 0) << "-inf adds nothing, but the rest is rounded";
+  few.add(kInf);
+  EXPECT_EQ(reduction_bound("log_sum_exp", few), 0);
+  EXPECT_NEAR(reduction_bound("log_sum", 8, std::log(8.0), 4), (17 + 4 * std::log(8.0) + 2) * 0x1p-24, 0x1p-40);
+}
+
+TEST(Bound, KnowsTheElementsDtype) {
+  Magnitude m;
+  for (int i = 0; i < 16; ++i) m.add(3e37);
+  for (const char* reduction : {"sum", "l1", "l2", "mean", "prod", "sum_square", "log_sum"})
+    for (const DType dtype : {DType::s8, DType::u32, DType::s64, DType::u64, DType::boolean})
+      EXPECT_EQ(reduction_bound(reduction, m, dtype), 0) << reduction;
+  EXPECT_GT(reduction_bound("log_sum_exp", m, DType::s32), 0) << "may truncate to the neighbour";
+  EXPECT_DOUBLE_EQ(reduction_bound("sum", m, DType::f64), 18 * 0x1p-53 * m.sum()) << "and f32's range is no matter";
+}
+
 TEST(Agree, WithoutABoundAsksForTheSameNumber) {
   EXPECT_TRUE(agree(DType::f32, 1, 1, 0));
   EXPECT_FALSE(agree(DType::f32, 1, 1 + 0x1p-23, 0));
@@ -211,6 +258,52 @@ TEST(EvaluateWithBounds, CarriesErrorsThroughTheGraph) {
   EXPECT_LE(bounds[2][0], 1.1 * ulp(DType::bf16, 100));
   EXPECT_TRUE(bounds[3].empty()) << "no reduction before it: the same bits";
   EXPECT_TRUE(same_values(b.values(), {10, 100}));
+}
+
+std::vector<double> bounds_of(const Op& op, const std::vector<Tensor>& inputs, DType dtype, Dims shape) {
+  Graph graph;
+  const auto value = [&](DType type, Dims dims) {
+    Value v;
+    v.id = static_cast<std::int64_t>(graph.values.size());
+    v.dtype = type;
+    v.ranked = true;
+    v.shape = std::move(dims);
+    graph.values.push_back(std::move(v));
+    return static_cast<ValueId>(graph.values.size() - 1);
+  };
+  graph.ops.push_back(op);
+  std::vector<ConstTensor> in;
+  for (const Tensor& tensor : inputs) {
+    graph.inputs.push_back(value(tensor.desc().dtype, tensor.desc().shape));
+    graph.ops[0].inputs.push_back(graph.inputs.back());
+    in.push_back(tensor.in());
+    if (op.kind == "Clip" && inputs.size() == 2 && in.size() == 1) graph.ops[0].inputs.push_back(kNone);
+  }
+  graph.outputs = {value(dtype, shape)};
+  graph.ops[0].outputs = graph.outputs;
+  Tensor out(dtype, std::move(shape));
+  const MutableTensor outputs[] = {out.out()};
+  std::vector<std::vector<double>> bounds;
+  const Status s = evaluate_with_bounds(graph, in, outputs, bounds);
+  EXPECT_TRUE(s.ok()) << s.message();
+  return s.ok() ? bounds[0] : std::vector<double>{kNan};
+}
+
+TEST(EvaluateWithBounds, FoldsRoundAndTheRestIsExact) {
+  const Tensor a(DType::f32, {2}, {1, -2}), b(DType::f32, {1}, {4}), c(DType::s32, {2}, {1, 2});
+  const auto sum = bounds_of(make_op(Dialect::onnx, "Sum"), {a, b, a}, DType::f32, {2});
+  ASSERT_EQ(sum.size(), 2U);
+  EXPECT_DOUBLE_EQ(sum[1], 4 * 8 * 0x1p-24);
+  const auto exact = [](const std::vector<double>& bounds) {
+    return std::all_of(bounds.begin(), bounds.end(), [](double bound) { return bound == 0; });
+  };
+  EXPECT_TRUE(exact(bounds_of(make_op(Dialect::onnx, "Sum"), {a, b}, DType::f32, {2})));
+  EXPECT_TRUE(exact(bounds_of(make_op(Dialect::onnx, "Max"), {a, b, a}, DType::f32, {2})));
+  EXPECT_TRUE(exact(bounds_of(make_op(Dialect::onnx, "Mean"), {c, c, c}, DType::s32, {2})));
+  EXPECT_TRUE(exact(bounds_of(make_op(Dialect::onnx, "ArgMax"), {a}, DType::s64, {1})));
+  EXPECT_TRUE(exact(bounds_of(make_op(Dialect::onnx, "ReduceSum"), {c}, DType::s32, {1})));
+  EXPECT_TRUE(exact(bounds_of(make_op(Dialect::onnx, "Clip"), {a, Tensor(DType::f32, {}, {0})}, DType::f32, {2})))
+      << "with its least bound left out";
 }
 
 }  // namespace

@@ -17,10 +17,10 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-double call(const char* name, double x, Parameters p = {}) { return find_function(name)->real(&x, p); }
+double call(const char* name, double x, Parameters p = {}) { return find_function(name)->real(std::span(&x, 1), p); }
 double call2(const char* name, double a, double b) {
   const double x[] = {a, b};
-  return find_function(name)->real(x, {});
+  return find_function(name)->real(std::span<const double>(x), {});
 }
 
 TEST(Functions, NamesAreUniqueAndFound) {
@@ -28,10 +28,10 @@ TEST(Functions, NamesAreUniqueAndFound) {
   for (const FunctionRow& row : all_functions()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_EQ(find_function(row.name), &row);
-    EXPECT_LE(row.arity, kMaxArity);
-    EXPECT_NE(row.real, nullptr);
+    EXPECT_LE(row.arity.least, row.arity.most);
+    EXPECT_TRUE(row.real != nullptr || row.integer != nullptr) << row.name;
   }
-  EXPECT_EQ(find_function("cosh"), nullptr);
+  EXPECT_EQ(find_function("gamma"), nullptr);
 }
 
 TEST(Functions, MaximumAndMinimumPropagateNanAndOrderZeros) {
@@ -97,8 +97,11 @@ TEST(Functions, FarFromZeroNothingOverflowsOrCancels) {
 
 TEST(Functions, NanComesOutOfAllThatTakeIt) {
   for (const FunctionRow& row : all_functions()) {
-    if (row.name == "greater_equal") continue;
-    const double x[] = {kNan, 1};
+    const std::set<std::string_view> judges = {
+        "and", "equal", "greater", "greater_equal", "isinf", "isnan", "less", "less_equal", "not", "or", "xor"};
+    if (row.real == nullptr || judges.contains(row.name)) continue;
+    const double pair[] = {kNan, 1};
+    const std::span<const double> x(pair, row.arity.least);
     EXPECT_TRUE(std::isnan(row.real(x, {.alpha = 1, .beta = 1, .min = -1, .max = 1}))) << row.name;
   }
 }
@@ -106,11 +109,12 @@ TEST(Functions, NanComesOutOfAllThatTakeIt) {
 TEST(Functions, IntegersWrapInsteadOfOverflowing) {
   const Integer most = static_cast<Integer>(std::numeric_limits<std::uint64_t>::max());
   const Integer pair[] = {most, most};
-  EXPECT_TRUE(find_function("mul")->integer(pair) == 1 - (Integer{1} << 65)) << "2^128 - 2^65 + 1, modulo 2^128";
+  EXPECT_TRUE(find_function("mul")->integer(std::span<const Integer>(pair), {}) == 1 - (Integer{1} << 65))
+      << "2^128 - 2^65 + 1, modulo 2^128";
   const Integer three[] = {3, 5};
-  EXPECT_EQ(static_cast<int>(find_function("sub")->integer(three)), -2);
-  EXPECT_EQ(static_cast<int>(find_function("max")->integer(three)), 5);
-  EXPECT_EQ(static_cast<int>(find_function("greater_equal")->integer(three)), 0);
+  EXPECT_EQ(static_cast<int>(find_function("sub")->integer(std::span<const Integer>(three), {})), -2);
+  EXPECT_EQ(static_cast<int>(find_function("max")->integer(std::span<const Integer>(three), {})), 5);
+  EXPECT_EQ(static_cast<int>(find_function("greater_equal")->integer(std::span<const Integer>(three), {})), 0);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -166,9 +167,69 @@ TEST(OpTable, CoreMapTakesAnyNumberOfTensorsOfAnyDtype) {
 TEST(OpTable, DialectsAreSeparate) {
   EXPECT_EQ(find_op(Dialect::onednn, "reduce"), nullptr);
   EXPECT_EQ(find_op(Dialect::core, "ReduceMax"), nullptr);
-  EXPECT_EQ(find_op(Dialect::onnx, "Abs"), nullptr) << "no onnx op has been described yet";
+  EXPECT_EQ(find_op(Dialect::onnx, "ReLU"), nullptr);
+  EXPECT_NE(find_op(Dialect::onnx, "Relu"), nullptr);
   EXPECT_EQ(find_op(Dialect::onednn, ""), nullptr);
   EXPECT_EQ(find_op(Dialect::onednn, "ReduceMaxx"), nullptr);
+}
+
+std::vector<int> versions_of(std::string_view name) {
+  std::vector<int> versions;
+  for (const OpVersion& version : find_op(Dialect::onnx, name)->versions) versions.push_back(version.since_version);
+  return versions;
+}
+
+TEST(OpTable, HasTheVersionsOfOnnxReductions) {
+  for (const char* name : {"ReduceMax", "ReduceMin"})
+    EXPECT_EQ(versions_of(name), (std::vector<int>{1, 11, 12, 13, 18, 20})) << name;
+  for (const char* name :
+       {"ReduceMean", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"})
+    EXPECT_EQ(versions_of(name), (std::vector<int>{1, 11, 13, 18})) << name;
+  EXPECT_EQ(versions_of("ReduceSum"), (std::vector<int>{1, 11, 13}));
+  for (const char* name : {"ArgMax", "ArgMin"}) EXPECT_EQ(versions_of(name), (std::vector<int>{1, 11, 12, 13})) << name;
+  for (const char* name : {"Max", "Min"}) EXPECT_EQ(versions_of(name), (std::vector<int>{1, 6, 8, 12, 13})) << name;
+  for (const char* name : {"Sum", "Mean"}) EXPECT_EQ(versions_of(name), (std::vector<int>{1, 6, 8, 13})) << name;
+}
+
+/// The dtypes that the first input takes by the version that the opset sees.
+DTypeSet dtypes_of(std::string_view name, int opset) {
+  const OpVersion& version = *version_for(*find_op(Dialect::onnx, name), opset);
+  return version.constraints[version.inputs[0].constraint].allowed;
+}
+
+TEST(OpTable, HasOnnxTypeConstraintsOfEachVersion) {
+  constexpr DTypeSet kFloats = bit(DType::f16) | bit(DType::f32) | bit(DType::f64);
+  constexpr DTypeSet kWide = bit(DType::s32) | bit(DType::u32) | bit(DType::s64) | bit(DType::u64);
+  constexpr DTypeSet kBytes = bit(DType::s8) | bit(DType::u8);
+  constexpr DTypeSet kAll = kFloats | kWide | kBytes | bit(DType::s16) | bit(DType::u16);
+  EXPECT_EQ(dtypes_of("ReduceMax", 11), kFloats | kWide);
+  EXPECT_EQ(dtypes_of("ReduceMax", 12), kFloats | kWide | kBytes);
+  EXPECT_EQ(dtypes_of("ReduceMin", 17), kFloats | kWide | kBytes | bit(DType::bf16));
+  EXPECT_EQ(dtypes_of("ReduceMin", 0), kFloats | kWide | kBytes | bit(DType::bf16) | bit(DType::boolean));
+  EXPECT_EQ(dtypes_of("ReduceSum", 12), kFloats | kWide);
+  EXPECT_EQ(dtypes_of("ReduceSum", 13), kFloats | kWide | bit(DType::bf16));
+  EXPECT_EQ(dtypes_of("ArgMax", 12), kAll);
+  EXPECT_EQ(dtypes_of("ArgMin", 13), kAll | bit(DType::bf16));
+  EXPECT_EQ(dtypes_of("Max", 11), kFloats);
+  EXPECT_EQ(dtypes_of("Max", 12), kAll);
+  EXPECT_EQ(dtypes_of("Mean", 13), kFloats | bit(DType::bf16));
+}
+
+TEST(OpTable, HasOnnxAxesAsAttributeOrInputByVersion) {
+  for (const auto& [name, first] :
+       {std::pair("ReduceSum", 13), std::pair("ReduceMax", 18), std::pair("ReduceL2", 18)}) {
+    const OpDesc& op = *find_op(Dialect::onnx, name);
+    const OpVersion& before = *version_for(op, first - 1);
+    const OpVersion& since = *version_for(op, first);
+    EXPECT_NE(attribute(before, "axes"), nullptr) << name;
+    EXPECT_EQ(before.inputs.size(), 1U) << name;
+    EXPECT_EQ(attribute(before, "noop_with_empty_axes"), nullptr) << name;
+    EXPECT_EQ(attribute(since, "axes"), nullptr) << name;
+    ASSERT_EQ(since.inputs.size(), 2U) << name;
+    EXPECT_TRUE(since.inputs[1].optional) << name;
+    EXPECT_NE(attribute(since, "noop_with_empty_axes"), nullptr) << name;
+    EXPECT_EQ(attribute(since, "keepdims")->default_text, "1") << name;
+  }
 }
 
 TEST(OpTable, PicksTheVersionThatAnOpsetSees) {

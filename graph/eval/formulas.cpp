@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/eval/formulas.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "graph/eval/functions.hpp"
+
+namespace tenfold::graph {
+namespace {
+
+/// Through unsigned, where overflow wraps.
+using Wide = unsigned __int128;
+
+/// No dtype is wider than this.
+constexpr Integer kWidest = 64;
+
+}  // namespace
+
+double sigmoid(double x) noexcept {
+  if (x >= 0) return 1 / (1 + std::exp(-x));
+  const double e = std::exp(x);
+  return e / (1 + e);
+}
+
+/// By erfc: 1 + erf cancels for negative x.
+double gelu_erf(double x) noexcept { return 0.5 * x * std::erfc(-x / std::numbers::sqrt2); }
+
+/// By 1 + tanh u = 2 sigmoid(2u), for the same reason.
+double gelu_tanh(double x) noexcept {
+  constexpr double kSqrtTwoByPi = 0.79788456080286535588;
+  return x * sigmoid(2 * kSqrtTwoByPi * (x + 0.044715 * x * x * x));
+}
+
+double softplus(double x, double beta) noexcept {
+  const double z = beta * x;
+  return ((z > 0 ? z : 0) + std::log1p(std::exp(-std::fabs(z)))) / beta;
+}
+
+double clamp(double x, double low, double high) noexcept { return ieee_minimum(ieee_maximum(x, low), high); }
+
+/// The fraction of a double below 2^52 is exact, and there is none above.
+double round_even(double x) noexcept {
+  const double below = std::floor(x);
+  const double rest = x - below;
+  if (!(std::fabs(x) < 0x1p52) || rest == 0) return x;
+  const bool up = rest > 0.5 || (rest == 0.5 && std::fmod(below, 2.0) != 0);
+  return std::copysign(up ? below + 1 : below, x);
+}
+
+double sign_of(double x) noexcept {
+  if (std::isnan(x)) return x;
+  return x > 0 ? 1 : x < 0 ? -1 : 0;
+}
+
+double floored_remainder(double x, double divisor) noexcept {
+  const double rest = std::fmod(x, divisor);
+  if (rest == 0) return std::copysign(rest, divisor);
+  return (rest < 0) != (divisor < 0) ? rest + divisor : rest;
+}
+
+Integer wrapping_add(Integer a, Integer b) noexcept {
+  return static_cast<Integer>(static_cast<Wide>(a) + static_cast<Wide>(b));
+}
+
+Integer wrapping_subtract(Integer a, Integer b) noexcept {
+  return static_cast<Integer>(static_cast<Wide>(a) - static_cast<Wide>(b));
+}
+
+Integer wrapping_multiply(Integer a, Integer b) noexcept {
+  return static_cast<Integer>(static_cast<Wide>(a) * static_cast<Wide>(b));
+}
+
+Integer quotient(Integer a, Integer b) noexcept { return b == 0 ? 0 : a / b; }
+
+Integer remainder_of(Integer a, Integer b, bool truncated) noexcept {
+  if (b == 0) return 0;
+  const Integer rest = a % b;
+  if (truncated || rest == 0 || (rest < 0) == (b < 0)) return rest;
+  return rest + b;
+}
+
+Integer integer_power(Integer x, Integer n) noexcept {
+  if (n < 0) {
+    if (x != 1 && x != -1) return 0;
+    n = -n;
+  }
+  Integer result = 1;
+  for (; n > 0; n /= 2) {
+    if (n % 2 == 1) result = wrapping_multiply(result, x);
+    x = wrapping_multiply(x, x);
+  }
+  return result;
+}
+
+Integer shifted(Integer x, Integer count, bool left) noexcept {
+  if (count < 0) return 0;
+  if (left) return count >= kWidest ? 0 : static_cast<Integer>(static_cast<Wide>(x) << static_cast<int>(count));
+  return x >> static_cast<int>(count < kWidest ? count : kWidest);
+}
+
+}  // namespace tenfold::graph

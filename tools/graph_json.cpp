@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See graph_json.hpp. The text is put together by hand, one op a line: keys that we do not know are kept as text and
+// must come out as they went in, which a JSON library's numbers do not.
+#include "tools/graph_json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "graph/eval/eval.hpp"
+#include "tools/report.hpp"
+
+namespace tenfold::tools {
+
+namespace {
+
+using graph::Op;
+using graph::Value;
+
+/// As many elements as the reader takes in one list.
+constexpr std::int64_t kMostElements = 1'000'000;
+
+std::string json_text(std::string_view text) {
+  return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string real_text(double value, int digits) {
+  if (std::isnan(value)) return "\"nan\"";
+  if (std::isinf(value)) return value > 0 ? "\"inf\"" : "\"-inf\"";
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.*g", digits, value);
+  std::string result = text.data();
+  // "-0" would be read as an integer, which has no such zero.
+  if (result.find_first_of(".e") == std::string::npos) result += ".0";
+  return result;
+}
+
+constexpr int kF32Digits = 9;
+constexpr int kF64Digits = 17;
+
+template <class List, class Text>
+std::string list_text(const List& list, Text&& text) {
+  std::string result = "[";
+  for (const auto& element : list) result += (result.size() > 1 ? ", " : "") + text(element);
+  return result + "]";
+}
+
+std::string integers_text(const std::vector<std::int64_t>& list) {
+  return list_text(list, [](std::int64_t i) { return std::to_string(i); });
+}
+
+std::string attribute_text(const graph::Attribute& attribute) {
+  const auto typed = [](const char* type, const std::string& value) {
+    return std::string(R"("type": ")") + type + R"(", "value": )" + value;
+  };
+  if (const auto* i = std::get_if<std::int64_t>(&attribute)) return typed("s64", std::to_string(*i));
+  if (const auto* d = std::get_if<double>(&attribute)) return typed("f32", real_text(*d, kF64Digits));
+  if (const auto* b = std::get_if<bool>(&attribute)) return typed("bool", *b ? "1" : "0");
+  if (const auto* s = std::get_if<std::string>(&attribute)) return typed("string", json_text(*s));
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&attribute))
+    return typed("s64[]", integers_text(*list));
+  return typed("f32[]",
+               list_text(std::get<std::vector<double>>(attribute), [](double d) { return real_text(d, kF64Digits); }));
+}
+
+std::string integer_text(const Value& value, std::size_t index) {
+  const std::byte* data = value.data.data();
+  const auto load = [&](auto element) {
+    std::memcpy(&element, data + index * sizeof(element), sizeof(element));
+    return std::to_string(element);
+  };
+  switch (value.dtype) {
+    case DType::s64: return load(std::int64_t{});
+    case DType::u64: return load(std::uint64_t{});
+    default:
+      return std::to_string(
+          static_cast<std::int64_t>(graph::load_real(value.dtype, data, static_cast<std::int64_t>(index))));
+  }
+}
+
+/// `, "data": [...]`.
+Result<std::string> data_text(const Value& value) {
+  const std::string what = "constant " + std::to_string(value.id);
+  if (row(value.dtype).bits < 8 || value.dtype == DType::f8_e5m2 || value.dtype == DType::f8_e4m3)
+    return Status(Code::unsupported_dtype,
+                  what + ": graph files hold no constants of " + std::string(to_string(value.dtype)));
+  const Result<std::int64_t> count = numel(value.shape);
+  if (!count.ok()) return count.status();
+  if (count.value() > kMostElements)
+    return Status(Code::unsupported_shape, what + " has " + std::to_string(count.value()) +
+                                               " elements; graph files hold at most " + std::to_string(kMostElements));
+  std::string text = ", \"data\": [";
+  for (std::int64_t i = 0; i < count.value(); ++i) {
+    if (i > 0) text += ", ";
+    if (is_floating(value.dtype))
+      text += real_text(graph::load_real(value.dtype, value.data.data(), i),
+                        value.dtype == DType::f64 ? kF64Digits : kF32Digits);
+    else
+      text += integer_text(value, static_cast<std::size_t>(i));
+  }
+  return text + "]";
+}
+
+class Writer {
+ public:
+  explicit Writer(const graph::Graph& graph) : graph_(graph), data_written_(graph.values.size(), 0) {}
+
+  Result<std::string> run() {
+    std::string text = "{\n";
+    text += "  \"version\": " + json_text(graph_.version) + ",\n";
+    text += "  \"engine_kind\": " + json_text(graph_.engine_kind) + ",\n";
+    text += "  \"fpmath_mode\": " + json_text(graph_.fpmath_mode) + ",\n";
+    for (const graph::ExtraKey& extra : graph_.extras) text += "  " + json_text(extra.key) + ": " + extra.json + ",\n";
+    text += "  \"input_ports\": " + ids_text(graph_.inputs) + ",\n";
+    text += "  \"output_ports\": " + ids_text(graph_.outputs) + ",\n";
+    text += "  \"graph\": [";
+    std::vector<Op> ends = make_ends();
+    bool first = true;
+    for (const auto* list : {&graph_.ops, &std::as_const(ends)}) {
+      for (const Op& op : *list) {
+        const Result<std::string> written = op_text(op);
+        if (!written.ok()) return written;
+        text += (first ? "\n    " : ",\n    ") + written.value();
+        first = false;
+      }
+    }
+    return text + "\n  ]\n}\n";
+  }
+
+ private:
+  std::string ids_text(const std::vector<graph::ValueId>& values) const {
+    return list_text(values, [&](graph::ValueId v) { return std::to_string(graph_.values[v].id); });
+  }
+
+  /// An End for each output that the reader would not know for one.
+  std::vector<Op> make_ends() const {
+    std::vector<char> used(graph_.values.size(), 0), ended(graph_.values.size(), 0);
+    std::int64_t next_id = 0;
+    for (const Op& op : graph_.ops) {
+      next_id = std::max(next_id, op.id == std::numeric_limits<std::int64_t>::max() ? 0 : op.id + 1);
+      const bool is_end = op.dialect == schemas::Dialect::onednn && op.kind == "End";
+      for (const graph::ValueId v : op.inputs)
+        if (v != graph::kNone) (is_end ? ended : used)[v] = 1;
+    }
+    std::vector<Op> ends;
+    for (const graph::ValueId v : graph_.outputs) {
+      if (ended[v] != 0 || (used[v] == 0 && graph_.values[v].producer != graph::kNone)) continue;
+      Op& end = ends.emplace_back();
+      end.id = next_id++;
+      end.kind = "End";
+      end.inputs.push_back(v);
+    }
+    return ends;
+  }
+
+  /// Keys that are kept with the op, at the place that they came from: "" is the op itself.
+  static std::string extras_text(const Op& op, std::string_view place) {
+    std::string text;
+    for (const graph::ExtraKey& extra : op.extras) {
+      const std::string_view key = extra.key;
+      const bool nested = key.starts_with("attrs/") || key.starts_with("inputs/") || key.starts_with("outputs/");
+      if (place.empty() ? nested : !key.starts_with(place)) continue;
+      text += ", " + json_text(key.substr(place.size())) + ": " + extra.json;
+    }
+    return text;
+  }
+
+  Result<std::string> tensor_text(const Op& op, graph::ValueId v, const std::string& place) {
+    if (v == graph::kNone) return std::string("null");
+    const Value& value = graph_.values[v];
+    const Dims unknown{kUnknownDim};
+    std::string text = "{\"id\": " + std::to_string(value.id) + ", \"dtype\": " + json_text(to_string(value.dtype)) +
+                       ", \"shape\": " + integers_text(value.ranked ? value.shape : unknown) + ", \"stride\": " +
+                       integers_text(graph::is_static(value) ? strides_of(graph::desc_of(value)) : unknown) +
+                       ", \"layout_type\": " + json_text(graph::to_string(value.layout)) +
+                       ", \"property_type\": " + json_text(graph::to_string(value.property));
+    if (!value.name.empty()) text += ", \"name\": " + json_text(value.name);
+    if (value.is_constant && data_written_[v] == 0) {
+      const Result<std::string> data = data_text(value);
+      if (!data.ok()) return data;
+      text += data.value();
+      data_written_[v] = 1;
+    }
+    return text + extras_text(op, place) + "}";
+  }
+
+  Result<std::string> tensors_text(const Op& op, const std::vector<graph::ValueId>& values, const std::string& role) {
+    std::string text;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const Result<std::string> tensor = tensor_text(op, values[i], role + "/" + std::to_string(i) + "/");
+      if (!tensor.ok()) return tensor;
+      text += (i > 0 ? ", " : "") + tensor.value();
+    }
+    return "\"" + role + "\": [" + text + "]";
+  }
+
+  Result<std::string> op_text(const Op& op) {
+    if (op.dialect == schemas::Dialect::core)
+      return Status(Code::unsupported_op, graph::describe(op) + ": graph files hold no core ops");
+    std::string text =
+        "{\"id\": " + std::to_string(op.id) + ", \"name\": " + json_text(op.name) + ", \"kind\": " + json_text(op.kind);
+    if (op.dialect != schemas::Dialect::onednn) text += ", \"dialect\": " + json_text(schemas::to_string(op.dialect));
+    if (op.opset != 0) text += ", \"opset\": " + std::to_string(op.opset);
+    text += ", \"attrs\": {";
+    bool first = true;
+    for (const graph::NamedAttribute& attribute : op.attributes) {
+      text += (first ? "" : ", ") + json_text(attribute.name) + ": {" + attribute_text(attribute.value) +
+              extras_text(op, "attrs/" + attribute.name + "/") + "}";
+      first = false;
+    }
+    const Result<std::string> inputs = tensors_text(op, op.inputs, "inputs");
+    if (!inputs.ok()) return inputs;
+    const Result<std::string> outputs = tensors_text(op, op.outputs, "outputs");
+    if (!outputs.ok()) return outputs;
+    return text + "}, " + inputs.value() + ", " + outputs.value() + extras_text(op, "") + "}";
+  }
+
+  const graph::Graph& graph_;
+  std::vector<char> data_written_;
+};
+
+}  // namespace
+
+Result<std::string> graph_json(const graph::Graph& graph) { return Writer(graph).run(); }
+
+}  // namespace tenfold::tools
