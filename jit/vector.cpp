@@ -13,6 +13,7 @@ FloatBits float_bits(DType dtype) {
   switch (dtype) {
     case DType::bf16: return {0x7f80, 0xff80, 0x7fc0};
     case DType::f16: return {0x7c00, 0xfc00, 0x7e00};
+    case DType::f64: return {0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000};
     default: return {0x7f800000, 0xff800000, 0x7fc00000};
   }
 }

@@ -70,8 +70,8 @@ void write_space(const TensorDesc& in, const TensorDesc& out, const std::vector<
 Result<kernel::KernelSpec> lower_reduce(const graph::Graph& graph, const graph::Op& op) {
   const TensorDesc in = graph::desc_of(graph.values[op.inputs[0]]);
   const TensorDesc out = graph::desc_of(graph.values[op.outputs[0]]);
-  if (in.dtype != DType::f32 && in.dtype != DType::bf16 && in.dtype != DType::f16)
-    return Status(Code::unsupported_dtype, "no kernels for " + std::string(to_string(in.dtype)) + " yet");
+  if (in.dtype == DType::undef || row(in.dtype).bits < 8 || in.dtype == DType::f8_e5m2 || in.dtype == DType::f8_e4m3)
+    return Status(Code::unsupported_dtype, "no kernels for " + std::string(to_string(in.dtype)));
   const auto written = graph::attribute_or<std::vector<std::int64_t>>(op, "axes", {});
   Result<std::vector<std::int64_t>> axes =
       graph::normalize_axes(written, static_cast<int>(in.shape.size()), graph::describe(op));
