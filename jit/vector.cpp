@@ -9,6 +9,14 @@ std::unique_ptr<VectorLayer> VectorLayer::make(Assembler& assembler, target::Isa
   return isa == target::Isa::avx2 ? make_avx2_layer(assembler) : make_avx512_layer(assembler);
 }
 
+void VectorLayer::arithmetic_pd(Arithmetic op, const Xbyak::Xmm& d, const Xbyak::Xmm& a, const Xbyak::Xmm& b) {
+  if (op == Arithmetic::add) {
+    code_.vaddpd(d, a, b);
+  } else {
+    code_.vmulpd(d, a, b);
+  }
+}
+
 FloatBits float_bits(DType dtype) {
   switch (dtype) {
     case DType::bf16: return {0x7f80, 0xff80, 0x7fc0};

@@ -97,6 +97,9 @@ class VectorLayer {
                             Part part) = 0;
 
  protected:
+  /// Whole registers of one width, which is that of `d`.
+  void arithmetic_pd(Arithmetic op, const Xbyak::Xmm& d, const Xbyak::Xmm& a, const Xbyak::Xmm& b);
+
   Assembler& assembler_;
   Xbyak::CodeGenerator& code_;
 };

@@ -379,14 +379,6 @@ class Avx2Layer final : public VectorLayer {
     code_.vpermq(ymm(s, 0), ymm(s, 0), 0xd8);
   }
 
-  void arithmetic_pd(Arithmetic op, const Xmm& d, const Xmm& a, const Xmm& b) {
-    if (op == Arithmetic::add) {
-      code_.vaddpd(d, a, b);
-    } else {
-      code_.vmulpd(d, a, b);
-    }
-  }
-
   /// Lanes above a constant, as signed integers.
   void greater_than(const Ymm& d, const Ymm& a, std::uint64_t constant, int bytes) {
     switch (bytes) {

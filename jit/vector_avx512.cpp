@@ -300,14 +300,6 @@ class Avx512Layer final : public VectorLayer {
     }
   }
 
-  void arithmetic_pd(Arithmetic op, const Xmm& d, const Xmm& a, const Xmm& b) {
-    if (op == Arithmetic::add) {
-      code_.vaddpd(d, a, b);
-    } else {
-      code_.vmulpd(d, a, b);
-    }
-  }
-
   const Opmask tail_{1};
   const Opmask mask_{2};
   const Opmask nan_{3};

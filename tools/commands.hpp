@@ -32,6 +32,7 @@ int check_graphs(const CheckOptions& options);
 
 struct ExplainOptions {
   std::string graph;
+  std::vector<std::string> shapes;  ///< "ID=4096x1024"
   std::string target;
   std::string dump;  ///< a pass, or "all"
   bool json = false;
