@@ -85,7 +85,11 @@ class Columns {
     Gpr stride(n_.a), count(n_.a);
     n_.load_input_stride(stride, n_.schedule.vector_level);
     load_count(count, part);
-    n_.stage_in(from, stride, count);
+    if (part == Part::tail) {
+      n_.stage_tail(from, stride, count);
+    } else {
+      n_.stage_in(from, stride, count);
+    }
     n_.s.step(0, Nest::staging(), part);
   }
 

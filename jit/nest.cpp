@@ -101,6 +101,11 @@ void Nest::stage_in(const Reg64& from, const Reg64& stride, const Reg64& count) 
   copy_elements(from, stride, count, s.input_bytes(), true);
 }
 
+void Nest::stage_tail(const Reg64& from, const Reg64& stride, const Reg64& count) {
+  if (!s.loads_tails()) s.clear_staging(staging());
+  stage_in(from, stride, count);
+}
+
 void Nest::stage_out(const Reg64& to, const Reg64& stride, const Reg64& count) {
   copy_elements(to, stride, count, s.output_bytes(), false);
 }
@@ -114,7 +119,10 @@ void Nest::copy_elements(const Reg64& operand, const Reg64& stride, const Reg64&
   const Reg64 &at = own[0], &index = own[1], &element = own[2];
   for (const Reg64& reg : own) c.push(reg);
   const auto move = [&](const Xbyak::RegExp& from, const Xbyak::RegExp& to) {
-    if (bytes == 2) {
+    if (bytes == 1) {
+      c.movzx(element.cvt32(), c.byte[from]);
+      c.mov(c.byte[to], element.cvt8());
+    } else if (bytes == 2) {
       c.movzx(element.cvt32(), c.word[from]);
       c.mov(c.word[to], element.cvt16());
     } else if (bytes == 4) {

@@ -50,6 +50,8 @@ struct Nest {
   /// Copies `count` elements from the staging area to the output, `stride` bytes apart.
   void stage_out(const Xbyak::Reg64& to, const Xbyak::Reg64& stride, const Xbyak::Reg64& count);
   static Memory staging();
+  /// The same for a tail that step() cannot load itself: what is past it are start values.
+  void stage_tail(const Xbyak::Reg64& from, const Xbyak::Reg64& stride, const Xbyak::Reg64& count);
 
  private:
   void copy_elements(const Xbyak::Reg64& operand, const Xbyak::Reg64& stride, const Xbyak::Reg64& count, int bytes,

@@ -19,7 +19,7 @@ class Rows {
  public:
   explicit Rows(Nest& nest)
       : n_(nest), c_(nest.c), unroll_(nest.input_contiguous() ? nest.schedule.unroll : 1), p_(nest.a), steps_(nest.a) {
-    if (!n_.input_contiguous()) element_stride_.emplace(nest.a);
+    if (!n_.input_contiguous() || !n_.s.loads_tails()) element_stride_.emplace(nest.a);
   }
 
   void emit() {
@@ -66,7 +66,7 @@ class Rows {
     c_.mov(p_, n_.in);
     n_.load_extent(steps_, n_.schedule.vector_level);
     c_.shr(steps_, std::countr_zero(static_cast<unsigned>(n_.s.lanes())));
-    if (!n_.input_contiguous()) n_.load_input_stride(*element_stride_, n_.schedule.vector_level);
+    if (element_stride_) n_.load_input_stride(*element_stride_, n_.schedule.vector_level);
     if (n_.s.chained()) {
       blocks();
     } else {
@@ -156,10 +156,10 @@ class Rows {
     c_.L(partial);
     c_.test(tail, tail);
     c_.jz(flush);
-    if (n_.input_contiguous()) {
+    if (n_.input_contiguous() && n_.s.loads_tails()) {
       n_.s.step(0, p_.reg(), Part::tail);
     } else {
-      n_.stage_in(p_, *element_stride_, tail);
+      n_.stage_tail(p_, *element_stride_, tail);
       n_.s.step(0, Nest::staging(), Part::tail);
     }
     c_.L(flush);

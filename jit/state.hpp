@@ -26,7 +26,7 @@ class ReduceState {
   ReduceState(const ReduceState&) = delete;
   ReduceState& operator=(const ReduceState&) = delete;
 
-  int lanes() const { return schedule::lanes_per_step(lanes_); }
+  int lanes() const { return schedule::lanes_per_step(lanes_, input_); }
   int input_bytes() const { return byte_size(input_); }
   int output_bytes() const { return byte_size(output_); }
   int step_bytes() const { return lanes() * input_bytes(); }
@@ -34,7 +34,7 @@ class ReduceState {
   /// True when a set must be flushed into the totals after kChain steps.
   bool chained() const { return lanes_ == schedule::Lanes::chained_f32; }
   /// True when step() can read a tail of elements straight from an operand.
-  bool loads_tails() const { return lanes_ != schedule::Lanes::wide_f64; }
+  virtual bool loads_tails() const;
   bool stores_tails() const;
   virtual bool has_second_pass() const { return false; }
   /// What the emission calls below concern from now on.
@@ -44,6 +44,8 @@ class ReduceState {
   virtual void init_set(int set) = 0;
   virtual void step(int set, const Memory& from, Part part) = 0;
   virtual void merge(int into, int from) = 0;
+  /// Fills the staging area with start values, so that a tail staged over it reads as a whole step.
+  virtual void clear_staging(const Memory& staging) = 0;
 
   /// Totals: what an output has seen. For states without chains, set 0 is the total and flush() nothing.
   virtual void init_totals() = 0;

@@ -24,8 +24,9 @@ enum class Part {
   one,   ///< lane 0; the others may hold anything
 };
 
-enum class Extreme { greatest_signed, greatest_unsigned, least_unsigned };
 enum class Arithmetic { add, multiply };
+/// On lanes of 8, 16, 32 or 64 bits; add and multiply wrap.
+enum class IntegerOp { add, multiply, greatest_signed, greatest_unsigned, least_signed, least_unsigned };
 
 /// Memory operands are base + index * scale + displacement; `tail` parts take no index.
 using Memory = Xbyak::RegExp;
@@ -50,6 +51,8 @@ class VectorLayer {
   virtual void load32(Vec d, DType dtype, const Memory& from, Part part) = 0;
   /// 32 elements of 16 bits, as they are.
   virtual void load16(Vec d, const Memory& from, Part part) = 0;
+  /// 64 bytes of integers of `lane_bits`, as they are; a tail only where loads_tails_of() says so.
+  virtual void load_integers(Vec d, const Memory& from, int lane_bits, Part part) = 0;
   /// 64 bytes as they are; `full` parts of everything.
   virtual void load_bytes(Vec d, const Memory& from) = 0;
   virtual void store_bytes(const Memory& to, Vec s) = 0;
@@ -57,29 +60,36 @@ class VectorLayer {
   /// Rounds 16 f32 lanes to `dtype`, to nearest even, and stores them. NaNs must be canonical. Clobbers `s`.
   virtual void store32(const Memory& to, DType dtype, Vec s, Part part) = 0;
   virtual void store16(const Memory& to, Vec s, Part part) = 0;
+  virtual void store_integers(const Memory& to, Vec s, int lane_bits, Part part) = 0;
   /// Lane 0 of an f64 vector.
   virtual void store64_one(const Memory& to, Vec s) = 0;
-  /// True when store32 and store16 can write a tail of elements of this size.
+  /// True when loads, and stores, of a tail of elements of this size exist.
+  virtual bool loads_tails_of(int element_bytes) const = 0;
   virtual bool stores_tails_of(int element_bytes) const = 0;
 
   virtual void splat(Vec d, std::uint64_t pattern, int bytes) = 0;
   virtual void abs32(Vec d) = 0;
   virtual void arithmetic32(Arithmetic op, Vec d, Vec a, Vec b) = 0;
   virtual void arithmetic32(Arithmetic op, Vec d, Vec a, const Memory& b) = 0;
-  virtual void extreme(Extreme op, Vec d, Vec a, Vec b, int lane_bits) = 0;
+  virtual void integer(IntegerOp op, Vec d, Vec a, Vec b, int lane_bits) = 0;
+  virtual void abs_integer(Vec d, int lane_bits) = 0;
 
   /// f32 lanes 0-7 into `lo`, 8-15 into `hi`, as f64. `lo` may be `s`.
   virtual void widen(Vec lo, Vec hi, Vec s) = 0;
   virtual void narrow(Vec d, Vec lo, Vec hi, Part part) = 0;
   virtual void arithmetic64(Arithmetic op, Vec d, Vec a, Vec b) = 0;
+  virtual void abs64(Vec d) = 0;
   virtual void divide64(Vec d, const Memory& by_f64, Part part) = 0;
   virtual void square_root64(Vec d, Part part) = 0;
   /// Every NaN becomes 0x7fc00000.
   virtual void canonical_nan32(Vec d, Part part) = 0;
+  /// Every NaN becomes 0x7ff8000000000000.
+  virtual void canonical_nan64(Vec d, Part part) = 0;
 
   /// Lanes to one: lane i with lane i + 8, then + 4, + 2, + 1. The result is lane 0 of `lo`; clobbers both.
   virtual void fold64(Arithmetic op, Vec lo, Vec hi) = 0;
-  virtual void fold_extreme(Extreme op, Vec d, int lane_bits) = 0;
+  /// Clobbers vector vectors() - 1.
+  virtual void fold_integer(IntegerOp op, Vec d, int lane_bits) = 0;
   /// Jumps when every lane's sign bit is `set`. Clobbers nothing.
   virtual void jump_if_signs(Vec v, bool set, int lane_bits, const Xbyak::Label& target, Part part) = 0;
   /// The answer of an order state (signed greatest, unsigned greatest, unsigned least of raw bits), in `greatest`.
@@ -87,6 +97,9 @@ class VectorLayer {
                             Part part) = 0;
 
  protected:
+  /// Whole registers of one width, which is that of `d`.
+  void arithmetic_pd(Arithmetic op, const Xbyak::Xmm& d, const Xbyak::Xmm& a, const Xbyak::Xmm& b);
+
   Assembler& assembler_;
   Xbyak::CodeGenerator& code_;
 };

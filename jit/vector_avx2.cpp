@@ -4,6 +4,7 @@
 // There are no masked 16-bit loads here: a tail of 16-bit elements is its whole 32-bit pairs, loaded under a mask, and
 // the odd last element, broadcast and masked into its place.
 #include "jit/frame.hpp"
+#include "jit/vector_integer.hpp"
 #include "jit/vector_isa.hpp"
 
 namespace tenfold::jit {
@@ -12,6 +13,7 @@ namespace {
 using Xbyak::Xmm;
 using Xbyak::Ymm;
 
+constexpr std::uint64_t kSign64 = std::uint64_t{1} << 63;
 constexpr int kLaneMask = frame::kMasks;       // lane is in the tail
 constexpr int kPairMask = frame::kMasks + 64;  // both 16-bit halves of the dword are in the tail
 constexpr int kOddMask = frame::kMasks + 128;  // 16-bit lane is the odd last one
@@ -84,6 +86,29 @@ class Avx2Layer final : public VectorLayer {
     }
   }
 
+  void load_integers(Vec d, const Memory& from, int lane_bits, Part part) override {
+    if (part == Part::tail && lane_bits == 32) {
+      load32(d, DType::f32, from, part);
+    } else {
+      load16(d, from, part);
+    }
+  }
+
+  void store_integers(const Memory& to, Vec s, int lane_bits, Part part) override {
+    if (part == Part::one) {
+      switch (lane_bits) {
+        case 8: code_.vpextrb(code_.byte[to], xmm(s), 0); break;
+        case 16: code_.vpextrw(code_.word[to], xmm(s), 0); break;
+        case 32: code_.vmovd(code_.dword[to], xmm(s)); break;
+        default: code_.vmovq(code_.qword[to], xmm(s)); break;
+      }
+    } else if (part == Part::tail) {
+      store_dwords(to, s, part);
+    } else {
+      store_bytes(to, s);
+    }
+  }
+
   void load_bytes(Vec d, const Memory& from) override {
     for (int half = 0; half < 2; ++half) code_.vmovdqu(ymm(d, half), code_.ptr[from + 32 * half]);
   }
@@ -120,6 +145,7 @@ class Avx2Layer final : public VectorLayer {
   }
 
   void store64_one(const Memory& to, Vec s) override { code_.vmovsd(code_.ptr[to], xmm(s)); }
+  bool loads_tails_of(int element_bytes) const override { return element_bytes == 2 || element_bytes == 4; }
   bool stores_tails_of(int element_bytes) const override { return element_bytes == 4; }
 
   void splat(Vec d, std::uint64_t pattern, int bytes) override {
@@ -156,8 +182,13 @@ class Avx2Layer final : public VectorLayer {
     }
   }
 
-  void extreme(Extreme op, Vec d, Vec a, Vec b, int lane_bits) override {
-    for (int half = 0; half < 2; ++half) extreme_of(op, ymm(d, half), ymm(a, half), ymm(b, half), lane_bits);
+  void integer(IntegerOp op, Vec d, Vec a, Vec b, int lane_bits) override {
+    for (int half = 0; half < 2; ++half)
+      integer_avx2(assembler_, op, ymm(d, half), ymm(a, half), ymm(b, half), lane_bits);
+  }
+
+  void abs_integer(Vec d, int lane_bits) override {
+    for (int half = 0; half < 2; ++half) abs_integer_avx2(assembler_, ymm(d, half), lane_bits);
   }
 
   void widen(Vec lo, Vec hi, Vec s) override {
@@ -185,6 +216,11 @@ class Avx2Layer final : public VectorLayer {
 
   void arithmetic64(Arithmetic op, Vec d, Vec a, Vec b) override {
     for (int half = 0; half < 2; ++half) arithmetic_pd(op, ymm(d, half), ymm(a, half), ymm(b, half));
+  }
+
+  void abs64(Vec d) override {
+    for (int half = 0; half < 2; ++half)
+      code_.vandpd(ymm(d, half), ymm(d, half), assembler_.splat(0x7fffffffffffffff, 8));
   }
 
   void divide64(Vec d, const Memory& by_f64, Part part) override {
@@ -216,6 +252,13 @@ class Avx2Layer final : public VectorLayer {
     }
   }
 
+  void canonical_nan64(Vec d, Part part) override {
+    for (int half = 0; half < (part == Part::one ? 1 : 2); ++half) {
+      code_.vcmpunordpd(Ymm(15), ymm(d, half), ymm(d, half));
+      code_.vblendvpd(ymm(d, half), ymm(d, half), assembler_.splat(0x7ff8000000000000, 8), Ymm(15));
+    }
+  }
+
   void fold64(Arithmetic op, Vec lo, Vec hi) override {
     arithmetic64(op, lo, lo, hi);
     arithmetic_pd(op, ymm(lo, 0), ymm(lo, 0), ymm(lo, 1));
@@ -225,24 +268,27 @@ class Avx2Layer final : public VectorLayer {
     arithmetic_pd(op, xmm(lo), xmm(lo), Xmm(15));
   }
 
-  void fold_extreme(Extreme op, Vec d, int lane_bits) override {
-    extreme_of(op, ymm(d, 0), ymm(d, 0), ymm(d, 1), lane_bits);
-    code_.vextracti128(Xmm(15), ymm(d, 0), 1);
-    extreme_of(op, xmm(d), xmm(d), Xmm(15), lane_bits);
-    for (int shuffle : {0x4e, 0xb1}) {
-      code_.vpshufd(Xmm(15), xmm(d), static_cast<std::uint8_t>(shuffle));
-      extreme_of(op, xmm(d), xmm(d), Xmm(15), lane_bits);
+  void fold_integer(IntegerOp op, Vec d, int lane_bits) override {
+    // ymm13 is the upper half of the vector that this may clobber; 14 and 15 the operations need themselves.
+    const Xmm other(13);
+    integer_avx2(assembler_, op, ymm(d, 0), ymm(d, 0), ymm(d, 1), lane_bits);
+    code_.vextracti128(other, ymm(d, 0), 1);
+    integer_avx2(assembler_, op, xmm(d), xmm(d), other, lane_bits);
+    code_.vpshufd(other, xmm(d), 0x4e);
+    integer_avx2(assembler_, op, xmm(d), xmm(d), other, lane_bits);
+    for (int bits = 32; bits >= lane_bits; bits /= 2) {
+      code_.vpsrlq(other, xmm(d), static_cast<std::uint8_t>(bits));
+      integer_avx2(assembler_, op, xmm(d), xmm(d), other, lane_bits);
     }
-    if (lane_bits == 32) return;
-    code_.vpsrld(Xmm(15), xmm(d), 16);
-    extreme_of(op, xmm(d), xmm(d), Xmm(15), lane_bits);
   }
 
   void jump_if_signs(Vec v, bool set, int lane_bits, const Xbyak::Label& target, Part part) override {
     // vptest: ZF says that no tested bit is set, CF that all are.
     const Xbyak::Address signs = assembler_.splat(std::uint64_t{1} << (lane_bits - 1), lane_bits / 8);
-    if (part == Part::one) {
-      lane_bits == 16 ? code_.vpbroadcastw(Ymm(15), xmm(v)) : code_.vpbroadcastd(Ymm(15), xmm(v));
+    if (part == Part::one && lane_bits == 16) {
+      code_.vpbroadcastw(Ymm(15), xmm(v));
+    } else if (part == Part::one) {
+      lane_bits == 64 ? code_.vpbroadcastq(Ymm(15), xmm(v)) : code_.vpbroadcastd(Ymm(15), xmm(v));
     } else if (set) {
       code_.vpand(Ymm(15), ymm(v, 0), ymm(v, 1));
     } else {
@@ -333,46 +379,40 @@ class Avx2Layer final : public VectorLayer {
     code_.vpermq(ymm(s, 0), ymm(s, 0), 0xd8);
   }
 
-  void arithmetic_pd(Arithmetic op, const Xmm& d, const Xmm& a, const Xmm& b) {
-    if (op == Arithmetic::add) {
-      code_.vaddpd(d, a, b);
-    } else {
-      code_.vmulpd(d, a, b);
-    }
-  }
-
-  void extreme_of(Extreme op, const Xmm& d, const Xmm& a, const Xmm& b, int lane_bits) {
-    const bool words = lane_bits == 16;
-    switch (op) {
-      case Extreme::greatest_signed: words ? code_.vpmaxsw(d, a, b) : code_.vpmaxsd(d, a, b); break;
-      case Extreme::greatest_unsigned: words ? code_.vpmaxuw(d, a, b) : code_.vpmaxud(d, a, b); break;
-      case Extreme::least_unsigned: words ? code_.vpminuw(d, a, b) : code_.vpminud(d, a, b); break;
+  /// Lanes above a constant, as signed integers.
+  void greater_than(const Ymm& d, const Ymm& a, std::uint64_t constant, int bytes) {
+    switch (bytes) {
+      case 2: code_.vpcmpgtw(d, a, assembler_.splat(constant, bytes)); break;
+      case 4: code_.vpcmpgtd(d, a, assembler_.splat(constant, bytes)); break;
+      default: code_.vpcmpgtq(d, a, assembler_.splat(constant, bytes)); break;
     }
   }
 
   void finish_order_half(bool maximum, DType dtype, const Ymm& greatest, const Ymm& greatest_unsigned,
                          const Ymm& least_unsigned) {
     const FloatBits bits = float_bits(dtype);
-    const bool words = byte_size(dtype) == 2;
-    const int bytes = words ? 2 : 4;
+    const int bytes = byte_size(dtype);
     // A NaN was seen: positive ones are above infinity as signed, negative ones above -infinity as unsigned.
-    if (words) {
-      code_.vpcmpgtw(Ymm(14), greatest, assembler_.splat(bits.infinity, bytes));
-      code_.vpmaxuw(Ymm(15), greatest_unsigned, assembler_.splat(bits.negative_infinity + 1, bytes));
-      code_.vpcmpeqw(Ymm(15), Ymm(15), greatest_unsigned);
-    } else {
-      code_.vpcmpgtd(Ymm(14), greatest, assembler_.splat(bits.infinity, bytes));
+    greater_than(Ymm(14), greatest, bits.infinity, bytes);
+    if (bytes == 8) {
+      code_.vpxor(Ymm(15), greatest_unsigned, assembler_.splat(kSign64, bytes));
+      greater_than(Ymm(15), Ymm(15), bits.negative_infinity ^ kSign64, bytes);
+    } else if (bytes == 4) {
       code_.vpmaxud(Ymm(15), greatest_unsigned, assembler_.splat(bits.negative_infinity + 1, bytes));
       code_.vpcmpeqd(Ymm(15), Ymm(15), greatest_unsigned);
+    } else {
+      code_.vpmaxuw(Ymm(15), greatest_unsigned, assembler_.splat(bits.negative_infinity + 1, bytes));
+      code_.vpcmpeqw(Ymm(15), Ymm(15), greatest_unsigned);
     }
     code_.vpor(Ymm(14), Ymm(14), Ymm(15));
     // Greatest: the signed greatest unless all are negative, then the least unsigned. Least: the greatest unsigned if
     // any is negative, else the least unsigned.
     const Ymm& chosen = maximum ? greatest : greatest_unsigned;
-    if (words) {
-      code_.vpsraw(Ymm(15), chosen, 15);
+    if (bytes == 8) {
+      code_.vpxor(Ymm(15), Ymm(15), Ymm(15));
+      code_.vpcmpgtq(Ymm(15), Ymm(15), chosen);
     } else {
-      code_.vpsrad(Ymm(15), chosen, 31);
+      bytes == 4 ? code_.vpsrad(Ymm(15), chosen, 31) : code_.vpsraw(Ymm(15), chosen, 15);
     }
     if (maximum) {
       code_.vpblendvb(greatest, greatest, least_unsigned, Ymm(15));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The vector layer for AVX-512 (F, BW, DQ, VL): a virtual vector is a zmm; k1 holds the tail, k2 and zmm31 are the
-// layer's own. BF16 and FP16 extensions are not used: VCVTNEPS2BF16 flushes denormals, which the contract forbids, and
-// widening, order and rounding need nothing that F and BW lack.
+// The vector layer for AVX-512 (F, BW, DQ, VL): a virtual vector is a zmm; k1 holds the tail, k2, k3, zmm30 and
+// zmm31 are the layer's own. BF16 and FP16 extensions are not used: VCVTNEPS2BF16 flushes denormals, which the contract
+// forbids, and widening, order and rounding need nothing that F and BW lack.
+#include "jit/vector_integer.hpp"
 #include "jit/vector_isa.hpp"
 
 namespace tenfold::jit {
@@ -17,7 +18,7 @@ class Avx512Layer final : public VectorLayer {
  public:
   using VectorLayer::VectorLayer;
 
-  int vectors() const override { return 31; }
+  int vectors() const override { return 30; }
 
   void prepare_tail(const Xbyak::Reg64& count, int, int) override {
     Gpr bits(assembler_);
@@ -28,10 +29,12 @@ class Avx512Layer final : public VectorLayer {
 
   void fill_past_tail(Vec v, std::uint64_t pattern, int lane_bits) override {
     code_.knotq(mask_, tail_);
-    if (lane_bits == 16) {
-      code_.vmovdqu16(zmm(v) | mask_, assembler_.splat(pattern, 2));
-    } else {
-      code_.vmovdqu32(zmm(v) | mask_, assembler_.splat(pattern, 4));
+    const Xbyak::Address fill = assembler_.splat(pattern, lane_bits / 8);
+    switch (lane_bits) {
+      case 8: code_.vmovdqu8(zmm(v) | mask_, fill); break;
+      case 16: code_.vmovdqu16(zmm(v) | mask_, fill); break;
+      case 32: code_.vmovdqu32(zmm(v) | mask_, fill); break;
+      default: code_.vmovdqu64(zmm(v) | mask_, fill); break;
     }
   }
 
@@ -51,6 +54,27 @@ class Avx512Layer final : public VectorLayer {
 
   void load16(Vec d, const Memory& from, Part part) override {
     code_.vmovdqu16(part == Part::tail ? zmm(d) | tail_ | Xbyak::util::T_z : zmm(d), code_.ptr[from]);
+  }
+
+  void load_integers(Vec d, const Memory& from, int lane_bits, Part part) override {
+    const Zmm to = part == Part::tail ? zmm(d) | tail_ | Xbyak::util::T_z : zmm(d);
+    switch (lane_bits) {
+      case 8: code_.vmovdqu8(to, code_.ptr[from]); break;
+      case 16: code_.vmovdqu16(to, code_.ptr[from]); break;
+      case 32: code_.vmovdqu32(to, code_.ptr[from]); break;
+      default: code_.vmovdqu64(to, code_.ptr[from]); break;
+    }
+  }
+
+  void store_integers(const Memory& to, Vec s, int lane_bits, Part part) override {
+    const Xbyak::Address address = part == Part::tail ? code_.ptr[to] | tail_ : code_.ptr[to];
+    const bool one = part == Part::one;
+    switch (lane_bits) {
+      case 8: one ? code_.vpextrb(code_.byte[to], xmm(s), 0) : code_.vmovdqu8(address, zmm(s)); break;
+      case 16: one ? code_.vpextrw(code_.word[to], xmm(s), 0) : code_.vmovdqu16(address, zmm(s)); break;
+      case 32: one ? code_.vmovd(code_.dword[to], xmm(s)) : code_.vmovdqu32(address, zmm(s)); break;
+      default: one ? code_.vmovq(code_.qword[to], xmm(s)) : code_.vmovdqu64(address, zmm(s)); break;
+    }
   }
 
   void load_bytes(Vec d, const Memory& from) override { code_.vmovdqu64(zmm(d), code_.ptr[from]); }
@@ -88,6 +112,7 @@ class Avx512Layer final : public VectorLayer {
   }
 
   void store64_one(const Memory& to, Vec s) override { code_.vmovsd(code_.ptr[to], xmm(s)); }
+  bool loads_tails_of(int) const override { return true; }
   bool stores_tails_of(int) const override { return true; }
 
   void splat(Vec d, std::uint64_t pattern, int bytes) override {
@@ -103,9 +128,11 @@ class Avx512Layer final : public VectorLayer {
   void arithmetic32(Arithmetic op, Vec d, Vec a, Vec b) override { arithmetic_ps(op, d, a, zmm(b)); }
   void arithmetic32(Arithmetic op, Vec d, Vec a, const Memory& b) override { arithmetic_ps(op, d, a, code_.ptr[b]); }
 
-  void extreme(Extreme op, Vec d, Vec a, Vec b, int lane_bits) override {
-    extreme_of(op, zmm(d), zmm(a), zmm(b), lane_bits);
+  void integer(IntegerOp op, Vec d, Vec a, Vec b, int lane_bits) override {
+    integer_avx512(assembler_, op, zmm(d), zmm(a), zmm(b), lane_bits);
   }
+
+  void abs_integer(Vec d, int lane_bits) override { abs_integer_avx512(assembler_, zmm(d), lane_bits); }
 
   void widen(Vec lo, Vec hi, Vec s) override {
     code_.vextractf64x4(Ymm(31), zmm(s), 1);
@@ -124,6 +151,8 @@ class Avx512Layer final : public VectorLayer {
   }
 
   void arithmetic64(Arithmetic op, Vec d, Vec a, Vec b) override { arithmetic_pd(op, zmm(d), zmm(a), zmm(b)); }
+
+  void abs64(Vec d) override { code_.vandpd(zmm(d), zmm(d), assembler_.splat(0x7fffffffffffffff, 8)); }
 
   void divide64(Vec d, const Memory& by_f64, Part part) override {
     if (part == Part::one) {
@@ -147,6 +176,12 @@ class Avx512Layer final : public VectorLayer {
     code_.vmovdqu32(zmm(d) | mask_, assembler_.splat(0x7fc00000, 4));
   }
 
+  void canonical_nan64(Vec d, Part) override {
+    constexpr std::uint8_t kUnordered = 3;
+    code_.vcmppd(mask_, zmm(d), zmm(d), kUnordered);
+    code_.vmovdqu64(zmm(d) | mask_, assembler_.splat(0x7ff8000000000000, 8));
+  }
+
   void fold64(Arithmetic op, Vec lo, Vec hi) override {
     arithmetic64(op, lo, lo, hi);
     code_.vextractf64x4(Ymm(31), zmm(lo), 1);
@@ -157,33 +192,38 @@ class Avx512Layer final : public VectorLayer {
     arithmetic_pd(op, xmm(lo), xmm(lo), Xmm(31));
   }
 
-  void fold_extreme(Extreme op, Vec d, int lane_bits) override {
-    code_.vextracti64x4(Ymm(31), zmm(d), 1);
-    extreme_of(op, ymm(d), ymm(d), Ymm(31), lane_bits);
-    code_.vextracti32x4(Xmm(31), ymm(d), 1);
-    extreme_of(op, xmm(d), xmm(d), Xmm(31), lane_bits);
-    for (int shuffle : {0x4e, 0xb1}) {
-      code_.vpshufd(Xmm(31), xmm(d), static_cast<std::uint8_t>(shuffle));
-      extreme_of(op, xmm(d), xmm(d), Xmm(31), lane_bits);
+  void fold_integer(IntegerOp op, Vec d, int lane_bits) override {
+    // Not 30 or 31, which products of 8 bits need: 29 is the vector that this may clobber.
+    code_.vextracti64x4(Ymm(29), zmm(d), 1);
+    integer_avx512(assembler_, op, ymm(d), ymm(d), Ymm(29), lane_bits);
+    code_.vextracti32x4(Xmm(29), ymm(d), 1);
+    integer_avx512(assembler_, op, xmm(d), xmm(d), Xmm(29), lane_bits);
+    code_.vpshufd(Xmm(29), xmm(d), 0x4e);
+    integer_avx512(assembler_, op, xmm(d), xmm(d), Xmm(29), lane_bits);
+    for (int bits = 32; bits >= lane_bits; bits /= 2) {
+      code_.vpsrlq(Xmm(29), xmm(d), static_cast<std::uint8_t>(bits));
+      integer_avx512(assembler_, op, xmm(d), xmm(d), Xmm(29), lane_bits);
     }
-    if (lane_bits == 32) return;
-    code_.vpsrld(Xmm(31), xmm(d), 16);
-    extreme_of(op, xmm(d), xmm(d), Xmm(31), lane_bits);
   }
 
   void jump_if_signs(Vec v, bool set, int lane_bits, const Xbyak::Label& target, Part part) override {
     Zmm tested = zmm(v);
     if (part == Part::one) {
       tested = Zmm(31);
-      lane_bits == 16 ? code_.vpbroadcastw(tested, xmm(v)) : code_.vpbroadcastd(tested, xmm(v));
+      if (lane_bits == 16) code_.vpbroadcastw(tested, xmm(v));
+      if (lane_bits == 32) code_.vpbroadcastd(tested, xmm(v));
+      if (lane_bits == 64) code_.vpbroadcastq(tested, xmm(v));
     }
     // kortest: ZF says that no bit is set, CF that all are.
     if (lane_bits == 16) {
       code_.vpmovw2m(mask_, tested);
       code_.kortestd(mask_, mask_);
-    } else {
+    } else if (lane_bits == 32) {
       code_.vpmovd2m(mask_, tested);
       code_.kortestw(mask_, mask_);
+    } else {
+      code_.vpmovq2m(mask_, tested);
+      code_.kortestb(mask_, mask_);
     }
     if (set) {
       code_.jc(target, Xbyak::CodeGenerator::T_NEAR);
@@ -195,29 +235,36 @@ class Avx512Layer final : public VectorLayer {
   void finish_order(bool maximum, DType dtype, Vec greatest, Vec greatest_unsigned, Vec least_unsigned, Part) override {
     constexpr std::uint8_t kGreater = 6;
     const FloatBits bits = float_bits(dtype);
-    const bool words = byte_size(dtype) == 2;
-    const int bytes = words ? 2 : 4;
-    const Vec result = greatest;
+    const int bytes = byte_size(dtype);
     // A NaN was seen: positive ones are above infinity as signed, negative ones above -infinity as unsigned.
     // Greatest: the signed greatest unless all are negative, then the least unsigned. Least: the greatest unsigned if
     // any is negative, else the least unsigned.
-    const Vec chosen = maximum ? greatest : greatest_unsigned;
-    if (words) {
-      code_.vpcmpw(nan_, zmm(greatest), assembler_.splat(bits.infinity, bytes), kGreater);
-      code_.vpcmpuw(mask_, zmm(greatest_unsigned), assembler_.splat(bits.negative_infinity, bytes), kGreater);
+    const Zmm result = zmm(greatest), all_unsigned = zmm(greatest_unsigned);
+    const Zmm chosen = zmm(maximum ? greatest : greatest_unsigned);
+    const Zmm if_clear = zmm(maximum ? greatest : least_unsigned);
+    const Zmm if_set = zmm(maximum ? least_unsigned : greatest_unsigned);
+    const auto constant = [&](std::uint64_t pattern) { return assembler_.splat(pattern, bytes); };
+    if (bytes == 2) {
+      code_.vpcmpw(nan_, result, constant(bits.infinity), kGreater);
+      code_.vpcmpuw(mask_, all_unsigned, constant(bits.negative_infinity), kGreater);
       code_.kord(nan_, nan_, mask_);
-      code_.vpmovw2m(mask_, zmm(chosen));
-      code_.vpblendmw(zmm(result) | mask_, zmm(maximum ? greatest : least_unsigned),
-                      zmm(maximum ? least_unsigned : greatest_unsigned));
-      code_.vmovdqu16(zmm(result) | nan_, assembler_.splat(bits.canonical_nan, bytes));
-    } else {
-      code_.vpcmpd(nan_, zmm(greatest), assembler_.splat(bits.infinity, bytes), kGreater);
-      code_.vpcmpud(mask_, zmm(greatest_unsigned), assembler_.splat(bits.negative_infinity, bytes), kGreater);
+      code_.vpmovw2m(mask_, chosen);
+      code_.vpblendmw(result | mask_, if_clear, if_set);
+      code_.vmovdqu16(result | nan_, constant(bits.canonical_nan));
+    } else if (bytes == 4) {
+      code_.vpcmpd(nan_, result, constant(bits.infinity), kGreater);
+      code_.vpcmpud(mask_, all_unsigned, constant(bits.negative_infinity), kGreater);
       code_.korw(nan_, nan_, mask_);
-      code_.vpmovd2m(mask_, zmm(chosen));
-      code_.vpblendmd(zmm(result) | mask_, zmm(maximum ? greatest : least_unsigned),
-                      zmm(maximum ? least_unsigned : greatest_unsigned));
-      code_.vmovdqu32(zmm(result) | nan_, assembler_.splat(bits.canonical_nan, bytes));
+      code_.vpmovd2m(mask_, chosen);
+      code_.vpblendmd(result | mask_, if_clear, if_set);
+      code_.vmovdqu32(result | nan_, constant(bits.canonical_nan));
+    } else {
+      code_.vpcmpq(nan_, result, constant(bits.infinity), kGreater);
+      code_.vpcmpuq(mask_, all_unsigned, constant(bits.negative_infinity), kGreater);
+      code_.korb(nan_, nan_, mask_);
+      code_.vpmovq2m(mask_, chosen);
+      code_.vpblendmq(result | mask_, if_clear, if_set);
+      code_.vmovdqu64(result | nan_, constant(bits.canonical_nan));
     }
   }
 
@@ -250,23 +297,6 @@ class Avx512Layer final : public VectorLayer {
       code_.vaddps(zmm(d), zmm(a), b);
     } else {
       code_.vmulps(zmm(d), zmm(a), b);
-    }
-  }
-
-  void arithmetic_pd(Arithmetic op, const Xmm& d, const Xmm& a, const Xmm& b) {
-    if (op == Arithmetic::add) {
-      code_.vaddpd(d, a, b);
-    } else {
-      code_.vmulpd(d, a, b);
-    }
-  }
-
-  void extreme_of(Extreme op, const Xmm& d, const Xmm& a, const Xmm& b, int lane_bits) {
-    const bool words = lane_bits == 16;
-    switch (op) {
-      case Extreme::greatest_signed: words ? code_.vpmaxsw(d, a, b) : code_.vpmaxsd(d, a, b); break;
-      case Extreme::greatest_unsigned: words ? code_.vpmaxuw(d, a, b) : code_.vpmaxud(d, a, b); break;
-      case Extreme::least_unsigned: words ? code_.vpminuw(d, a, b) : code_.vpminud(d, a, b); break;
     }
   }
 

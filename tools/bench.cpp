@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <random>
 
+#include "schemas/op_table.hpp"
 #include "tenfold/tenfold.hpp"
 #include "tools/report.hpp"
+#include "tools/run_inputs.hpp"
 
 namespace tenfold::tools {
 namespace {
@@ -16,21 +18,23 @@ namespace {
 constexpr std::int64_t kProbeStep = 256;
 constexpr std::int64_t kPrefetchSlack = 8192;
 
-/// "4096x1024" or "0,2" as integers.
-Result<Dims> parse_list(const std::string& text, char separator, const char* what) {
+Status usage(const std::string& message) { return Status(Code::invalid_argument, message); }
+
+/// "0,2" as integers; an empty text is no axes.
+Result<Dims> parse_axes(const std::string& text) {
   Dims list;
+  if (text.empty()) return list;
   const char* at = text.data();
   const char* const end = at + text.size();
-  while (at != end) {
+  while (true) {
     std::int64_t value = 0;
     const auto [next, error] = std::from_chars(at, end, value);
-    if (error != std::errc() || (next != end && *next != separator))
-      return Status(Code::invalid_argument,
-                    std::string(what) + " '" + text + "' is not integers separated by '" + separator + "'");
+    if (error != std::errc() || (next != end && *next != ','))
+      return usage("--axes '" + text + "' is not integers separated by commas, such as 0,2");
     list.push_back(value);
-    at = next == end ? end : next + 1;
+    if (next == end) return list;
+    at = next + 1;
   }
-  return list;
 }
 
 struct FreeDeleter {
@@ -74,18 +78,20 @@ struct Case {
 
 Result<Case> make_case(const BenchOptions& options) {
   Case made;
+  if (options.op.rfind("Reduce", 0) != 0 || schemas::find_op(schemas::Dialect::onednn, options.op) == nullptr)
+    return usage("--op '" + options.op + "' is no reduction; 'tenfold ops --dialect onednn' lists them");
   const std::optional<DType> dtype = dtype_from_name(options.dtype);
   if (!dtype || (*dtype != DType::f32 && *dtype != DType::bf16 && *dtype != DType::f16))
-    return Status(Code::invalid_argument, "dtype '" + options.dtype + "' is none of f32, bf16, f16");
-  Result<Dims> shape = parse_list(options.shape, 'x', "shape");
+    return usage("--dtype '" + options.dtype + "' is none of f32, bf16, f16");
+  Result<Dims> shape = parse_shape(options.shape);
   if (!shape.ok()) return shape.status();
-  Result<Dims> axes = parse_list(options.axes, ',', "axes");
+  Result<Dims> axes = parse_axes(options.axes);
   if (!axes.ok()) return axes.status();
   made.in = {*dtype, shape.value(), {}};
   made.axes = axes.value();
   const Result<std::int64_t> bytes = span_bytes(made.in);
   if (!bytes.ok()) return bytes.status();
-  if (bytes.value() == 0) return Status(Code::invalid_argument, "shape '" + options.shape + "' has no element");
+  if (bytes.value() == 0) return usage("--shape '" + options.shape + "' has no element");
   made.input_bytes = bytes.value();
   made.kept_shape = made.in.shape;
   const std::int64_t rank = static_cast<std::int64_t>(made.in.shape.size());
@@ -162,14 +168,20 @@ void print_answer(const BenchOptions& options, const Case& made, const std::vect
   print_json(json);
 }
 
+/// There is no file to blame: what is not legal comes from the options.
+int fail_of_options(const BenchOptions& options, const Status& status) {
+  const ExitCode code = exit_code_of(status);
+  return fail("bench", options.json, status, code == kExitBadFile ? kExitUsage : code);
+}
+
 }  // namespace
 
 int run_bench(const BenchOptions& options) {
   Result<Case> made = make_case(options);
-  if (!made.ok()) return fail("bench", options.json, made.status());
+  if (!made.ok()) return fail_of_options(options, made.status());
   const Case& bench = made.value();
   Result<CompiledPartition> partition = compile_case(options, bench);
-  if (!partition.ok()) return fail("bench", options.json, partition.status());
+  if (!partition.ok()) return fail_of_options(options, partition.status());
   const Status first = partition.value().execute({bench.input.get()}, {bench.output.get()});
   if (!first.ok()) return fail("bench", options.json, first);
 

@@ -15,19 +15,19 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command->callback([o, &exit_code] { exit_code = run_bench(*o); });
   command->add_option("--op", o->op, "A Reduce op of oneDNN Graph")->capture_default_str()->type_name("KIND");
   command->add_option("--dtype", o->dtype, "f32, bf16 or f16")->capture_default_str()->type_name("DTYPE");
-  command->add_option("--shape", o->shape, "Input shape")->capture_default_str()->type_name("4096x1024");
-  command->add_option("--axes", o->axes, "Reduced axes")->capture_default_str()->type_name("0,2");
+  command->add_option("--shape", o->shape, "Input shape; - for rank 0")->capture_default_str()->type_name("SHAPE");
+  command->add_option("--axes", o->axes, "Reduced axes, such as 0,2 or -1")->capture_default_str()->type_name("AXES");
   command->add_flag("--keep-dims", o->keep_dims, "Reduced axes stay as 1");
   command->add_option("--target", o->target, "Instruction set to compile for (`tenfold isa` lists them)")
       ->type_name("NAME");
   command->add_option("--threads", o->threads, "Threads of tenfold and of oneDNN; the roof is one core's")
       ->capture_default_str()
       ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+      ->check(CLI::Range(1, 1024).description(""));
   command->add_option("--seconds", o->seconds, "How long to measure, all contenders together")
       ->capture_default_str()
       ->type_name("S")
-      ->check(CLI::Range(0.01, 3600.0));
+      ->check(CLI::Range(0.01, 3600.0).description(""));
   command->add_flag("--json", o->json, "Print one JSON object (tenfold.bench/1)");
   command->footer(
       "Contenders run in turn, batch after batch, so that a noisy machine is noisy for all. Quote the ratio.\n"

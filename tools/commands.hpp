@@ -49,6 +49,7 @@ int convert_graph(const ConvertOptions& options);
 
 struct ExplainOptions {
   std::string graph;
+  std::vector<std::string> shapes;  ///< "ID=4096x1024"
   std::string target;
   std::string dump;  ///< a pass, or "all"
   bool json = false;

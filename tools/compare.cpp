@@ -13,30 +13,11 @@
 #include "graph/eval/bound.hpp"
 #include "graph/eval/eval.hpp"
 #include "tools/report.hpp"
+#include "tools/run_inputs.hpp"
 
 namespace tenfold::tools {
 
 namespace {
-
-/// Gives the graph's inputs the shapes that were run; what ops produce is then inferred afresh.
-void adopt_input_shapes(graph::Graph& graph, std::span<const TensorInfo> infos) {
-  bool changed = false;
-  for (std::size_t i = 0; i < infos.size(); ++i) {
-    graph::Value& value = graph.values[graph.inputs[i]];
-    if (value.ranked && value.shape == infos[i].desc.shape) continue;
-    value.ranked = true;
-    value.shape = infos[i].desc.shape;
-    value.strides = infos[i].desc.strides;
-    changed = true;
-  }
-  if (!changed) return;
-  for (graph::Value& value : graph.values) {
-    if (value.producer == graph::kNone) continue;
-    value.ranked = false;
-    value.shape.clear();
-    value.strides.clear();
-  }
-}
 
 std::string place_text(const Dims& shape, std::int64_t index) {
   Dims at(shape.size());
@@ -67,28 +48,33 @@ Comparison compare_output(TensorId id, const Tensor& got, const Tensor& expected
 
 }  // namespace
 
-Result<std::vector<Comparison>> compare_with_reference(graph::Graph graph, std::span<const TensorInfo> input_infos,
-                                                       std::span<const Tensor* const> inputs,
-                                                       std::span<const TensorInfo> output_infos,
-                                                       std::span<const Tensor> outputs) {
-  adopt_input_shapes(graph, input_infos);
+Result<Expected> evaluate_expected(graph::Graph graph, std::span<const TensorInfo> input_infos,
+                                   std::span<const Tensor* const> inputs, std::span<const TensorInfo> output_infos) {
+  InputShapes shapes;
+  for (const TensorInfo& info : input_infos) shapes.emplace_back(info.id, info.desc.shape);
+  adopt_shapes(graph, shapes);
   if (Status status = graph::verify(graph); !status.ok()) return status;
   if (Status status = graph::infer(graph); !status.ok()) return status;
   std::vector<graph::ConstTensor> arguments;
   for (const Tensor* input : inputs) arguments.push_back({input->desc, input->data()});
-  std::vector<Tensor> expected;
+  Expected expected;
   std::vector<graph::MutableTensor> results;
-  for (const Tensor& output : outputs) {
-    Result<Tensor> tensor = make_tensor(output.desc);
+  for (const TensorInfo& info : output_infos) {
+    Result<Tensor> tensor = make_tensor(info.desc);
     if (!tensor.ok()) return tensor.status();
-    expected.push_back(std::move(tensor).value());
-    results.push_back({expected.back().desc, expected.back().data()});
+    expected.outputs.push_back(std::move(tensor).value());
+    results.push_back({expected.outputs.back().desc, expected.outputs.back().data()});
   }
-  std::vector<std::vector<double>> bounds;
-  if (Status status = graph::evaluate_with_bounds(graph, arguments, results, bounds); !status.ok()) return status;
+  if (Status status = graph::evaluate_with_bounds(graph, arguments, results, expected.bounds); !status.ok())
+    return status;
+  return expected;
+}
+
+std::vector<Comparison> compare_outputs(const Expected& expected, std::span<const TensorInfo> output_infos,
+                                        std::span<const Tensor> outputs) {
   std::vector<Comparison> comparisons;
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    comparisons.push_back(compare_output(output_infos[i].id, outputs[i], expected[i], bounds[i]));
+    comparisons.push_back(compare_output(output_infos[i].id, outputs[i], expected.outputs[i], expected.bounds[i]));
   return comparisons;
 }
 

@@ -25,10 +25,18 @@ struct Comparison {
   std::string first_outside;       ///< "[3, 0]: got 1.5, expected 1.25 within 1e-6"
 };
 
-/// Evaluates `graph` (verified, input shapes as in `inputs`) on the same inputs. `outputs` are what the partition made.
-Result<std::vector<Comparison>> compare_with_reference(graph::Graph graph, std::span<const TensorInfo> input_infos,
-                                                       std::span<const Tensor* const> inputs,
-                                                       std::span<const TensorInfo> output_infos,
-                                                       std::span<const Tensor> outputs);
+/// What the reference evaluator makes of a graph, and how far each element may be from it.
+struct Expected {
+  std::vector<Tensor> outputs;
+  std::vector<std::vector<double>> bounds;  ///< by output, row-major; an empty vector: all 0
+};
+
+/// Evaluates `graph` (verified) on inputs of the shapes that were run; outputs get the final descs `output_infos`.
+Result<Expected> evaluate_expected(graph::Graph graph, std::span<const TensorInfo> input_infos,
+                                   std::span<const Tensor* const> inputs, std::span<const TensorInfo> output_infos);
+
+/// Holds what a partition made against it.
+std::vector<Comparison> compare_outputs(const Expected& expected, std::span<const TensorInfo> output_infos,
+                                        std::span<const Tensor> outputs);
 
 }  // namespace tenfold::tools

@@ -18,17 +18,11 @@
 #include "tools/fill.hpp"
 #include "tools/graph_file.hpp"
 #include "tools/report.hpp"
+#include "tools/run_inputs.hpp"
 
 namespace tenfold::tools {
 
 namespace {
-
-Result<target::Target> pick_target(const std::string& name) {
-  if (name.empty()) return target::host();
-  const Result<target::Isa> isa = target::isa_from_name(name);
-  if (!isa.ok()) return isa.status();
-  return target::host_capped(isa.value());
-}
 
 /// A kernel needs axes to be explained; inputs that hold them become the constants that `run` would fill in. Returns a
 /// note for each.
@@ -86,29 +80,23 @@ void print_answer(const ExplainOptions& options, const std::vector<std::string>&
   print_json(answer);
 }
 
-Status unknown_inputs(const graph::Graph& graph) {
-  for (const graph::ValueId v : graph.inputs)
-    if (!graph::is_static(graph.values[v]))
-      return Status(Code::invalid_shape, "graph input " + std::to_string(graph.values[v].id) + " has unknown dims " +
-                                             shape_text(graph.values[v].shape) + "; only known shapes are compiled");
-  return Status();
-}
-
 }  // namespace
 
 int explain_graph(const ExplainOptions& options) {
-  const Result<target::Target> target = pick_target(options.target);
+  const Result<target::Target> target = target::host_named(options.target);
   if (!target.ok()) return fail("explain", options.json, target.status());
   const Result<Graph> read = read_graph_file(options.graph);
   if (!read.ok()) return fail("explain", options.json, read.status());
   graph::Graph graph = read.value().ir();
-  if (Status s = unknown_inputs(graph); !s.ok()) return fail("explain", options.json, s);
+  const Result<GivenInputs> given = parse_given_inputs(graph, {}, options.shapes);
+  if (!given.ok()) return fail("explain", options.json, given.status());
+  adopt_shapes(graph, given.value().shapes);
   const std::vector<std::string> notes = fix_runtime_axes(graph);
 
   std::vector<Dump> dumps;
   std::string passes;
   const Status piped = graph::run_pipeline(graph, [&](std::string_view pass, const graph::Graph& now) {
-    passes += (passes.empty() ? "" : ", ") + std::string(pass);
+    if (passes.find(pass) == std::string::npos) passes += (passes.empty() ? "" : ", ") + std::string(pass);
     if (options.dump == "all" || options.dump == pass) dumps.push_back({std::string(pass), graph::print(now)});
   });
   if (!piped.ok()) return fail("explain", options.json, piped);

@@ -2,10 +2,12 @@
 //
 // The `tenfold` command: puts the subcommands together and turns what the parser says into exit codes.
 #include <CLI/CLI.hpp>
+#include <cctype>
 #include <cstdio>
 #include <exception>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tools/options.hpp"
 #include "tools/report.hpp"
@@ -23,10 +25,22 @@ constexpr const char* kFooter =
     "  tenfold check graphs/";
 
 /// The parser has failed, so what was asked for is read off the words themselves.
-int usage_error(int argc, char** argv, const std::string& message) {
+int usage_error(const CLI::App& app, int argc, char** argv, std::string message) {
   bool json = false;
   for (int i = 1; i < argc; ++i) json = json || std::string_view(argv[i]) == "--json";
-  const std::string command = argc > 1 && argv[1][0] != '-' ? argv[1] : "";
+  std::string command = argc > 1 && argv[1][0] != '-' ? argv[1] : "";
+  std::string names;
+  bool known = command.empty();
+  for (const CLI::App* subcommand : app.get_subcommands([](const CLI::App*) { return true; })) {
+    known = known || subcommand->get_name() == command;
+    names += (names.empty() ? "" : ", ") + subcommand->get_name();
+  }
+  if (!known) message = "there is no subcommand '" + std::exchange(command, "") + "'; there are " + names;
+  // Ours begin in lower case, the parser's in upper case; words all in capitals are names.
+  if (message.size() > 1 && std::islower(static_cast<unsigned char>(message[1])) != 0)
+    message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
+  else if (message.rfind("A ", 0) == 0)
+    message[0] = 'a';
   const std::string hint = "; see 'tenfold " + command + (command.empty() ? "" : " ") + "--help'";
   return fail(command, json, tenfold::Status(tenfold::Code::invalid_argument, message + hint), kExitUsage);
 }
@@ -50,7 +64,7 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::Success& asked_for_text) {
     return app.exit(asked_for_text);
   } catch (const CLI::ParseError& error) {
-    return usage_error(argc, argv, error.what());
+    return usage_error(app, argc, argv, error.what());
   }
   return exit_code;
 }

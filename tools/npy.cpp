@@ -221,9 +221,10 @@ Result<Tensor> read_npy(const std::string& path, const TensorDesc& desc) {
   TensorDesc in_file = header.value().desc;
   if (!npy_matches(header.value(), desc.dtype) || in_file.shape != desc.shape)
     return Status(Code::invalid_file, "'" + path + "' holds " + header.value().descr + " (" +
-                                          std::string(to_string(in_file.dtype)) + ") " + shape_text(in_file.shape) +
-                                          ", the graph wants " + std::string(to_string(desc.dtype)) + " " +
-                                          shape_text(desc.shape));
+                                          (in_file.dtype == DType::undef ? "bf16 or other raw bytes"
+                                                                         : std::string(to_string(in_file.dtype))) +
+                                          ") " + shape_text(in_file.shape) + ", the graph wants " +
+                                          std::string(to_string(desc.dtype)) + " " + shape_text(desc.shape));
   in_file.dtype = desc.dtype;
   Result<Tensor> packed = make_tensor(in_file);
   if (!packed.ok()) return packed;
@@ -262,7 +263,7 @@ Status write_npy(const std::string& path, const Tensor& tensor) {
   if (!bytes.ok()) return bytes.status();
   file.write(static_cast<const char*>(row_major.value().data()), static_cast<std::streamsize>(bytes.value()));
   file.close();
-  if (!file) return Status(Code::internal_error, "'" + path + "' cannot be written");
+  if (!file) return Status(Code::invalid_argument, "'" + path + "' cannot be written");
   return Status();
 }
 

@@ -128,6 +128,7 @@ int list_ops(const OpsOptions& options) {
     print_json(answer);
     return kExitOk;
   }
+  if (chosen.value().empty()) std::printf("this version has no op of the dialect %s\n", options.dialect.c_str());
   for (const schemas::OpDesc* op : chosen.value()) {
     if (!options.name.empty())
       print_op(*op);

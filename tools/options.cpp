@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tools/commands.hpp"
 
@@ -24,6 +25,16 @@ std::shared_ptr<Options> add_command(CLI::App& app, CLI::App*& command, const ch
   return options;
 }
 
+void add_shape_option(CLI::App& command, std::vector<std::string>& shapes) {
+  command.add_option("--shape", shapes, "Shape of a graph input, where the file leaves it open or to replace it")
+      ->type_name("ID|NAME=4096x1024")
+      ->take_all()
+      ->expected(1);
+}
+
+/// The parser takes -1 for 2^64 - 1.
+std::string refuse_minus(std::string& text) { return text.find('-') == 0 ? text + " is negative" : std::string(); }
+
 }  // namespace
 
 void add_run_command(CLI::App& app, int& exit_code) {
@@ -34,14 +45,14 @@ void add_run_command(CLI::App& app, int& exit_code) {
       ->type_name("ID|NAME=FILE.npy")
       ->take_all()
       ->expected(1);
-  command->add_option("--shape", o->shapes, "Shape of a graph input, where the file leaves it open or to replace it")
-      ->type_name("ID|NAME=4096x1024")
-      ->take_all()
-      ->expected(1);
+  add_shape_option(*command, o->shapes);
   command->add_option("--data-dir", o->data_dir, "Folder that an ONNX model's external data may be read from")
       ->type_name("DIR");
   command->add_option("--output-dir", o->output_dir, "Write each output to DIR/ID.npy")->type_name("DIR");
-  command->add_option("--seed", o->seed, "Seed of the random inputs")->capture_default_str()->type_name("N");
+  command->add_option("--seed", o->seed, "Seed of the random inputs")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(CLI::Validator(refuse_minus, ""));
   command->add_option("--target", o->target, "Instruction set to compile for (`tenfold isa` lists them)")
       ->type_name("NAME");
   command->add_option("--threads", o->threads, "Most threads to use; 0: one per core")
@@ -69,7 +80,8 @@ void add_check_command(CLI::App& app, int& exit_code) {
       ->type_name("FILE|DIR");
   command->add_flag("--json", o->json, "Print one JSON object (tenfold.check/1)");
   command->footer(
-      "Exits 1 when any file is bad.\n"
+      "A file is good when it can be read, obeys the rules and has ops that this version knows. Exits 1 when any is "
+      "bad.\n"
       "Examples:\n"
       "  tenfold check reduce_max.json\n"
       "  tenfold check graphs/ --json");
@@ -115,6 +127,7 @@ void add_explain_command(CLI::App& app, int& exit_code) {
   CLI::App* command = nullptr;
   const auto o = add_command(app, command, "explain", "Show how a graph will run, and why", &explain_graph, exit_code);
   command->add_option("GRAPH", o->graph, "oneDNN Graph JSON file or ONNX model")->required()->type_name("FILE");
+  add_shape_option(*command, o->shapes);
   command->add_option("--target", o->target, "Instruction set to compile for (`tenfold isa` lists them)")
       ->type_name("NAME");
   command->add_option("--dump", o->dump, "Print the graph after this pass, or after each (`all`)")->type_name("PASS");
@@ -122,7 +135,7 @@ void add_explain_command(CLI::App& app, int& exit_code) {
   command->footer(
       "Examples:\n"
       "  tenfold explain reduce_max.json\n"
-      "  tenfold explain reduce_max.json --target avx2\n"
+      "  tenfold explain reduce_max.json --shape 0=4096x1024 --target avx2\n"
       "  tenfold explain reduce_max.json --dump all");
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "graph/ir/graph.hpp"
+#include "target/target.hpp"
 #include "tenfold/compiled_partition.hpp"
 #include "tools/commands.hpp"
 #include "tools/compare.hpp"
@@ -31,6 +32,7 @@ double milliseconds(Clock::duration time) { return std::chrono::duration<double,
 
 /// All that a run learns, for the two kinds of report.
 struct RunResult {
+  target::Target target;
   std::vector<TensorInfo> input_infos, output_infos;
   std::vector<FilledInput> inputs;
   std::vector<Tensor> outputs;
@@ -65,7 +67,7 @@ Status open_output_dir(const std::string& dir) {
   const bool writable = !error && std::ofstream(probe).put('\n').good();
   std::filesystem::remove(probe, error);
   if (writable) return Status();
-  return Status(Code::internal_error, "--output-dir '" + dir + "' is not a directory that can be written to");
+  return Status(Code::invalid_argument, "--output-dir '" + dir + "' is not a directory that can be written to");
 }
 
 Status execute_timed(const CompiledPartition& partition, int repeat, RunResult& result) {
@@ -92,8 +94,11 @@ Status execute_timed(const CompiledPartition& partition, int repeat, RunResult& 
 }
 
 Status run_and_compare(const Graph& graph, const RunOptions& options, RunResult& result) {
-  Result<GivenInputs> given = parse_given_inputs(graph.ir(), options);
+  Result<GivenInputs> given = parse_given_inputs(graph.ir(), options.inputs, options.shapes);
   if (!given.ok()) return given.status();
+  const Result<target::Target> target = target::host_named(options.target);
+  if (!target.ok()) return target.status();
+  result.target = target.value();
   CompileOptions compile_options;
   compile_options.target = options.target;
   compile_options.threads = options.threads;
@@ -110,10 +115,9 @@ Status run_and_compare(const Graph& graph, const RunOptions& options, RunResult&
   if (!options.check) return Status();
   std::vector<const Tensor*> tensors;
   for (const FilledInput& input : result.inputs) tensors.push_back(&input.tensor);
-  auto comparisons =
-      compare_with_reference(graph.ir(), result.input_infos, tensors, result.output_infos, result.outputs);
-  if (!comparisons.ok()) return comparisons.status();
-  result.comparisons = std::move(comparisons).value();
+  const Result<Expected> expected = evaluate_expected(graph.ir(), result.input_infos, tensors, result.output_infos);
+  if (!expected.ok()) return expected.status();
+  result.comparisons = compare_outputs(expected.value(), result.output_infos, result.outputs);
   return Status();
 }
 
@@ -126,7 +130,16 @@ Status write_outputs(const std::string& dir, const RunResult& result) {
   return Status();
 }
 
+/// A fallback is never silent.
+std::string target_text(const target::Target& target) {
+  const std::string name(target::to_string(target.isa));
+  if (target.isa != target::Isa::reference) return name;
+  return name + (target.native == target::Isa::reference ? " (this CPU is below avx2" : " (as asked") +
+         ": the reference evaluator runs, nothing is compiled)";
+}
+
 void print_text(const RunOptions& options, const RunResult& result) {
+  std::printf("target %s\n", target_text(result.target).c_str());
   std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
   for (std::size_t i = 0; i < result.inputs.size(); ++i)
     std::printf("input %lld  %s  %s\n", static_cast<long long>(result.input_infos[i].id),
@@ -154,6 +167,7 @@ void print_run_json(const RunOptions& options, const RunResult& result) {
   Json answer = json_answer("run");
   answer["ok"] = result.agrees();
   answer["graph"] = options.graph;
+  answer["target"] = std::string(target::to_string(result.target.isa));
   answer["seed"] = options.seed;
   answer["inputs"] = Json::array();
   for (std::size_t i = 0; i < result.inputs.size(); ++i) {

@@ -67,20 +67,17 @@ Result<std::pair<TensorId, std::string>> split(const graph::Graph& graph, const 
   return std::pair(TensorId{input->id}, text.substr(equals + 1));
 }
 
-/// "4096x1024", and "-" for rank 0.
-Result<Dims> parse_shape(const std::string& text) {
-  Dims shape;
-  if (text == "-") return shape;
-  std::string_view rest = text;
-  while (true) {
-    const std::size_t end = std::min(rest.find('x'), rest.size());
-    std::int64_t dim = 0;
-    if (!parse_integer(rest.substr(0, end), dim))
-      return usage("--shape: '" + text + "' is not a shape such as 4096x1024, or - for rank 0");
-    shape.push_back(dim);
-    if (end == rest.size()) return shape;
-    rest.remove_prefix(end + 1);
+/// Every input's dims must be known, from the file or from the options.
+Status require_shapes(const graph::Graph& graph, const GivenInputs& given) {
+  for (const graph::ValueId v : graph.inputs) {
+    const graph::Value& value = graph.values[v];
+    if (graph::is_static(value) || has(given.shapes, value.id)) continue;
+    const std::string id = std::to_string(value.id);
+    return Status(Code::invalid_shape, "input " + id + " (" + std::string(to_string(value.dtype)) + " " +
+                                           (value.ranked ? shape_text(value.shape) : "[*]") +
+                                           ") has unknown dims; give --shape " + id + "=4096x1024");
   }
+  return Status();
 }
 
 /// Inputs that share the name of a dim share its size: what the given shapes say of a name holds for the other inputs.
@@ -111,9 +108,25 @@ Status bind_dim_names(const graph::Graph& graph, GivenInputs& given) {
 
 }  // namespace
 
-Result<GivenInputs> parse_given_inputs(const graph::Graph& graph, const RunOptions& options) {
+Result<Dims> parse_shape(const std::string& text) {
+  Dims shape;
+  if (text == "-") return shape;
+  std::string_view rest = text;
+  while (true) {
+    const std::size_t end = std::min(rest.find('x'), rest.size());
+    std::int64_t dim = 0;
+    if (!parse_integer(rest.substr(0, end), dim) || dim < 0)
+      return usage("--shape: '" + text + "' is not a shape such as 4096x1024, or - for rank 0");
+    shape.push_back(dim);
+    if (end == rest.size()) return shape;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+Result<GivenInputs> parse_given_inputs(const graph::Graph& graph, const std::vector<std::string>& inputs,
+                                       const std::vector<std::string>& shapes) {
   GivenInputs given;
-  for (const std::string& text : options.shapes) {
+  for (const std::string& text : shapes) {
     auto entry = split(graph, "--shape", text);
     if (!entry.ok()) return entry.status();
     const auto& [id, rest] = entry.value();
@@ -122,11 +135,11 @@ Result<GivenInputs> parse_given_inputs(const graph::Graph& graph, const RunOptio
     if (!shape.ok()) return shape.status();
     given.shapes.emplace_back(id, std::move(shape).value());
   }
-  for (const std::string& text : options.inputs) {
+  for (const std::string& text : inputs) {
     auto entry = split(graph, "--input", text);
     if (!entry.ok()) return entry.status();
     const auto& [id, path] = entry.value();
-    if (has(given.files, id)) return usage("--input for tensor " + std::to_string(id) + " is given twice");
+    if (has(given.files, id)) return usage("--input for input " + std::to_string(id) + " is given twice");
     given.files.emplace_back(id, path);
     if (graph::is_static(*find_input(graph, id)) || has(given.shapes, id)) continue;
     Result<NpyHeader> header = read_npy_header(path);
@@ -134,7 +147,28 @@ Result<GivenInputs> parse_given_inputs(const graph::Graph& graph, const RunOptio
     given.shapes.emplace_back(id, header.value().desc.shape);
   }
   if (Status s = bind_dim_names(graph, given); !s.ok()) return s;
+  if (Status s = require_shapes(graph, given); !s.ok()) return s;
   return given;
+}
+
+void adopt_shapes(graph::Graph& graph, const InputShapes& shapes) {
+  bool changed = false;
+  for (const graph::ValueId v : graph.inputs) {
+    graph::Value& value = graph.values[v];
+    const auto given = std::find_if(shapes.begin(), shapes.end(), [&](const auto& s) { return s.first == value.id; });
+    if (given == shapes.end() || (value.ranked && value.shape == given->second)) continue;
+    value.ranked = true;
+    value.shape = given->second;
+    value.strides.clear();
+    changed = true;
+  }
+  if (!changed) return;
+  for (graph::Value& value : graph.values) {
+    if (value.producer == graph::kNone) continue;
+    value.ranked = false;
+    value.shape.clear();
+    value.strides.clear();
+  }
 }
 
 Result<std::vector<FilledInput>> make_inputs(const graph::Graph& graph, const std::vector<TensorInfo>& infos,

@@ -11,21 +11,30 @@
 #include "tenfold/compiled_partition.hpp"
 #include "tenfold/graph.hpp"
 #include "tenfold/status.hpp"
-#include "tools/commands.hpp"
 #include "tools/tensor.hpp"
 
 namespace tenfold::tools {
 
+/// "4096x1024", and "-" for rank 0; invalid_argument for anything else.
+Result<Dims> parse_shape(const std::string& text);
+
+using InputShapes = std::vector<std::pair<TensorId, Dims>>;
+
 /// `--input` and `--shape` after parsing, by tensor id.
 struct GivenInputs {
   std::vector<std::pair<TensorId, std::string>> files;
-  std::vector<std::pair<TensorId, Dims>> shapes;
+  InputShapes shapes;
 };
 
 /// invalid_argument for what is not ID=FILE or ID=AxB, for ids that are no graph input, and for ids given twice; where
 /// the graph has names, an input's name may stand for its id. A file for an input whose dims the graph leaves open
 /// gives its shape as well, and a dim that has a name gives its size to the others of that name.
-Result<GivenInputs> parse_given_inputs(const graph::Graph& graph, const RunOptions& options);
+/// When an input stays without a shape, the message says how to give it one.
+Result<GivenInputs> parse_given_inputs(const graph::Graph& graph, const std::vector<std::string>& inputs,
+                                       const std::vector<std::string>& shapes);
+
+/// Gives graph inputs other shapes, dense ones; what ops produce is to be inferred afresh.
+void adopt_shapes(graph::Graph& graph, const InputShapes& shapes);
 
 struct FilledInput {
   Tensor tensor;

@@ -15,13 +15,6 @@ namespace tenfold {
 
 namespace {
 
-Result<target::Target> pick_target(const std::string& name) {
-  if (name.empty()) return target::host();
-  const Result<target::Isa> isa = target::isa_from_name(name);
-  if (!isa.ok()) return isa.status();
-  return target::host_capped(isa.value());
-}
-
 Result<CompiledPartition> compile_ir(const graph::Graph& ir, const CompileOptions& options) {
   if (options.threads < 0)
     return Status(Code::invalid_argument,
@@ -29,7 +22,7 @@ Result<CompiledPartition> compile_ir(const graph::Graph& ir, const CompileOption
   auto impl = std::make_shared<CompiledPartition::Impl>();
   impl->pool = options.pool;
   impl->threads = options.threads;
-  Result<target::Target> picked = pick_target(options.target);
+  Result<target::Target> picked = target::host_named(options.target);
   if (!picked.ok()) return picked.status();
   impl->target = picked.value();
 

@@ -23,7 +23,7 @@ struct ReductionRow {
   bool divide_by_count;
   bool square_root;
 };
-constexpr std::array<ReductionRow, 7> kReductions{{
+constexpr std::array<ReductionRow, 8> kReductions{{
     {"max", std::nullopt, Monoid::max, false, false},
     {"min", std::nullopt, Monoid::min, false, false},
     {"sum", std::nullopt, Monoid::sum, false, false},
@@ -31,6 +31,7 @@ constexpr std::array<ReductionRow, 7> kReductions{{
     {"mean", std::nullopt, Monoid::sum, true, false},
     {"l1", Function::abs, Monoid::sum, false, false},
     {"l2", Function::square, Monoid::sum, false, true},
+    {"sum_square", Function::square, Monoid::sum, false, false},
 }};
 /// A reduction along no axis copies: an order state keeps every bit of what is not a NaN.
 constexpr ReductionRow kCopy{"copy", std::nullopt, Monoid::max, false, false};
@@ -70,8 +71,8 @@ void write_space(const TensorDesc& in, const TensorDesc& out, const std::vector<
 Result<kernel::KernelSpec> lower_reduce(const graph::Graph& graph, const graph::Op& op) {
   const TensorDesc in = graph::desc_of(graph.values[op.inputs[0]]);
   const TensorDesc out = graph::desc_of(graph.values[op.outputs[0]]);
-  if (in.dtype != DType::f32 && in.dtype != DType::bf16 && in.dtype != DType::f16)
-    return Status(Code::unsupported_dtype, "no kernels for " + std::string(to_string(in.dtype)) + " yet");
+  if (in.dtype == DType::undef || row(in.dtype).bits < 8 || in.dtype == DType::f8_e5m2 || in.dtype == DType::f8_e4m3)
+    return Status(Code::unsupported_dtype, "no kernels for " + std::string(to_string(in.dtype)));
   const auto written = graph::attribute_or<std::vector<std::int64_t>>(op, "axes", {});
   Result<std::vector<std::int64_t>> axes =
       graph::normalize_axes(written, static_cast<int>(in.shape.size()), graph::describe(op));
@@ -80,9 +81,14 @@ Result<kernel::KernelSpec> lower_reduce(const graph::Graph& graph, const graph::
   const auto* row =
       std::find_if(kReductions.begin(), kReductions.end(), [&name](const ReductionRow& r) { return r.name == name; });
   if (row == kReductions.end()) return Status(Code::unsupported_op, "no kernel for reduction '" + name + "'");
+  // ONNX's empty axes are all axes, or with the noop flag each element alone; without that attribute they copy.
+  const graph::Attribute* const noop = graph::find_attribute(op, "noop_with_empty_axes");
+  const bool copies = axes.value().empty() && noop == nullptr;
+  if (axes.value().empty() && noop != nullptr && !graph::attribute_or<bool>(op, "noop_with_empty_axes", false))
+    for (std::size_t dim = 0; dim < in.shape.size(); ++dim) axes.value().push_back(static_cast<std::int64_t>(dim));
   kernel::KernelSpec spec;
   write_space(in, out, axes.value(), graph::attribute_or<bool>(op, "keep_dims", false), spec);
-  write_body(axes.value().empty() ? kCopy : *row, spec);
+  write_body(copies ? kCopy : *row, spec);
   return kernel::collapse(std::move(spec));
 }
 

@@ -74,7 +74,10 @@ Status add_reference_step(const graph::Graph& graph, const graph::Op& op, Buffer
     return {Code::unsupported_op, graph::describe(op) + ": neither a kernel nor the reference evaluator runs it"};
   auto step = std::make_unique<runtime::CallStep>();
   std::vector<TensorDesc> in_descs, out_descs;
+  std::vector<bool> left_out;
   for (const graph::ValueId value : op.inputs) {
+    left_out.push_back(value == graph::kNone);
+    if (left_out.back()) continue;
     in_descs.push_back(graph::desc_of(graph.values[value]));
     step->inputs.push_back(buffers.location(value));
   }
@@ -82,10 +85,15 @@ Status add_reference_step(const graph::Graph& graph, const graph::Op& op, Buffer
     out_descs.push_back(graph::desc_of(graph.values[value]));
     step->outputs.push_back(buffers.location(value));
   }
-  step->call = [op, in_descs, out_descs](std::span<const void* const> inputs, std::span<void* const> outputs) {
+  step->call = [op, in_descs, out_descs, left_out](std::span<const void* const> inputs,
+                                                   std::span<void* const> outputs) {
     std::vector<graph::ConstTensor> ins;
     std::vector<graph::MutableTensor> outs;
-    for (std::size_t i = 0; i < inputs.size(); ++i) ins.push_back({in_descs[i], inputs[i]});
+    std::size_t given = 0;
+    for (const bool out : left_out) {
+      ins.push_back(out ? graph::ConstTensor{} : graph::ConstTensor{in_descs[given], inputs[given]});
+      if (!out) ++given;
+    }
     for (std::size_t i = 0; i < outputs.size(); ++i) outs.push_back({out_descs[i], outputs[i]});
     return graph::evaluate_op(op, ins, outs);
   };

@@ -53,7 +53,12 @@ Result<ReduceBody> read_body(const kernel::KernelSpec& spec) {
     if (!status.ok()) return status;
   }
   if (!reduced) return unsupported("no reduction");
+  const bool integers = !is_floating(spec.inputs[0].dtype);
+  if (integers && spec.inputs[0].dtype != spec.outputs[0].dtype) return unsupported("a conversion of integers");
+  if (integers && (body.divide_by_count || body.square_root))
+    return unsupported("a division or a square root of integers");
   const bool order = kernel::row(body.monoid).state == kernel::State::order;
+  if (spec.inputs[0].dtype == DType::boolean && !order) return unsupported("a sum or product of booleans");
   if (order && (!body.before.empty() || body.divide_by_count || body.square_root))
     return unsupported("functions around max or min");
   if (order && spec.inputs[0].dtype != spec.outputs[0].dtype) return unsupported("max or min with a conversion");
@@ -62,11 +67,13 @@ Result<ReduceBody> read_body(const kernel::KernelSpec& spec) {
 
 Lanes lanes_of(const kernel::KernelSpec& spec, const ReduceBody& body) {
   const DType dtype = spec.inputs[0].dtype;
-  if (kernel::row(body.monoid).state == kernel::State::order)
-    return byte_size(dtype) == 2 ? Lanes::order_16 : Lanes::order_32;
+  if (!is_floating(dtype)) return Lanes::integer;
+  if (kernel::row(body.monoid).state == kernel::State::order) return Lanes::order;
   return dtype == DType::f64 ? Lanes::wide_f64 : Lanes::chained_f32;
 }
 
-int lanes_per_step(Lanes lanes) { return lanes == Lanes::order_16 ? 32 : 16; }
+int lanes_per_step(Lanes lanes, DType input) {
+  return lanes == Lanes::order || lanes == Lanes::integer ? 64 / byte_size(input) : 16;
+}
 
 }  // namespace tenfold::schedule

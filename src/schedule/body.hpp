@@ -25,14 +25,15 @@ Result<ReduceBody> read_body(const kernel::KernelSpec& spec);
 /// How the reduction's running value is kept, and in which lanes.
 enum class Lanes {
   chained_f32,  ///< sums and products of at most 16 elements in f32, then f64
-  wide_f64,     ///< the same, of f64 inputs: partial results
-  order_32,     ///< max and min on the raw bits of f32
-  order_16,     ///< max and min on the raw bits of bf16 and f16
+  wide_f64,     ///< sums and products of f64 inputs, partial results among them
+  order,        ///< max and min of floating types on their raw bits
+  integer,      ///< integers and booleans, in their own width
 };
 Lanes lanes_of(const kernel::KernelSpec& spec, const ReduceBody& body);
 
-/// Elements that one vector step of 64 bytes of lanes takes along the vector level.
-int lanes_per_step(Lanes lanes);
+/// Elements that one vector step takes along the vector level: 64 bytes of lanes, or 16 elements where they are
+/// widened.
+int lanes_per_step(Lanes lanes, DType input);
 
 /// Longest chain of f32 additions (or products) in one lane before it is widened. Part of the numeric contract.
 inline constexpr int kChain = 16;

@@ -61,11 +61,11 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 /// Cuts the widest reduced level when the kept levels give too few tasks. Grains are whole blocks of a row
 /// (kChain * kChainedUnroll * 16 elements), or whole chains of a column, so that no piece ends inside one.
 Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes) {
-  if (lanes == Lanes::wide_f64 || bytes_read(spec) < kSplitBytes) return {};
+  if (bytes_read(spec) < kSplitBytes) return {};
   std::int64_t tasks = outer_tasks(spec, schedule.vector_level);
   const bool columns = schedule.nest == Nest::columns;
   const std::int64_t kept = kernel::kept_count(spec);
-  const std::int64_t lanes_of_tile = std::int64_t{kTileRecords} * lanes_per_step(lanes);
+  const std::int64_t lanes_of_tile = std::int64_t{kTileRecords} * lanes_per_step(lanes, spec.inputs[0].dtype);
   if (columns) tasks *= std::max<std::int64_t>(1, kept / tasks / lanes_of_tile / 4);
   const int level = widest_level(spec, true, -1);
   if (tasks >= kEnoughTasks || level < 0) return {};
@@ -73,7 +73,8 @@ Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes) 
   const std::int64_t whole = level == schedule.vector_level ? 1024 : kChain;
   const std::int64_t grain = divide_up(divide_up(extent, kSplitPieces), whole) * whole;
   const std::int64_t pieces = divide_up(extent, grain);
-  const std::int64_t partial_bytes = 2 * pieces * kept * (lanes == Lanes::chained_f32 ? 8 : 4);
+  const std::int64_t partial_bytes =
+      2 * pieces * kept * (lanes == Lanes::chained_f32 ? 8 : byte_size(spec.outputs[0].dtype));
   if (pieces < 2 || partial_bytes * kPartialsPart > bytes_read(spec)) return {};
   return {level, grain};
 }
@@ -101,7 +102,7 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, Schedule& schedule) {
   int reduced_levels = 0;
   for (const kernel::Level& level : spec.levels) reduced_levels += level.reduced ? 1 : 0;
   const bool direct = reduced_levels <= 1 && kernel::reduced_count(spec) <= kChain;
-  schedule.columns = direct ? 0 : std::int64_t{kTileRecords} * lanes_per_step(lanes);
+  schedule.columns = direct ? 0 : std::int64_t{kTileRecords} * lanes_per_step(lanes, spec.inputs[0].dtype);
   schedule.rows_at_once = direct || lanes == Lanes::wide_f64 ? 1 : kChainedStreams;
 }
 
@@ -118,7 +119,8 @@ Schedule choose(const kernel::KernelSpec& spec, const target::Target& target) {
   schedule.nest = reduced ? Nest::rows : Nest::columns;
   if (schedule.nest == Nest::rows) {
     // Order states: integer max and min have a latency of one cycle, so two sets of three keep every port busy.
-    schedule.unroll = lanes == Lanes::chained_f32 ? kChainedUnroll : 2;
+    // Integer sums and products have up to ten; f64 totals are four registers on AVX2 already.
+    schedule.unroll = lanes == Lanes::order ? 2 : lanes == Lanes::wide_f64 ? 1 : kChainedUnroll;
   } else {
     choose_columns(spec, lanes, schedule);
   }
@@ -141,18 +143,19 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
   const bool reduced = spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced;
   if (reduced != (schedule.nest == Nest::rows)) return broken("the vector level is not of the nest's kind");
   if (schedule.nest == Nest::rows) {
-    if (lanes == Lanes::wide_f64) return broken("partial results are combined as columns");
+    if (lanes == Lanes::wide_f64 && schedule.unroll != 1) return broken("rows of f64 sums unroll by 1");
     if (lanes == Lanes::chained_f32 && schedule.unroll != kChainedUnroll) return broken("chained rows unroll by 4");
     if (schedule.unroll != 1 && schedule.unroll != 2 && schedule.unroll != 4) return broken("unroll is not 1, 2 or 4");
     // 8 vectors of 64 bytes on AVX2: sets, two totals or none, one loaded vector, one for the layer itself.
-    if (lanes != Lanes::chained_f32 && schedule.unroll > 2) return broken("order states unroll by 1 or 2");
+    if (lanes == Lanes::order && schedule.unroll > 2) return broken("order states unroll by 1 or 2");
   } else {
     const int rows = schedule.rows_at_once;
     if (rows != 1 && rows != 2 && rows != 4) return broken("rows is not 1, 2 or 4");
     if (lanes == Lanes::chained_f32 && schedule.columns > 0 && rows != kChainedStreams)
       return broken("chained columns run in 4 streams");
-    if (lanes == Lanes::wide_f64 && rows != 1) return broken("partial results are combined one row at a time");
-    if (schedule.columns % lanes_per_step(lanes) != 0 || schedule.columns < 0 || schedule.columns > (1 << 16))
+    if (lanes == Lanes::wide_f64 && rows != 1) return broken("columns of f64 sums run one row at a time");
+    if (schedule.columns % lanes_per_step(lanes, spec.inputs[0].dtype) != 0 || schedule.columns < 0 ||
+        schedule.columns > (1 << 16))
       return broken("columns is not a multiple of the lanes");
     int reduced_levels = 0;
     for (const kernel::Level& level : spec.levels) reduced_levels += level.reduced ? 1 : 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "target/host_facts.hpp"
 
@@ -68,6 +69,13 @@ const Result<Target>& host() {
 Result<Target> host_capped(Isa isa) {
   const Result<Target>& machine = host();
   return machine.ok() ? cap_target(machine.value(), isa) : machine;
+}
+
+Result<Target> host_named(std::string_view name) {
+  if (name.empty()) return host();
+  const Result<Isa> isa = isa_from_name(name);
+  if (!isa.ok()) return isa.status();
+  return host_capped(isa.value());
 }
 
 }  // namespace tenfold::target

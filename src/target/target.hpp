@@ -59,4 +59,7 @@ const Result<Target>& host();
 /// `host()` capped at `isa`: unsupported_target when the machine cannot run that level.
 Result<Target> host_capped(Isa isa);
 
+/// The same by name; `host()` when `name` is empty.
+Result<Target> host_named(std::string_view name);
+
 }  // namespace tenfold::target

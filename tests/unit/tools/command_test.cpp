@@ -118,7 +118,7 @@ TEST_F(Command, HelpAndVersion) {
   EXPECT_EQ(run("--version").exit_code, 0);
   EXPECT_EQ(run("--version").out.rfind("tenfold ", 0), 0U);
   EXPECT_NE(run("--help").out.find("Exit codes"), std::string::npos);
-  for (const std::string name : {"run", "check", "explain", "ops", "isa"}) {
+  for (const std::string name : {"run", "check", "explain", "bench", "ops", "isa"}) {
     const Answer help = run(name + " --help");
     EXPECT_EQ(help.exit_code, 0) << name;
     EXPECT_NE(help.out.find("Examples:"), std::string::npos) << name;
@@ -127,7 +127,7 @@ TEST_F(Command, HelpAndVersion) {
 
 TEST_F(Command, UsageErrors) {
   expect_failure("", 2, "subcommand");
-  expect_failure("rum", 2, "rum");
+  expect_failure("rum", 2, "there is no subcommand 'rum'");
   expect_failure("run", 2, "GRAPH");
   expect_failure("run " + path("max.json") + " --sed 3", 2, "--sed");
   expect_failure("run " + path("max.json") + " --threads many", 2, "--threads");
@@ -138,9 +138,27 @@ TEST_F(Command, UsageErrors) {
   expect_failure("run " + path("max.json") + " --input x.npy", 2, "ID=FILE.npy");
   expect_failure("run " + path("max.json") + " --input 0=a.npy --input 0=b.npy", 2, "given twice");
   expect_failure("run " + path("max.json") + " --shape 0=2y3", 2, "4096x1024");
+  expect_failure("run " + path("max.json") + " --shape 0=2x-3", 2, "4096x1024");
+  expect_failure("run " + path("max.json") + " --seed -1", 2, "negative");
+  expect_failure("explain " + path("max.json") + " --shape 9=2x3", 2, "its inputs are 0 (f32 [2, 3])");
   expect_failure("explain " + path("max.json") + " --dump nothing", 2, "the passes are");
   expect_failure("ops ReduceMx", 2, "did you mean 'ReduceMax'");
   expect_failure("ops --dialect tf", 2, "onednn, onnx, core");
+}
+
+TEST_F(Command, BenchUsageErrors) {
+  expect_failure("bench --op ReduceMx", 2, "no reduction");
+  expect_failure("bench --op Abs", 2, "no reduction");
+  expect_failure("bench --dtype s8", 2, "f32, bf16, f16");
+  expect_failure("bench --shape 4x", 2, "4096x1024");
+  expect_failure("bench --shape 4x-4", 2, "4096x1024");
+  expect_failure("bench --shape 0x4", 2, "no element");
+  expect_failure("bench --shape 99999999999x99999999999", 2, "2^47");
+  expect_failure("bench --axes 2", 2, "reduce.C3");
+  expect_failure("bench --axes 0,-2", 2, "reduce.C4");
+  expect_failure("bench --axes 0,", 2, "separated by commas");
+  expect_failure("bench --threads 0", 2, "--threads");
+  expect_failure("bench --target avx3", 2, "avx2");
 }
 
 TEST_F(Command, BadFiles) {
@@ -150,7 +168,7 @@ TEST_F(Command, BadFiles) {
     expect_failure(command + path("broken.json"), 3, "line 1");
     expect_failure(command + path("bad.json"), 3, "reduce.C3");
     expect_failure(command + path("unknown_op.json"), 4, "ReduceMx");
-    expect_failure(command + path("open.json"), 3, "unknown dims");
+    expect_failure(command + path("open.json"), 3, "unknown dims; give --shape 0=");
   }
   const std::string input = "run " + path("max.json") + " --input 0=";
   expect_failure(input + path("none.npy"), 3, "no such file");
@@ -175,6 +193,8 @@ TEST_F(Command, RunPrintsOutputsAndChecks) {
   EXPECT_NE(plain.out.find("within the bound"), std::string::npos) << plain.out;
   const auto json = expect_json("run " + path("max.json") + " --check --repeat 3 --seed 7", "tenfold.run/1");
   EXPECT_EQ(json["seed"], 7);
+  const Answer reference = run("run " + path("max.json") + " --target reference");
+  EXPECT_NE(reference.out.find("target reference (as asked"), std::string::npos) << reference.out;
   EXPECT_EQ(json["time_ms"]["runs"], 3);
   EXPECT_EQ(json["outputs"][0]["shape"], nlohmann::json::array({2}));
   EXPECT_EQ(json["check"][0]["agrees"], true);
@@ -218,6 +238,9 @@ TEST_F(Command, OpenShapesAreGiven) {
   EXPECT_EQ(shaped["outputs"][0]["shape"], nlohmann::json::array({4}));
   const auto filed = expect_json("run " + path("open.json") + " --check --input 0=" + path("x.npy"), "tenfold.run/1");
   EXPECT_EQ(filed["outputs"][0]["shape"], nlohmann::json::array({2}));
+  const auto explained = expect_json("explain " + path("open.json") + " --shape 0=4x3", "tenfold.explain/1");
+  const std::string spec = explained["regions"][0]["kernels"][0]["spec"];
+  EXPECT_NE(spec.find("space kept 4, reduced 3"), std::string::npos) << spec;
 }
 
 TEST_F(Command, ExplainNamesRegionsAndDumpsPasses) {
@@ -249,6 +272,7 @@ TEST_F(Command, CheckJudgesEachFile) {
 TEST_F(Command, OpsAndIsa) {
   EXPECT_NE(run("ops").out.find("ReduceMax"), std::string::npos);
   EXPECT_NE(run("ops ReduceMax").out.find("attribute axes: s64[]"), std::string::npos) << run("ops ReduceMax").out;
+  EXPECT_NE(run("ops --dialect onnx").out.find("no op"), std::string::npos);
   EXPECT_GT(expect_json("ops --dialect onednn", "tenfold.ops/1")["ops"].size(), 20U);
   const auto isa = expect_json("isa", "tenfold.isa/1");
   EXPECT_EQ(isa["isas"].size(), 5U);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions of integers and booleans: one vector of lanes of the type's own width. Sums and products wrap there, which
+// is what they are defined to do, so no order of them changes a bit.
+#include <limits>
+
+#include "jit/state.hpp"
+#include "jit/state_kinds.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+constexpr Vec kLoaded = 6;
+
+class IntegerState final : public ReduceState {
+ public:
+  IntegerState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body)
+      : ReduceState(layer, spec, body),
+        signed_(row(input_).kind == DTypeKind::signed_integer),
+        op_(operation(body.monoid)) {}
+
+  int lane_bits() const override { return 8 * byte_size(input_); }
+
+  void init_set(int set) override { v_.splat(set, identity_bits(), byte_size(input_)); }
+
+  void step(int set, const Memory& from, Part part) override {
+    v_.load_integers(kLoaded, from, lane_bits(), loads_tails() ? part : Part::full);
+    for (const kernel::Function function : body_.before) {
+      if (function == kernel::Function::abs && signed_) v_.abs_integer(kLoaded, lane_bits());
+      if (function == kernel::Function::square) v_.integer(IntegerOp::multiply, kLoaded, kLoaded, kLoaded, lane_bits());
+    }
+    if (part == Part::tail && loads_tails()) v_.fill_past_tail(kLoaded, identity_bits(), lane_bits());
+    v_.integer(op_, set, set, kLoaded, lane_bits());
+  }
+
+  /// Staged tails go through the functions before the reduction too, and those keep 0 and 1. Neither is ever in front
+  /// of max or min, whose start values they would not keep.
+  void clear_staging(const Memory& staging) override {
+    v_.splat(kLoaded, identity_bits(), byte_size(input_));
+    v_.store_bytes(staging, kLoaded);
+  }
+
+  void merge(int into, int from) override { v_.integer(op_, into, into, from, lane_bits()); }
+
+  void init_totals() override {}
+  void flush(int) override {}
+
+  int record_bytes() const override { return 64; }
+  void init_record(const Memory& record) override {
+    init_set(0);
+    store_set(record);
+  }
+  void load_set(const Memory& record) override { v_.load_bytes(0, record); }
+  void store_set(const Memory& record) override { v_.store_bytes(record, 0); }
+  void flush_record(const Memory&) override {}
+  void load_totals(const Memory& record) override { load_set(record); }
+
+  void fold() override { v_.fold_integer(op_, 0, lane_bits()); }
+  void finish(Part) override {}
+  void store(const Memory& to, Part part) override { v_.store_integers(to, 0, lane_bits(), part); }
+
+ private:
+  IntegerOp operation(kernel::Monoid monoid) const {
+    switch (monoid) {
+      case kernel::Monoid::sum: return IntegerOp::add;
+      case kernel::Monoid::prod: return IntegerOp::multiply;
+      case kernel::Monoid::max: return signed_ ? IntegerOp::greatest_signed : IntegerOp::greatest_unsigned;
+      case kernel::Monoid::min: break;
+    }
+    return signed_ ? IntegerOp::least_signed : IntegerOp::least_unsigned;
+  }
+
+  /// The start value: 0, 1, or the type's least or greatest value.
+  std::uint64_t identity_bits() const {
+    const std::uint64_t ones = std::numeric_limits<std::uint64_t>::max() >> (64 - lane_bits());
+    const std::uint64_t sign = std::uint64_t{1} << (lane_bits() - 1);
+    const bool boolean = input_ == DType::boolean;
+    switch (op_) {
+      case IntegerOp::add:
+      case IntegerOp::greatest_unsigned: return 0;
+      case IntegerOp::multiply: return 1;
+      case IntegerOp::greatest_signed: return sign;
+      case IntegerOp::least_signed: return ones ^ sign;
+      case IntegerOp::least_unsigned: break;
+    }
+    return boolean ? 1 : ones;
+  }
+
+  bool signed_;
+  IntegerOp op_;
+};
+
+}  // namespace
+
+std::unique_ptr<ReduceState> make_integer_state(VectorLayer& layer, const kernel::KernelSpec& spec,
+                                                const schedule::ReduceBody& body) {
+  return std::make_unique<IntegerState>(layer, spec, body);
+}
+
+}  // namespace tenfold::jit

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kinds of ReduceState, for state.cpp alone.
+#pragma once
+
+#include <memory>
+
+#include "jit/state.hpp"
+
+namespace tenfold::jit {
+
+std::unique_ptr<ReduceState> make_wide_state(VectorLayer& layer, const kernel::KernelSpec& spec,
+                                             const schedule::ReduceBody& body);
+std::unique_ptr<ReduceState> make_chained_state(VectorLayer& layer, const kernel::KernelSpec& spec,
+                                                const schedule::ReduceBody& body);
+std::unique_ptr<ReduceState> make_order_state(VectorLayer& layer, const kernel::KernelSpec& spec,
+                                              const schedule::ReduceBody& body);
+std::unique_ptr<ReduceState> make_integer_state(VectorLayer& layer, const kernel::KernelSpec& spec,
+                                                const schedule::ReduceBody& body);
+
+}  // namespace tenfold::jit

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums and products of floating types: totals of f64, with chains of f32 in front for the narrower ones.
+#include <bit>
+
+#include "jit/state.hpp"
+#include "jit/state_kinds.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+constexpr Vec kLow = 4, kHigh = 5, kLoaded = 6;
+constexpr int kVectorBytes = 64;
+
+/// Sums and products: f64 totals, 16 lanes in two vectors.
+class WideState : public ReduceState {
+ public:
+  WideState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body)
+      : ReduceState(layer, spec, body),
+        op_(body.monoid == kernel::Monoid::prod ? Arithmetic::multiply : Arithmetic::add),
+        identity_(kernel::row(body.monoid).identity) {}
+
+  int lane_bits() const override { return 32; }
+  bool loads_tails() const override { return false; }
+
+  void init_set(int) override {}
+  void step(int, const Memory& from, Part) override {
+    for (const Vec half : {0, 1}) {
+      v_.load_bytes(half, from + kVectorBytes * half);
+      for (const kernel::Function function : body_.before) {
+        if (function == kernel::Function::abs) v_.abs64(half);
+        if (function == kernel::Function::square) v_.arithmetic64(Arithmetic::multiply, half, half, half);
+      }
+      v_.arithmetic64(op_, kLow + half, kLow + half, half);
+    }
+  }
+  void clear_staging(const Memory& staging) override {
+    for (const Vec half : {0, 1}) {
+      v_.splat(kLoaded, std::bit_cast<std::uint64_t>(identity_), 8);
+      v_.store_bytes(staging + kVectorBytes * half, kLoaded);
+    }
+  }
+  void merge(int, int) override {}
+
+  void init_totals() override {
+    v_.splat(kLow, std::bit_cast<std::uint64_t>(identity_), 8);
+    v_.splat(kHigh, std::bit_cast<std::uint64_t>(identity_), 8);
+  }
+  void flush(int) override {}
+
+  int record_bytes() const override { return 2 * kVectorBytes; }
+  void init_record(const Memory& record) override {
+    init_totals();
+    store_totals(record);
+  }
+  void load_set(const Memory& record) override { load_totals(record); }
+  void store_set(const Memory& record) override { store_totals(record); }
+  void flush_record(const Memory&) override {}
+  void load_totals(const Memory& record) override {
+    v_.load_bytes(kLow, record);
+    v_.load_bytes(kHigh, record + kVectorBytes);
+  }
+
+  void fold() override { v_.fold64(op_, kLow, kHigh); }
+
+  void finish(Part part) override {
+    finish_half(kLow, part);
+    if (part != Part::one) finish_half(kHigh, part);
+    if (output_ == DType::f64) {
+      v_.canonical_nan64(kLow, part);
+      if (part != Part::one) v_.canonical_nan64(kHigh, part);
+      return;
+    }
+    v_.narrow(kLoaded, kLow, kHigh, part);
+    v_.canonical_nan32(kLoaded, part);
+  }
+
+  void store(const Memory& to, Part part) override {
+    if (output_ != DType::f64) {
+      v_.store32(to, output_, kLoaded, part);
+    } else if (part == Part::one) {
+      v_.store64_one(to, kLow);
+    } else {
+      store_totals(to);
+    }
+  }
+
+ protected:
+  void store_totals(const Memory& record) {
+    v_.store_bytes(record, kLow);
+    v_.store_bytes(record + kVectorBytes, kHigh);
+  }
+
+  Arithmetic op_;
+  double identity_;
+
+ private:
+  void finish_half(Vec v, Part part) {
+    if (body_.divide_by_count) v_.divide64(v, count_argument(), part);
+    if (body_.square_root) v_.square_root64(v, part);
+  }
+};
+
+/// The same with chains of f32 in front: a set is one vector of 16 chains.
+class ChainedState final : public WideState {
+ public:
+  using WideState::WideState;
+
+  bool loads_tails() const override { return v_.loads_tails_of(input_bytes()); }
+
+  void init_set(int set) override { v_.splat(set, identity_bits(), 4); }
+
+  void step(int set, const Memory& from, Part part) override {
+    if (input_ == DType::f32 && body_.before.empty() && part == Part::full) {
+      v_.arithmetic32(op_, set, set, from);
+      return;
+    }
+    v_.load32(kLoaded, input_, from, part);
+    for (const kernel::Function function : body_.before) {
+      if (function == kernel::Function::abs) v_.abs32(kLoaded);
+      if (function == kernel::Function::square) v_.arithmetic32(Arithmetic::multiply, kLoaded, kLoaded, kLoaded);
+    }
+    if (part == Part::tail) v_.fill_past_tail(kLoaded, identity_bits(), 32);
+    v_.arithmetic32(op_, set, set, kLoaded);
+  }
+
+  void merge(int into, int from) override { v_.arithmetic32(op_, into, into, from); }
+
+  void flush(int set) override {
+    // Sets 1 to 3 are free by now: the chains of a block were merged into set 0.
+    constexpr Vec kSpare = 3;
+    v_.widen(set, kSpare, set);
+    v_.arithmetic64(op_, kLow, kLow, set);
+    v_.arithmetic64(op_, kHigh, kHigh, kSpare);
+  }
+
+  int record_bytes() const override { return 3 * kVectorBytes; }
+  void init_record(const Memory& record) override {
+    init_set(0);
+    v_.store_bytes(record, 0);
+    WideState::init_record(record + kVectorBytes);
+  }
+  void load_set(const Memory& record) override { v_.load_bytes(0, record); }
+  void store_set(const Memory& record) override { v_.store_bytes(record, 0); }
+  void flush_record(const Memory& record) override {
+    load_set(record);
+    load_totals(record);
+    flush(0);
+    store_totals(record + kVectorBytes);
+    init_set(0);
+    store_set(record);
+  }
+  void load_totals(const Memory& record) override { WideState::load_totals(record + kVectorBytes); }
+
+ private:
+  std::uint64_t identity_bits() const { return std::bit_cast<std::uint32_t>(static_cast<float>(identity_)); }
+};
+
+}  // namespace
+
+std::unique_ptr<ReduceState> make_wide_state(VectorLayer& layer, const kernel::KernelSpec& spec,
+                                             const schedule::ReduceBody& body) {
+  return std::make_unique<WideState>(layer, spec, body);
+}
+
+std::unique_ptr<ReduceState> make_chained_state(VectorLayer& layer, const kernel::KernelSpec& spec,
+                                                const schedule::ReduceBody& body) {
+  return std::make_unique<ChainedState>(layer, spec, body);
+}
+
+}  // namespace tenfold::jit

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whole graph files, from text to outputs, held against the reference evaluator as `tenfold run --check` does it: each
+// on every instruction-set level of the machine, the reference included, with 1 and 2 threads.
+//
+// A file is out of scope when it holds an op that the op tables lack; any other file must be legal and right.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/read/json.hpp"
+#include "schemas/op_table.hpp"
+#include "target/target.hpp"
+#include "tenfold/tenfold.hpp"
+#include "tools/compare.hpp"
+#include "tools/graph_file.hpp"
+#include "tools/run_inputs.hpp"
+
+namespace tenfold::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kSeed = 1;
+/// Stands for each dim that a file leaves open.
+constexpr std::int64_t kBoundDim = 7;
+/// Files of the corpus that this version has the ops for; more as ops are added, never fewer.
+constexpr std::size_t kLeastInScope = 23;
+/// Above this many input elements a program is not run twice for nothing: where a level compiles to the same program as
+/// another (all of it on the reference evaluator, which knows no threads), it stands for it.
+constexpr std::int64_t kManyElements = std::int64_t{1} << 22;
+
+struct Tally {
+  std::size_t passed = 0, failed = 0, runs = 0;
+  std::map<std::string, std::size_t> out_of_scope;  ///< by the first op that the tables lack
+};
+
+/// The kind of the first op that the tables lack.
+std::optional<std::string> unknown_op(const graph::Graph& graph) {
+  for (const graph::Op& op : graph.ops)
+    if (schemas::find_op(op.dialect, op.kind) == nullptr) return op.kind;
+  return std::nullopt;
+}
+
+GivenInputs bind_open_dims(const graph::Graph& graph) {
+  GivenInputs given;
+  for (const graph::ValueId v : graph.inputs) {
+    const graph::Value& value = graph.values[v];
+    if (!value.ranked || graph::is_static(value)) continue;
+    Dims shape = value.shape;
+    std::replace(shape.begin(), shape.end(), kUnknownDim, kBoundDim);
+    given.shapes.emplace_back(value.id, shape);
+  }
+  return given;
+}
+
+std::vector<std::string> levels_of_this_machine() {
+  std::vector<std::string> names;
+  for (const target::IsaRow& row : target::all_isas())
+    if (target::host_capped(row.isa).ok()) names.emplace_back(row.name);
+  return names;
+}
+
+/// One file on all levels. The first run's inputs and what is expected of them serve all.
+class FileRun {
+ public:
+  FileRun(Graph graph, std::string path)
+      : graph_(std::move(graph)), path_(std::move(path)), given_(bind_open_dims(graph_.ir())) {}
+
+  /// How many programs were run; all failures are GoogleTest's.
+  std::size_t run() {
+    for (const std::string& level : levels_of_this_machine())
+      for (const int threads : {1, 2}) {
+        SCOPED_TRACE(path_ + " on " + level + ", " + std::to_string(threads) + " threads, seed " +
+                     std::to_string(kSeed));
+        if (const Status status = run_level(level, threads); !status.ok()) ADD_FAILURE() << status.message();
+      }
+    return runs_;
+  }
+
+ private:
+  Status run_level(const std::string& level, int threads) {
+    CompileOptions options;
+    options.target = level;
+    options.threads = threads;
+    options.input_shapes = given_.shapes;
+    const Result<CompiledPartition> partition = compile(graph_, options);
+    if (!partition.ok()) return partition.status();
+    if (input_infos_.empty())
+      if (Status s = fill(partition.value()); !s.ok()) return s;
+    if (elements() > kManyElements && seen_before(partition.value())) return {};
+    std::vector<Tensor> outputs;
+    if (Status s = execute(partition.value(), outputs); !s.ok()) return s;
+    for (const Comparison& c : compare_outputs(*expected_, output_infos_, outputs))
+      EXPECT_EQ(c.outside, 0) << "output " << c.id << ": " << c.outside << " of " << c.elements << ", first "
+                              << c.first_outside;
+    ++runs_;
+    return {};
+  }
+
+  /// What explain() says after its first line, which names the target, tells programs apart.
+  bool seen_before(const CompiledPartition& partition) {
+    const std::string text = partition.explain();
+    const std::string program = text.substr(text.find('\n') + 1);
+    const bool compiled = program.find(" kernel") != std::string::npos;
+    if (!compiled && std::find(seen_.begin(), seen_.end(), program) != seen_.end()) return true;
+    seen_.push_back(program);
+    return false;
+  }
+
+  Status fill(const CompiledPartition& partition) {
+    input_infos_ = partition.inputs();
+    Result<std::vector<FilledInput>> inputs = make_inputs(graph_.ir(), input_infos_, given_, kSeed);
+    if (!inputs.ok()) return inputs.status();
+    inputs_ = std::move(inputs).value();
+    return {};
+  }
+
+  std::int64_t elements() const {
+    std::int64_t count = 0;
+    for (const TensorInfo& info : input_infos_) count += numel(info.desc.shape).value();
+    return count;
+  }
+
+  Status execute(const CompiledPartition& partition, std::vector<Tensor>& outputs) {
+    std::vector<const void*> sources;
+    std::vector<const Tensor*> tensors;
+    for (const FilledInput& input : inputs_) {
+      sources.push_back(input.tensor.data());
+      tensors.push_back(&input.tensor);
+    }
+    Result<std::vector<TensorInfo>> infos = partition.query_outputs(sources.data(), sources.size());
+    if (!infos.ok()) return infos.status();
+    output_infos_ = std::move(infos).value();
+    std::vector<void*> targets;
+    for (const TensorInfo& info : output_infos_) {
+      Result<Tensor> tensor = make_tensor(info.desc);
+      if (!tensor.ok()) return tensor.status();
+      outputs.push_back(std::move(tensor).value());
+      targets.push_back(outputs.back().data());
+    }
+    if (!expected_) {
+      Result<Expected> expected = evaluate_expected(graph_.ir(), input_infos_, tensors, output_infos_);
+      if (!expected.ok()) return expected.status();
+      expected_ = std::move(expected).value();
+    }
+    return partition.execute(sources.data(), sources.size(), targets.data(), targets.size());
+  }
+
+  Graph graph_;
+  std::string path_;
+  GivenInputs given_;
+  std::vector<TensorInfo> input_infos_, output_infos_;
+  std::vector<FilledInput> inputs_;
+  std::optional<Expected> expected_;
+  std::vector<std::string> seen_;
+  std::size_t runs_ = 0;
+};
+
+void run_file(const fs::path& path, Tally& tally) {
+  SCOPED_TRACE(path.string());
+  const Result<std::string> text = read_text_file(path.string());
+  ASSERT_TRUE(text.ok()) << text.status().message();
+  const Result<graph::Graph> read = graph::read_json(text.value());
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  if (const auto kind = unknown_op(read.value())) {
+    ++tally.out_of_scope[*kind];
+    return;
+  }
+  const Result<Graph> graph = Graph::from_json(text.value());
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  FileRun file(graph.value(), path.string());
+  const int failures_before = ::testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count();
+  tally.runs += file.run();
+  const int failures = ::testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count();
+  ++(failures > failures_before ? tally.failed : tally.passed);
+}
+
+Tally run_directory(const fs::path& directory) {
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory))
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  Tally tally;
+  for (const fs::path& file : files) run_file(file, tally);
+  std::size_t out = 0;
+  std::string kinds;
+  for (const auto& [kind, count] : tally.out_of_scope) {
+    out += count;
+    kinds += (kinds.empty() ? " (" : ", ") + kind + " " + std::to_string(count);
+  }
+  std::printf("%s: %zu passed in %zu runs, %zu failed, %zu out of scope by op%s\n", directory.c_str(), tally.passed,
+              tally.runs, tally.failed, out, kinds.empty() ? "" : (kinds + ")").c_str());
+  return tally;
+}
+
+TEST(Graphs, OursRunOnEveryLevel) {
+  const Tally tally = run_directory(fs::path(TENFOLD_SOURCE_DIR) / "tests/data/graphs");
+  EXPECT_TRUE(tally.out_of_scope.empty());
+  EXPECT_GT(tally.passed, 0U);
+}
+
+TEST(Graphs, TheCorpusRunsOnEveryLevel) {
+  const char* const given = std::getenv("TENFOLD_CORPUS");
+  const fs::path directory =
+      given != nullptr ? fs::path(given) : fs::path(TENFOLD_SOURCE_DIR) / "../shared/corpus/onednn-graph";
+  if (!fs::is_directory(directory)) {
+    std::printf("NOT RUN: no corpus at %s (set TENFOLD_CORPUS)\n", directory.c_str());
+    GTEST_SKIP() << "no corpus";
+  }
+  const Tally tally = run_directory(directory);
+  EXPECT_GE(tally.passed + tally.failed, kLeastInScope);
+}
+
+}  // namespace
+}  // namespace tenfold::tools

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions of every dtype, as core ops: random shapes, axes, layouts and bits, natively on every level of the machine
+// and emulated on the others, against the reference evaluator. Integers must be exact and extremes equal to the bit;
+// f64 sums and products are held against the bound of 16 lanes of f64 additions.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+#include "compile/compile.hpp"
+#include "emulated_run.hpp"
+#include "emulator/emulator.hpp"
+#include "graph/eval/eval.hpp"
+#include "graph/pass/pass.hpp"
+#include "guarded_buffer.hpp"
+#include "prepared_case.hpp"
+#include "settings.hpp"
+#include "subjects.hpp"
+
+namespace tenfold::numeric {
+namespace {
+
+constexpr DType kAllTypes[] = {DType::f32, DType::f64, DType::bf16, DType::f16, DType::s8,  DType::u8,     DType::s16,
+                               DType::u16, DType::s32, DType::u32,  DType::s64, DType::u64, DType::boolean};
+constexpr const char* kCoreReductions[] = {"max", "min", "sum", "prod", "l1", "sum_square", "mean", "l2"};
+constexpr std::int64_t kSizes[] = {0,  1,  2,  3,  7,  8,  9,   15,  16,  17,  31,  32,
+                                   33, 63, 64, 65, 66, 67, 127, 128, 129, 200, 257, 1030};
+constexpr std::int64_t kMostElements = 40'000;
+
+struct Drawn {
+  graph::Graph graph;
+  std::string text;
+  TensorDesc in, out;
+  std::int64_t reduced = 1;
+};
+
+/// Row-major with a gap after each row in one case of three.
+Dims drawn_strides(const Dims& shape, std::mt19937_64& random) {
+  Dims strides = row_major_strides(shape);
+  if (shape.empty() || random() % 3 != 0) return strides;
+  const std::int64_t gap = static_cast<std::int64_t>(random() % 3);
+  const std::int64_t step = 1 + static_cast<std::int64_t>(random() % 2);
+  std::int64_t at = step;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    strides[i] = at;
+    at = at * std::max<std::int64_t>(1, shape[i]) + gap;
+  }
+  return strides;
+}
+
+Drawn draw(const std::string& reduction, DType dtype, std::mt19937_64& random) {
+  Drawn drawn;
+  drawn.in.dtype = drawn.out.dtype = dtype;
+  const std::size_t rank = random() % 4;
+  std::int64_t elements = 1;
+  std::vector<std::int64_t> axes;
+  for (std::size_t dim = 0; dim < rank; ++dim) {
+    std::int64_t size = kSizes[random() % std::size(kSizes)];
+    if (elements * size > kMostElements) size = 3;
+    elements *= std::max<std::int64_t>(1, size);
+    const bool is_reduced = random() % 2 == 0;
+    drawn.in.shape.push_back(size);
+    drawn.out.shape.push_back(is_reduced ? 1 : size);
+    if (is_reduced) axes.push_back(static_cast<std::int64_t>(dim));
+    if (is_reduced) drawn.reduced *= size;
+  }
+  drawn.in.strides = drawn_strides(drawn.in.shape, random);
+  drawn.out.strides = drawn_strides(drawn.out.shape, random);
+  graph::Graph& g = drawn.graph;
+  for (const TensorDesc& desc : {drawn.in, drawn.out}) {
+    graph::Value value;
+    value.id = static_cast<std::int64_t>(g.values.size());
+    value.dtype = desc.dtype;
+    value.ranked = true;
+    value.shape = desc.shape;
+    value.strides = desc.strides == row_major_strides(desc.shape) ? Dims() : desc.strides;
+    g.values.push_back(value);
+  }
+  graph::Op op;
+  op.dialect = graph::Dialect::core;
+  op.kind = "reduce";
+  op.attributes = {{"reduction", reduction}, {"axes", axes}, {"keep_dims", true}};
+  op.inputs = {0};
+  op.outputs = {1};
+  g.ops.push_back(op);
+  graph::connect(g);
+  drawn.text = reduction + " " + std::string(to_string(dtype)) + " [";
+  for (const std::int64_t dim : drawn.in.shape) drawn.text += std::to_string(dim) + " ";
+  drawn.text += "] strides [";
+  for (const std::int64_t stride : drawn.in.strides) drawn.text += std::to_string(stride) + " ";
+  drawn.text += "] axes [";
+  for (const std::int64_t axis : axes) drawn.text += std::to_string(axis) + " ";
+  drawn.text += "]";
+  return drawn;
+}
+
+void fill_input(const Drawn& drawn, const std::string& reduction, std::byte* data, std::mt19937_64& random) {
+  const bool product = reduction == "prod";
+  for (const std::int64_t at : element_offsets(drawn.in)) {
+    const std::uint64_t bits = random();
+    const int size = byte_size(drawn.in.dtype);
+    if (is_floating(drawn.in.dtype)) {
+      const double magnitude =
+          product ? 1.0 + static_cast<double>(bits >> 54) * 0x1p-14 : static_cast<double>(bits >> 53);
+      double value = (bits & 1) != 0 ? -magnitude : magnitude;
+      if (!product && bits % 97 == 0) value = (bits & 2) != 0 ? 0.0 : -0.0;
+      if (!product && bits % 1009 == 3) value = (bits & 2) != 0 ? NAN : -NAN;
+      if (!product && bits % 1009 == 5) value = (bits & 2) != 0 ? INFINITY : -INFINITY;
+      graph::store_real(drawn.in.dtype, data, at, value);
+    } else if (drawn.in.dtype == DType::boolean) {
+      data[at] = static_cast<std::byte>(bits & 1);
+    } else {
+      const std::uint64_t value = product ? bits | 1 : bits;
+      std::memcpy(data + at * size, &value, static_cast<std::size_t>(size));
+    }
+  }
+}
+
+/// Empty when `got` is right.
+std::string judge(const Drawn& drawn, const std::string& reduction, const std::byte* expected, const std::byte* got,
+                  double sum_of_magnitudes) {
+  const DType dtype = drawn.out.dtype;
+  const int size = byte_size(dtype);
+  const bool exact = !is_floating(dtype) || reduction == "max" || reduction == "min";
+  for (const std::int64_t at : element_offsets(drawn.out)) {
+    if (std::memcmp(expected + at * size, got + at * size, static_cast<std::size_t>(size)) == 0) continue;
+    if (exact) return "element at " + std::to_string(at) + " has other bits";
+    const double want = graph::load_real(dtype, expected, at), have = graph::load_real(dtype, got, at);
+    const double unit = dtype == DType::f64   ? 0x1p-53
+                        : dtype == DType::f32 ? 0x1p-24
+                        : dtype == DType::f16 ? 0x1p-11
+                                              : 0x1p-8;
+    const double terms = static_cast<double>(drawn.reduced);
+    const bool product = reduction == "prod";
+    const double wide = dtype == DType::f64 ? terms * 0x1p-53 : product ? terms * 0x1p-24 : 20 * 0x1p-24;
+    const double bound = 2 * unit * std::abs(want) + wide * (product ? std::abs(want) : sum_of_magnitudes) * 2;
+    if (std::isfinite(sum_of_magnitudes) && !(std::abs(want - have) <= bound))
+      return "element at " + std::to_string(at) + " is " + std::to_string(have) + ", expected " + std::to_string(want);
+    if (std::isnan(want) != std::isnan(have)) return "element at " + std::to_string(at) + " differs in being NaN";
+  }
+  return "";
+}
+
+double sum_of_magnitudes(const Drawn& drawn, const std::string& reduction, const std::byte* data) {
+  double sum = 0;
+  for (const std::int64_t at : element_offsets(drawn.in)) {
+    const double value = std::abs(graph::load_real(drawn.in.dtype, data, at));
+    sum += reduction == "sum_square" ? value * value : value;
+  }
+  return sum;
+}
+
+class EveryType : public ::testing::TestWithParam<DType> {
+ protected:
+  void check(const std::string& reduction, std::uint64_t index, std::mt19937_64& random) {
+    const Drawn drawn = draw(reduction, GetParam(), random);
+    const std::string where = drawn.text + "\n" + repeat_line(test_name(), index);
+    const auto guard = index % 2 == 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
+    const auto bytes = [](const TensorDesc& desc) { return static_cast<std::size_t>(span_bytes(desc).value()); };
+    GuardedBuffer input(bytes(drawn.in), guard);
+    std::vector<std::byte> expected(bytes(drawn.out) + 8);
+    fill_input(drawn, reduction, input.data(), random);
+    graph::Graph core = drawn.graph;
+    const Status passes = graph::run_pipeline(core);
+    ASSERT_TRUE(passes.ok()) << passes.message() << "\n" << where;
+    const graph::ConstTensor in{drawn.in, input.data()};
+    const graph::MutableTensor out{drawn.out, expected.data()};
+    const Status solved = graph::evaluate_op(drawn.graph.ops[0], {&in, 1}, {&out, 1});
+    ASSERT_TRUE(solved.ok()) << solved.message() << "\n" << where;
+    const double magnitudes = is_floating(GetParam()) ? sum_of_magnitudes(drawn, reduction, input.data()) : 0;
+    std::vector<std::byte> first;
+    for (const target::Isa isa : all_levels()) {
+      GuardedBuffer output(bytes(drawn.out), guard);
+      const bool native = std::ranges::count(native_levels(), isa) > 0;
+      ASSERT_EQ(run(core, isa, native, input, output), "") << where;
+      ASSERT_EQ(judge(drawn, reduction, expected.data(), output.data(), magnitudes), "")
+          << target::to_string(isa) << (native ? "" : " emulated") << "\n"
+          << where;
+      for (const std::int64_t at : element_offsets(drawn.out)) {
+        const std::byte* const element = output.data() + at * byte_size(GetParam());
+        const std::size_t size = static_cast<std::size_t>(byte_size(GetParam()));
+        if (isa == all_levels().front()) first.insert(first.end(), element, element + size);
+      }
+      ASSERT_EQ(gathered(drawn, output), first) << target::to_string(isa) << " gives other bits\n" << where;
+    }
+  }
+
+  static std::vector<std::byte> gathered(const Drawn& drawn, const GuardedBuffer& output) {
+    std::vector<std::byte> elements;
+    const int size = byte_size(drawn.out.dtype);
+    for (const std::int64_t at : element_offsets(drawn.out))
+      elements.insert(elements.end(), output.data() + at * size, output.data() + (at + 1) * size);
+    return elements;
+  }
+
+  std::string run(const graph::Graph& core, target::Isa isa, bool native, const GuardedBuffer& input,
+                  GuardedBuffer& output) {
+    target::Target target = target::host().ok() ? target::host().value() : target::Target{};
+    target.isa = isa;
+    const Result<compiler::Compiled> compiled = compiler::compile(core, target);
+    if (!compiled.ok()) return compiled.status().message();
+    for (const compiler::RegionReport& region : compiled.value().regions) {
+      const char* kinds[] = {"kernel", "reference", "nothing"};
+      ++summary_[std::string(target::to_string(isa)) + (native ? " " : " emulated ") +
+                 kinds[static_cast<int>(region.kind)]];
+    }
+    Status status;
+    if (native) {
+      const void* const in = input.data();
+      void* const out = output.data();
+      status = runtime::run(compiled.value().program, {&in, 1}, {&out, 1}, nullptr, 1);
+    } else {
+      const Bytes in{const_cast<std::byte*>(input.data()), input.size()}, out{output.data(), output.size()};
+      status = emulated_run(compiled.value().program, isa, {&in, 1}, {&out, 1});
+    }
+    return status.ok() ? "" : status.message();
+  }
+
+  std::map<std::string, std::int64_t> summary_;
+};
+
+TEST_P(EveryType, AgreesWithTheReference) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  std::uint64_t index = 0;
+  for (const char* reduction : kCoreReductions) {
+    for (std::int64_t i = 0; i < scaled_cases(40) && !HasFatalFailure(); ++i, ++index) {
+      if (only_case().value_or(index) != index) continue;
+      std::mt19937_64 random(case_seed(test_name(), index));
+      check(reduction, index, random);
+    }
+  }
+  std::string line;
+  for (const auto& [key, count] : summary_) line += " " + key + " " + std::to_string(count) + ",";
+  std::printf("%llu cases of %s:%s seed %llu\n", static_cast<unsigned long long>(index),
+              std::string(to_string(GetParam())).c_str(), line.c_str(), static_cast<unsigned long long>(test_seed()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, EveryType, ::testing::ValuesIn(kAllTypes),
+                         [](const auto& type) { return std::string(to_string(type.param)); });
+
+}  // namespace
+}  // namespace tenfold::numeric
