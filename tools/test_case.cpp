@@ -80,9 +80,9 @@ Status run_and_compare(const Graph& graph, const TestOptions& options) {
   }
   if (Status s = partition.value().execute(arguments.data(), arguments.size(), results.data(), results.size()); !s.ok())
     return s;
-  const auto comparisons = compare_with_reference(graph.ir(), infos, tensors, output_infos.value(), outputs);
-  if (!comparisons.ok()) return comparisons.status();
-  for (const Comparison& c : comparisons.value())
+  const Result<Expected> expected = evaluate_expected(graph.ir(), infos, tensors, output_infos.value());
+  if (!expected.ok()) return expected.status();
+  for (const Comparison& c : compare_outputs(expected.value(), output_infos.value(), outputs))
     if (c.outside > 0)
       return Status(Code::internal_error, "output " + std::to_string(c.id) + ": " + std::to_string(c.outside) + " of " +
                                               std::to_string(c.elements) + " elements are outside the bound, first " +
