@@ -13,8 +13,9 @@ using kernel::KernelSpec;
 
 /// Below this a reduction runs whole: two tasks of less than 256 KiB gain nothing over the fork-join (docs/threads.md).
 constexpr std::int64_t kSplitBytes = 512 << 10;
-/// Pieces of a split. Fixed, as it decides bits; 16 feeds up to 16 cores, and costs 16 partial results per output.
-constexpr std::int64_t kSplitPieces = 16;
+/// Pieces of a split. Fixed, as it decides bits: 8 cores are fed. Each piece of columns starts four streams anew; with
+/// 16 pieces ReduceMax of [4096, 1024] over axis 0 reaches 0.87 of the roof, with 8 it reaches 0.92.
+constexpr std::int64_t kSplitPieces = 8;
 /// With this many tasks or more from kept levels alone nothing is split.
 constexpr std::int64_t kEnoughTasks = 16;
 /// Partial results may cost no more than this part of the bytes read.

@@ -64,14 +64,14 @@ TEST(Plan, ASplitSumHasAPartialAndACombiningKernel) {
   const Result<Plan> plan = make_plan(spec.value(), avx2(2));
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   ASSERT_EQ(plan.value().kernels.size(), 2U);
-  EXPECT_EQ(plan.value().kernels[0].schedule.split.grain, 131072);
+  EXPECT_EQ(plan.value().kernels[0].schedule.split.grain, 262144);
   EXPECT_EQ(kernel::print(plan.value().kernels[0].spec),
             "kernel\nspace reduced 2097152\nin x0 f32 [1]\nout y0 f64 [0]\n%0 = load x0\n%1 = reduce sum %0\n"
             "store y0 %1\n");
   EXPECT_EQ(kernel::print(plan.value().kernels[1].spec),
-            "kernel\nspace reduced 16, kept 1\nin x0 f64 [1, 1]\nout y0 f32 [0, 1]\n%0 = load x0\n"
+            "kernel\nspace reduced 8, kept 1\nin x0 f64 [1, 1]\nout y0 f32 [0, 1]\n%0 = load x0\n"
             "%1 = reduce sum %0\n%2 = count\n%3 = div %1 %2\nstore y0 %3\n");
-  EXPECT_EQ(plan.value().partial_bytes, 16 * 8);
+  EXPECT_EQ(plan.value().partial_bytes, 8 * 8);
 }
 
 TEST(Plan, ASplitMaxKeepsItsOwnType) {
