@@ -8,13 +8,14 @@
 
 namespace tenfold::jit {
 
-inline constexpr int kMaxOperands = 4;
+inline constexpr int kMaxInputs = 24;
+inline constexpr int kMaxOutputs = 8;
 inline constexpr int kMaxLevels = 6;
 
 /// Arguments of one call: one tile of the outputs, or of the partial results.
 struct KernelArgs {
-  const void* inputs[kMaxOperands];  ///< first element of each input in this tile
-  void* outputs[kMaxOperands];
+  const void* inputs[kMaxInputs];  ///< first element of each input in this tile
+  void* outputs[kMaxOutputs];
   void* scratch;                     ///< 64-byte aligned, at least Code::scratch_bytes; may be null when that is 0
   std::int64_t extents[kMaxLevels];  ///< of this tile, by level
   /// Byte strides by operand and level: inputs first, then outputs.

@@ -45,7 +45,7 @@ Xbyak::Address Assembler::iota(int first, int step, int bytes, int at) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t lane = i / static_cast<std::size_t>(bytes);
     const std::size_t byte = i % static_cast<std::size_t>(bytes);
-    all[i] = static_cast<std::uint8_t>((first + step * static_cast<int>(lane)) >> (8 * byte));
+    all[i] = static_cast<std::uint8_t>((std::int64_t{first} + step * static_cast<int>(lane)) >> (8 * byte));
   }
   return constant(all, at);
 }

@@ -27,7 +27,7 @@ class Assembler {
   /// 64 bytes, all of them copies of the low `bytes` (2, 4 or 8) of `pattern`, as a memory operand.
   Xbyak::Address splat(std::uint64_t pattern, int bytes);
 
-  /// Lane numbers as 64 bytes of `bytes` (2 or 4) each: first, first + step, ...; as a memory operand that starts at
+  /// Lane numbers as 64 bytes of `bytes` (2, 4 or 8) each: first, first + step, ...; as a memory operand that starts at
   /// byte `at`.
   Xbyak::Address iota(int first, int step, int bytes, int at);
 

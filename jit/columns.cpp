@@ -7,7 +7,8 @@
 // tiled: the accumulators of a tile of columns lie in records in L1. The rows of the innermost reduced level are swept
 // over the tile as `rows_at_once` streams side by side, each a run of consecutive rows that memory delivers in order.
 // Chained reductions are flushed into f64 after kChain rows: kChain / rows_at_once from each stream. So a chain depends
-// on the number of rows alone, never on the tile.
+// on the number of rows alone, never on the tile. States that must see rows in their order (arg-reductions) get
+// adjacent rows instead: each sweep takes the next `rows_at_once`.
 #include <bit>
 #include <optional>
 
@@ -39,7 +40,7 @@ class Columns {
   void emit() {
     n_.over(n_.other_levels(false), [this] {
       c_.mov(n_.slot(frame::kNestInput), n_.in);
-      c_.mov(n_.slot(frame::kNestOutput), n_.out);
+      n_.save_outputs(frame::kNestOutput, frame::kNestOutput2);
       load_row_stride();
       if (n_.schedule.columns == 0) {
         direct();
@@ -47,7 +48,7 @@ class Columns {
         tiles();
       }
       c_.mov(n_.in, n_.slot(frame::kNestInput));
-      c_.mov(n_.out, n_.slot(frame::kNestOutput));
+      n_.restore_outputs(frame::kNestOutput, frame::kNestOutput2);
     });
   }
 
@@ -84,7 +85,7 @@ class Columns {
     }
     Gpr stride(n_.a), count(n_.a);
     n_.load_input_stride(stride, n_.schedule.vector_level);
-    load_count(count, part);
+    n_.load_count(count, part);
     if (part == Part::tail) {
       n_.stage_tail(from, stride, count);
     } else {
@@ -93,44 +94,31 @@ class Columns {
     n_.s.step(0, Nest::staging(), part);
   }
 
-  void load_count(const Gpr& count, Part part) {
-    if (part == Part::tail) {
-      c_.mov(count, n_.slot(frame::kTailCount));
-    } else {
-      c_.mov(count.r32(), n_.s.lanes());
-    }
-  }
-
-  /// Finishes the totals and stores them where `out` stands.
-  void store(Part part) {
-    n_.s.finish(Part::full);
-    if (n_.output_contiguous() && (part == Part::full || n_.s.stores_tails())) {
-      n_.s.store(n_.out.reg(), part);
-      return;
-    }
-    n_.s.store(Nest::staging(), Part::full);
-    Gpr stride(n_.a), count(n_.a);
-    n_.load_output_stride(stride, n_.schedule.vector_level);
-    load_count(count, part);
-    n_.stage_out(n_.out, stride, count);
-  }
-
-  /// Moves a pointer on by `steps` vector steps.
-  void advance(const Reg64& pointer, const Reg64& steps, bool input) {
-    const bool contiguous = input ? n_.input_contiguous() : n_.output_contiguous();
+  /// Moves a pointer into the input on by `steps` vector steps.
+  void advance(const Reg64& pointer, const Reg64& steps) {
     Gpr bytes(n_.a);
-    if (contiguous) {
-      c_.imul(bytes, steps, n_.s.lanes() * (input ? n_.s.input_bytes() : n_.s.output_bytes()));
+    if (n_.input_contiguous()) {
+      c_.imul(bytes, steps, n_.s.step_bytes());
     } else {
-      if (input) {
-        n_.load_input_stride(bytes, n_.schedule.vector_level);
-      } else {
-        n_.load_output_stride(bytes, n_.schedule.vector_level);
-      }
+      n_.load_input_stride(bytes, n_.schedule.vector_level);
       c_.imul(bytes, steps);
       c_.imul(bytes, bytes, n_.s.lanes());
     }
     c_.add(pointer, bytes);
+  }
+
+  /// Moves on in the outputs by one vector step.
+  void advance_outputs() {
+    Gpr bytes(n_.a);
+    for (int output = 0; output < n_.outputs(); ++output) {
+      if (n_.output_contiguous(output)) {
+        c_.mov(bytes.r32(), n_.s.lanes() * n_.s.output_bytes(output));
+      } else {
+        n_.load_output_stride(bytes, output, n_.schedule.vector_level);
+        c_.imul(bytes, bytes, n_.s.lanes());
+      }
+      n_.advance_output(output, bytes);
+    }
   }
 
   // ---- direct
@@ -144,8 +132,8 @@ class Columns {
     c_.jz(partial);
     c_.L(again);
     direct_vector(Part::full);
-    advance(n_.in, one, true);
-    advance(n_.out, one, false);
+    advance(n_.in, one);
+    advance_outputs();
     c_.dec(steps);
     c_.jnz(again);
     c_.L(partial);
@@ -171,7 +159,7 @@ class Columns {
     c_.jnz(again);
     c_.L(flush);
     n_.s.flush(0);
-    store(part);
+    n_.store_vector(part);
   }
 
   // ---- tiled
@@ -189,19 +177,15 @@ class Columns {
     n_.over(reduced_, [this] { chains(); });
     each_record([this](const Reg64& record, Part part) {
       n_.s.load_totals(record);
-      store(part);
-      if (part == Part::full) {
-        Gpr one(n_.a);
-        c_.mov(one.r32(), 1);
-        advance(n_.out, one, false);
-      }
+      n_.store_vector(part);
+      if (part == Part::full) advance_outputs();
     });
     c_.cmp(n_.slot(frame::kStepsLeft), 0);
     c_.jz(done);
     {
       Gpr steps(n_.a);
       c_.mov(steps, n_.slot(frame::kTileSteps));
-      advance(n_.in, steps, true);
+      advance(n_.in, steps);
     }
     c_.jmp(tile);
     c_.L(done);
@@ -257,18 +241,24 @@ class Columns {
   }
 
   /// All rows of the innermost reduced level, over the tile whose first column `in` stands at: as `rows_at_once`
-  /// streams, each a run of consecutive rows, side by side; then what is left, row by row.
+  /// streams, each a run of consecutive rows (in order: of every so manieth row), side by side; then what is left, row
+  /// by row.
   void chains() {
     Gpr rows(n_.a);
     c_.mov(q_, n_.in);
+    n_.s.first_row();
     if (rows_at_once_ > 1) {
       load_rows(rows);
       c_.shr(rows, std::countr_zero(static_cast<unsigned>(rows_at_once_)));
-      c_.mov(stream_, rows);
-      c_.imul(stream_, row_stride_);
+      if (n_.s.in_order()) {
+        c_.mov(stream_, row_stride_);
+      } else {
+        c_.mov(stream_, rows);
+        c_.imul(stream_, row_stride_);
+      }
       sweeps(rows, rows_at_once_);
       // The first stream has ended where the second began.
-      for (int stream = 1; stream < rows_at_once_; ++stream) c_.add(q_, stream_);
+      for (int stream = 1; stream < rows_at_once_ && !n_.s.in_order(); ++stream) c_.add(q_, stream_);
     }
     load_rows(rows);
     if (rows_at_once_ > 1) c_.and_(rows, rows_at_once_ - 1);
@@ -284,6 +274,10 @@ class Columns {
       c_.L(again);
       sweep(at_once);
       c_.add(q_, row_stride_);
+      if (n_.s.in_order()) {
+        for (int row = 1; row < at_once; ++row) c_.add(q_, row_stride_);
+        n_.s.next_rows(at_once);
+      }
       c_.dec(count);
       c_.jnz(again);
       c_.L(done);
@@ -317,7 +311,7 @@ class Columns {
       c_.lea(*stream3, c_.ptr[stream_.reg() + stream_.reg() * 2]);
     }
     each_record([&](const Reg64& record, Part part) {
-      const auto pass = [&](Pass which) {
+      const auto take = [&](Pass which) {
         n_.s.set_pass(which);
         n_.s.load_set(record);
         if (part == Part::tail || staged_input_ || !n_.s.loads_tails()) {
@@ -325,9 +319,20 @@ class Columns {
         } else {
           rows_together(at_once, stream3);
         }
+      };
+      const auto pass = [&](Pass which) {
+        take(which);
         n_.s.store_set(record);
       };
-      if (n_.s.has_second_pass()) {
+      if (n_.s.has_second_pass() && n_.s.second_pass_redoes()) {
+        Label settled;
+        take(Pass::first);
+        n_.s.jump_if_settled(settled, Part::full);
+        take(Pass::second);
+        c_.L(settled);
+        n_.s.store_set(record);
+        n_.s.set_pass(Pass::whole);
+      } else if (n_.s.has_second_pass()) {
         // The rows of this step are in L1 when the second pass asks for them again, which it does only as long as some
         // column has seen nothing but negative elements (max) or none (min).
         Label settled;
@@ -343,7 +348,7 @@ class Columns {
       if (staged_input_) {
         Gpr one(n_.a);
         c_.mov(one.r32(), 1);
-        advance(p_, one, true);
+        advance(p_, one);
       } else {
         c_.add(p_, n_.s.step_bytes());
       }
@@ -351,12 +356,20 @@ class Columns {
   }
 
   void rows_together(int at_once, const std::optional<Gpr>& stream3) {
+    const auto place = [&](const Reg64& first, int row) {
+      if (row == 1) return first + stream_.reg();
+      if (row == 2) return first + stream_.reg() * 2;
+      return row == 3 ? first + stream3->reg() : Memory(first);
+    };
+    // Adjacent rows end with the tile, which is too soon for the machine's own prefetching: ask for the next sweep's.
+    std::optional<Gpr> ahead;
+    if (n_.s.in_order() && at_once == 4) {
+      ahead.emplace(n_.a);
+      c_.lea(*ahead, c_.ptr[p_.reg() + stream_.reg() * 4]);
+    }
     for (int row = 0; row < at_once; ++row) {
-      Memory from(p_.reg());
-      if (row == 1) from = p_.reg() + stream_.reg();
-      if (row == 2) from = p_.reg() + stream_.reg() * 2;
-      if (row == 3) from = p_.reg() + stream3->reg();
-      n_.s.step(0, from, Part::full);
+      if (ahead) c_.prefetcht0(c_.ptr[place(*ahead, row)]);
+      n_.s.step(0, place(p_, row), Part::full);
     }
   }
 

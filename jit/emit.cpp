@@ -2,9 +2,13 @@
 #include "jit/emit.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <sstream>
 
+#include "jit/body_program.hpp"
+#include "jit/flat.hpp"
 #include "jit/nest.hpp"
+#include "jit/staged.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -14,8 +18,40 @@ std::int64_t scratch_bytes(const ReduceState& state, const schedule::Schedule& s
   return frame::kRecords + (schedule.columns / state.lanes() + 1) * state.record_bytes();
 }
 
-/// Of the strides, code knows only whether the vector level is contiguous.
-char stride_kind(std::int64_t stride) { return stride == 1 ? 'c' : 's'; }
+/// Of the strides, code knows only whether the vector level is contiguous, or in an elementwise kernel repeats.
+char stride_kind(std::int64_t stride, schedule::Nest nest) {
+  if (stride == 0 && nest != schedule::Nest::rows && nest != schedule::Nest::columns) return 'b';
+  return stride == 1 ? 'c' : 's';
+}
+
+Result<EmittedCode> finish(Assembler& assembler, std::int64_t scratch_bytes) {
+  assembler.code().vzeroupper();
+  assembler.epilogue();
+  Result<std::vector<std::uint8_t>> bytes = assembler.finish();
+  if (!bytes.ok()) return bytes.status();
+  return EmittedCode{std::move(bytes).value(), scratch_bytes};
+}
+
+Result<EmittedCode> emit_elementwise(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
+  Result<LaneProgram> program = body_program(spec);
+  if (!program.ok()) return program.status();
+  Assembler assembler;
+  const std::unique_ptr<LaneLayer> layer = LaneLayer::make(assembler, schedule.isa, program.value().lanes());
+  assembler.prologue();
+  const std::int64_t scratch = emit_flat(assembler, *layer, program.value(), spec, schedule);
+  return finish(assembler, scratch);
+}
+
+Result<EmittedCode> emit_stages(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
+  const Result<Stages> stages = find_stages(spec);
+  if (!stages.ok()) return stages.status();
+  Assembler assembler;
+  assembler.prologue();
+  const std::int64_t scratch = schedule.nest == schedule::Nest::staged_rows
+                                   ? emit_staged_rows(assembler, stages.value(), spec, schedule)
+                                   : emit_staged_columns(assembler, stages.value(), spec, schedule);
+  return finish(assembler, scratch);
+}
 
 }  // namespace
 
@@ -28,27 +64,37 @@ std::string class_key(const kernel::KernelSpec& spec, const schedule::Schedule& 
   for (const kernel::Level& level : spec.levels) key << (level.reduced ? 'r' : 'k');
   const std::size_t vector_level = static_cast<std::size_t>(schedule.vector_level);
   for (const kernel::Operand& in : spec.inputs)
-    key << ' ' << to_string(in.dtype) << stride_kind(in.strides[vector_level]);
+    key << ' ' << to_string(in.dtype) << stride_kind(in.strides[vector_level], schedule.nest);
+  // In stages, what repeats along the reduced levels is read once per row.
+  if (schedule::is_staged(schedule.nest))
+    for (const kernel::Operand& in : spec.inputs) key << (kernel::moves_along_reduced(spec, in) ? 'e' : 'r');
   key << " ->";
   for (const kernel::Operand& out : spec.outputs)
-    key << ' ' << to_string(out.dtype) << stride_kind(out.strides[vector_level]);
+    key << ' ' << to_string(out.dtype) << stride_kind(out.strides[vector_level], schedule.nest);
   for (const kernel::Node& node : spec.body) {
     key << ' ' << static_cast<int>(node.kind);
     if (node.kind == kernel::Node::Kind::apply) key << kernel::row(node.function).name;
-    if (node.kind == kernel::Node::Kind::reduce) key << kernel::row(node.monoid).name;
+    if (node.kind == kernel::Node::Kind::reduce) key << kernel::row(node.monoid).name << (node.last ? "last" : "");
+    if (node.kind == kernel::Node::Kind::load) key << 'x' << node.index;
+    if (node.kind == kernel::Node::Kind::constant) key << std::bit_cast<std::uint64_t>(node.value);
+    if (node.kind == kernel::Node::Kind::constant || node.kind == kernel::Node::Kind::cast)
+      key << to_string(node.dtype);
     for (const int arg : node.args) key << '%' << arg;
   }
+  for (const kernel::Store& store : spec.stores) key << " y" << store.output << '%' << store.node;
   return key.str();
 }
 
 Result<EmittedCode> emit(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
   Status status = schedule::check(spec, schedule);
   if (!status.ok()) return status;
+  if (schedule.nest == schedule::Nest::flat) return emit_elementwise(spec, schedule);
+  if (schedule::is_staged(schedule.nest)) return emit_stages(spec, schedule);
   const Result<schedule::ReduceBody> body = schedule::read_body(spec);
   if (!body.ok()) return body.status();
   Assembler assembler;
   const std::unique_ptr<VectorLayer> layer = VectorLayer::make(assembler, schedule.isa);
-  const std::unique_ptr<ReduceState> state = ReduceState::make(*layer, spec, body.value());
+  const std::unique_ptr<ReduceState> state = ReduceState::make(*layer, spec, body.value(), schedule.nest);
   assembler.prologue();
   {
     Nest nest(assembler, *layer, *state, spec, schedule);
@@ -59,11 +105,7 @@ Result<EmittedCode> emit(const kernel::KernelSpec& spec, const schedule::Schedul
       emit_columns(nest);
     }
   }
-  assembler.code().vzeroupper();
-  assembler.epilogue();
-  Result<std::vector<std::uint8_t>> bytes = assembler.finish();
-  if (!bytes.ok()) return bytes.status();
-  return EmittedCode{std::move(bytes).value(), scratch_bytes(*state, schedule)};
+  return finish(assembler, scratch_bytes(*state, schedule));
 }
 
 }  // namespace tenfold::jit

@@ -19,10 +19,14 @@ inline constexpr int kNestOutput = kNestInput + kSlot;
 inline constexpr int kStepsLeft = kNestOutput + kSlot;  ///< columns: whole vector steps after this tile
 inline constexpr int kTileSteps = kStepsLeft + kSlot;   ///< columns: whole vector steps of this tile
 inline constexpr int kTileTail = kTileSteps + kSlot;    ///< columns: lanes of this tile's partial step, 0 for none
-inline constexpr int kMasks = 256;                      ///< of the AVX2 layer, three of 64 bytes
-inline constexpr int kStaging = kMasks + 3 * 64;        ///< 128 bytes for element-wise copies
-inline constexpr int kRecords = kStaging + 128;         ///< accumulators of a tile of columns
+inline constexpr int kOutput2 = kTileTail + kSlot;      ///< where the loops stand in the second output
+inline constexpr int kSavedOutput2 = kOutput2 + kSlot;  ///< by level: that at loop entry
+inline constexpr int kNestOutput2 = kSavedOutput2 + kSlot * kMaxLevels;
+inline constexpr int kMasks = 320;                ///< of the AVX2 layer, three of 64 bytes
+inline constexpr int kStaging = kMasks + 3 * 64;  ///< 128 bytes for element-wise copies
+inline constexpr int kRows = kStaging + 128;      ///< arg-reductions: numbers of four rows, in each lane
+inline constexpr int kRecords = kRows + 256;      ///< accumulators of a tile of columns
 
-static_assert(kTileTail + kSlot <= kMasks);
+static_assert(kNestOutput2 + kSlot <= kMasks);
 
 }  // namespace tenfold::jit::frame

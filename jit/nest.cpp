@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "jit/abi.hpp"
+#include "jit/staging.hpp"
 
 namespace tenfold::jit {
 
@@ -35,6 +36,11 @@ void Nest::start() {
   c.mov(c.rbp, c.qword[c.rdi + offsetof(KernelArgs, scratch)]);
   c.mov(in, c.qword[c.rdi + offsetof(KernelArgs, inputs)]);
   c.mov(out, c.qword[c.rdi + offsetof(KernelArgs, outputs)]);
+  if (outputs() > 1) {
+    Gpr second(a);
+    c.mov(second, c.qword[c.rdi + offsetof(KernelArgs, outputs) + 8]);
+    c.mov(slot(frame::kOutput2), second);
+  }
   Gpr tail(a);
   Label whole;
   load_extent(tail, schedule.vector_level);
@@ -54,9 +60,71 @@ void Nest::load_input_stride(const Reg64& d, int level) {
   c.mov(d, c.qword[d + 8 * stride_index(0, level)]);
 }
 
-void Nest::load_output_stride(const Reg64& d, int level) {
+void Nest::load_output_stride(const Reg64& d, int output, int level) {
   c.mov(d, c.qword[c.rdi + offsetof(KernelArgs, strides)]);
-  c.mov(d, c.qword[d + 8 * stride_index(1, level)]);
+  c.mov(d, c.qword[d + 8 * stride_index(1 + output, level)]);
+}
+
+void Nest::save_outputs(int first_slot, int second_slot) {
+  c.mov(slot(first_slot), out);
+  if (outputs() < 2) return;
+  Gpr second(a);
+  c.mov(second, slot(frame::kOutput2));
+  c.mov(slot(second_slot), second);
+}
+
+void Nest::restore_outputs(int first_slot, int second_slot) {
+  c.mov(out, slot(first_slot));
+  if (outputs() < 2) return;
+  Gpr second(a);
+  c.mov(second, slot(second_slot));
+  c.mov(slot(frame::kOutput2), second);
+}
+
+void Nest::advance_output(int output, const Reg64& bytes) {
+  if (output == 0) {
+    c.add(out, bytes);
+  } else {
+    c.add(slot(frame::kOutput2), bytes);
+  }
+}
+
+void Nest::store_one() {
+  s.finish(Part::one);
+  s.store(0, out.reg(), Part::one);
+  if (outputs() < 2) return;
+  Gpr second(a);
+  c.mov(second, slot(frame::kOutput2));
+  s.store(1, second.reg(), Part::one);
+}
+
+void Nest::store_vector(Part part) {
+  s.finish(Part::full);
+  for (int output = 0; output < outputs(); ++output) {
+    Gpr to(a);
+    if (output == 0) {
+      c.mov(to, out);
+    } else {
+      c.mov(to, slot(frame::kOutput2));
+    }
+    if (output_contiguous(output) && (part == Part::full || s.stores_tails())) {
+      s.store(output, to.reg(), part);
+      continue;
+    }
+    s.store(output, staging(), Part::full);
+    Gpr stride(a), count(a);
+    load_output_stride(stride, output, schedule.vector_level);
+    load_count(count, part);
+    emit_staging(a, Staging::out, to, stride, count, s.output_bytes(output));
+  }
+}
+
+void Nest::load_count(const Gpr& count, Part part) {
+  if (part == Part::tail) {
+    c.mov(count, slot(frame::kTailCount));
+  } else {
+    c.mov(count.r32(), s.lanes());
+  }
 }
 
 void Nest::over(const std::vector<int>& levels, const std::function<void()>& body) {
@@ -72,7 +140,7 @@ void Nest::over(const std::vector<int>& levels, const std::function<void()>& bod
     Gpr extent(a);
     load_extent(extent, level);
     c.mov(slot(frame::kSavedInput + 8 * level), in);
-    if (kept) c.mov(slot(frame::kSavedOutput + 8 * level), out);
+    if (kept) save_outputs(frame::kSavedOutput + 8 * level, frame::kSavedOutput2 + 8 * level);
     c.mov(slot(frame::kCounters + 8 * level), extent);
     c.test(extent, extent);
     c.jz(done);
@@ -83,71 +151,27 @@ void Nest::over(const std::vector<int>& levels, const std::function<void()>& bod
     Gpr stride(a);
     load_input_stride(stride, level);
     c.add(in, stride);
-    if (kept) {
-      load_output_stride(stride, level);
-      c.add(out, stride);
+    for (int output = 0; kept && output < outputs(); ++output) {
+      load_output_stride(stride, output, level);
+      advance_output(output, stride);
     }
   }
   c.dec(slot(frame::kCounters + 8 * level));
   c.jnz(again);
   c.L(done);
   c.mov(in, slot(frame::kSavedInput + 8 * level));
-  if (kept) c.mov(out, slot(frame::kSavedOutput + 8 * level));
+  if (kept) restore_outputs(frame::kSavedOutput + 8 * level, frame::kSavedOutput2 + 8 * level);
 }
 
 Memory Nest::staging() { return Xbyak::util::rbp + frame::kStaging; }
 
 void Nest::stage_in(const Reg64& from, const Reg64& stride, const Reg64& count) {
-  copy_elements(from, stride, count, s.input_bytes(), true);
+  emit_staging(a, Staging::in, from, stride, count, s.input_bytes());
 }
 
 void Nest::stage_tail(const Reg64& from, const Reg64& stride, const Reg64& count) {
   if (!s.loads_tails()) s.clear_staging(staging());
   stage_in(from, stride, count);
-}
-
-void Nest::stage_out(const Reg64& to, const Reg64& stride, const Reg64& count) {
-  copy_elements(to, stride, count, s.output_bytes(), false);
-}
-
-void Nest::copy_elements(const Reg64& operand, const Reg64& stride, const Reg64& count, int bytes, bool inwards) {
-  // Three registers that are none of the arguments, whoever else has them: a copy is slow anyway, and leases of the
-  // nests around it have few to spare.
-  std::vector<Reg64> own;
-  for (const Reg64& reg : {c.rax, c.rcx, c.rdx, c.rbx, c.rsi, c.r8})
-    if (own.size() < 3 && reg != operand && reg != stride && reg != count) own.push_back(reg);
-  const Reg64 &at = own[0], &index = own[1], &element = own[2];
-  for (const Reg64& reg : own) c.push(reg);
-  const auto move = [&](const Xbyak::RegExp& from, const Xbyak::RegExp& to) {
-    if (bytes == 1) {
-      c.movzx(element.cvt32(), c.byte[from]);
-      c.mov(c.byte[to], element.cvt8());
-    } else if (bytes == 2) {
-      c.movzx(element.cvt32(), c.word[from]);
-      c.mov(c.word[to], element.cvt16());
-    } else if (bytes == 4) {
-      c.mov(element.cvt32(), c.dword[from]);
-      c.mov(c.dword[to], element.cvt32());
-    } else {
-      c.mov(element, c.qword[from]);
-      c.mov(c.qword[to], element);
-    }
-  };
-  Label again;
-  c.mov(at, operand);
-  c.xor_(index.cvt32(), index.cvt32());
-  c.L(again);
-  const Xbyak::RegExp staged = c.rbp + index * bytes + frame::kStaging;
-  if (inwards) {
-    move(at, staged);
-  } else {
-    move(staged, at);
-  }
-  c.add(at, stride);
-  c.inc(index);
-  c.cmp(index, count);
-  c.jb(again);
-  for (std::size_t i = own.size(); i-- > 0;) c.pop(own[i]);
 }
 
 }  // namespace tenfold::jit

@@ -25,10 +25,13 @@ struct Nest {
   ReduceState& s;
   const kernel::KernelSpec& spec;
   const schedule::Schedule& schedule;
-  Gpr in, out;  ///< where the loops stand
+  Gpr in, out;  ///< where the loops stand; in a second output, frame::kOutput2 says
 
   bool input_contiguous() const { return spec.inputs[0].strides[vector_level()] == 1; }
-  bool output_contiguous() const { return spec.outputs[0].strides[vector_level()] == 1; }
+  int outputs() const { return static_cast<int>(spec.outputs.size()); }
+  bool output_contiguous(int output) const {
+    return spec.outputs[static_cast<std::size_t>(output)].strides[vector_level()] == 1;
+  }
   std::size_t vector_level() const { return static_cast<std::size_t>(schedule.vector_level); }
   /// Levels of that kind without the vector level, outermost first.
   std::vector<int> other_levels(bool reduced) const;
@@ -37,8 +40,16 @@ struct Nest {
   void start();
 
   void load_extent(const Xbyak::Reg64& d, int level);
-  void load_input_stride(const Xbyak::Reg64& d, int level);   ///< bytes
-  void load_output_stride(const Xbyak::Reg64& d, int level);  ///< bytes
+  void load_input_stride(const Xbyak::Reg64& d, int level);               ///< bytes
+  void load_output_stride(const Xbyak::Reg64& d, int output, int level);  ///< bytes
+  /// Keeps where the loops stand in each output, and goes back there.
+  void save_outputs(int first_slot, int second_slot);
+  void restore_outputs(int first_slot, int second_slot);
+  /// Moves on in an output.
+  void advance_output(int output, const Xbyak::Reg64& bytes);
+  /// Stores what the state has finished, where the loops stand: lane 0, or a vector step of the vector level.
+  void store_one();
+  void store_vector(Part part);
   Xbyak::Address slot(int offset) const;
 
   /// Runs `body` for every index of these levels, `in` (and `out`, on kept levels) moving along; both stand where they
@@ -47,15 +58,11 @@ struct Nest {
 
   /// Copies `count` elements of the input, `stride` bytes apart from `from` on, side by side into the staging area.
   void stage_in(const Xbyak::Reg64& from, const Xbyak::Reg64& stride, const Xbyak::Reg64& count);
-  /// Copies `count` elements from the staging area to the output, `stride` bytes apart.
-  void stage_out(const Xbyak::Reg64& to, const Xbyak::Reg64& stride, const Xbyak::Reg64& count);
   static Memory staging();
   /// The same for a tail that step() cannot load itself: what is past it are start values.
   void stage_tail(const Xbyak::Reg64& from, const Xbyak::Reg64& stride, const Xbyak::Reg64& count);
-
- private:
-  void copy_elements(const Xbyak::Reg64& operand, const Xbyak::Reg64& stride, const Xbyak::Reg64& count, int bytes,
-                     bool in);
+  /// Lanes of a step: all, or as many as the tail has.
+  void load_count(const Gpr& count, Part part);
 };
 
 /// The reduced level is contiguous: each output folds vectors, then lanes.

@@ -28,7 +28,16 @@ class Rows {
 
  private:
   void output() {
-    if (n_.s.has_second_pass()) {
+    if (n_.s.second_pass_redoes() && n_.s.has_second_pass()) {
+      Label settled;
+      n_.s.set_pass(Pass::first);
+      take_rows();
+      n_.s.jump_if_settled(settled, Part::full);
+      n_.s.set_pass(Pass::second);
+      take_rows();
+      c_.L(settled);
+      n_.s.fold();
+    } else if (n_.s.has_second_pass()) {
       Label settled;
       n_.s.set_pass(Pass::first);
       fold_rows();
@@ -39,17 +48,20 @@ class Rows {
     } else {
       fold_rows();
     }
-    n_.s.finish(Part::one);
-    n_.s.store(n_.out.reg(), Part::one);
+    n_.store_one();
   }
 
   /// One output's rows, down to lane 0.
   void fold_rows() {
+    take_rows();
+    n_.s.fold();
+  }
+
+  void take_rows() {
     n_.s.init_totals();
     if (!n_.s.chained()) init_sets();
     n_.over(n_.other_levels(true), [this] { row(); });
     if (!n_.s.chained()) merge_sets();
-    n_.s.fold();
   }
 
   void init_sets() {

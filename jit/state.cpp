@@ -9,11 +9,12 @@
 namespace tenfold::jit {
 
 std::unique_ptr<ReduceState> ReduceState::make(VectorLayer& layer, const kernel::KernelSpec& spec,
-                                               const schedule::ReduceBody& body) {
+                                               const schedule::ReduceBody& body, schedule::Nest nest) {
   switch (schedule::lanes_of(spec, body)) {
     case schedule::Lanes::chained_f32: return make_chained_state(layer, spec, body);
     case schedule::Lanes::wide_f64: return make_wide_state(layer, spec, body);
     case schedule::Lanes::order: return make_order_state(layer, spec, body);
+    case schedule::Lanes::arg: return make_arg_state(layer, spec, body, nest);
     case schedule::Lanes::integer: break;
   }
   return make_integer_state(layer, spec, body);
@@ -21,7 +22,7 @@ std::unique_ptr<ReduceState> ReduceState::make(VectorLayer& layer, const kernel:
 
 bool ReduceState::stores_tails() const {
   const bool wide = lanes_ == schedule::Lanes::wide_f64 || lanes_ == schedule::Lanes::chained_f32;
-  return !(wide && output_ == DType::f64) && v_.stores_tails_of(output_bytes());
+  return !(wide && output_ == DType::f64) && v_.stores_tails_of(output_bytes(0));
 }
 
 bool ReduceState::loads_tails() const { return v_.loads_tails_of(input_bytes()); }

@@ -11,6 +11,7 @@
 
 #include "jit/vector.hpp"
 #include "schedule/body.hpp"
+#include "schedule/schedule.hpp"
 
 namespace tenfold::jit {
 
@@ -21,22 +22,26 @@ enum class Pass { whole, first, second };
 class ReduceState {
  public:
   static std::unique_ptr<ReduceState> make(VectorLayer& layer, const kernel::KernelSpec& spec,
-                                           const schedule::ReduceBody& body);
+                                           const schedule::ReduceBody& body, schedule::Nest nest);
   virtual ~ReduceState() = default;
   ReduceState(const ReduceState&) = delete;
   ReduceState& operator=(const ReduceState&) = delete;
 
   int lanes() const { return schedule::lanes_per_step(lanes_, input_); }
   int input_bytes() const { return byte_size(input_); }
-  int output_bytes() const { return byte_size(output_); }
+  int output_bytes(int output) const { return byte_size(output == 0 ? output_ : input_); }
   int step_bytes() const { return lanes() * input_bytes(); }
   virtual int lane_bits() const = 0;
   /// True when a set must be flushed into the totals after kChain steps.
   bool chained() const { return lanes_ == schedule::Lanes::chained_f32; }
   /// True when step() can read a tail of elements straight from an operand.
   virtual bool loads_tails() const;
-  bool stores_tails() const;
+  virtual bool stores_tails() const;
+  /// True when elements must come in the order of their indices.
+  virtual bool in_order() const { return false; }
   virtual bool has_second_pass() const { return false; }
+  /// True when the second pass starts from where the first did, and replaces what it has made.
+  virtual bool second_pass_redoes() const { return false; }
   /// What the emission calls below concern from now on.
   void set_pass(Pass pass) { pass_ = pass; }
 
@@ -51,6 +56,10 @@ class ReduceState {
   virtual void init_totals() = 0;
   virtual void flush(int set) = 0;
 
+  /// Columns, where elements come in order: the next step is on the first row; `rows` rows have been taken.
+  virtual void first_row() {}
+  virtual void next_rows(int /*rows*/) {}
+
   /// Records: the same in memory, for a vector of columns. record_bytes() each.
   virtual int record_bytes() const = 0;
   virtual void init_record(const Memory& record) = 0;
@@ -64,9 +73,10 @@ class ReduceState {
   /// Folds the lanes of what this pass has updated in set 0 into lane 0.
   virtual void fold() = 0;
 
-  /// Totals to the answer, after fold() for `one`, and the answer to memory (full or one; a tail where stores_tails()).
+  /// Totals to the answers, after fold() for `one`, and the answer for an output to memory (full or one; a tail where
+  /// stores_tails()).
   virtual void finish(Part part) = 0;
-  virtual void store(const Memory& to, Part part) = 0;
+  virtual void store(int output, const Memory& to, Part part) = 0;
 
  protected:
   ReduceState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body)

@@ -57,7 +57,7 @@ class IntegerState final : public ReduceState {
 
   void fold() override { v_.fold_integer(op_, 0, lane_bits()); }
   void finish(Part) override {}
-  void store(const Memory& to, Part part) override { v_.store_integers(to, 0, lane_bits(), part); }
+  void store(int, const Memory& to, Part part) override { v_.store_integers(to, 0, lane_bits(), part); }
 
  private:
   IntegerOp operation(kernel::Monoid monoid) const {
@@ -65,7 +65,7 @@ class IntegerState final : public ReduceState {
       case kernel::Monoid::sum: return IntegerOp::add;
       case kernel::Monoid::prod: return IntegerOp::multiply;
       case kernel::Monoid::max: return signed_ ? IntegerOp::greatest_signed : IntegerOp::greatest_unsigned;
-      case kernel::Monoid::min: break;
+      default: break;
     }
     return signed_ ? IntegerOp::least_signed : IntegerOp::least_unsigned;
   }

@@ -68,7 +68,7 @@ class OrderState final : public ReduceState {
 
   void finish(Part part) override { v_.finish_order(maximum_, input_, 0, 1, 2, part); }
 
-  void store(const Memory& to, Part part) override { v_.store_integers(to, 0, lane_bits(), part); }
+  void store(int, const Memory& to, Part part) override { v_.store_integers(to, 0, lane_bits(), part); }
 
  private:
   static constexpr IntegerOp kExtremes[3] = {IntegerOp::greatest_signed, IntegerOp::greatest_unsigned,

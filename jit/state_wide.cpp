@@ -75,7 +75,7 @@ class WideState : public ReduceState {
     v_.canonical_nan32(kLoaded, part);
   }
 
-  void store(const Memory& to, Part part) override {
+  void store(int, const Memory& to, Part part) override {
     if (output_ != DType::f64) {
       v_.store32(to, output_, kLoaded, part);
     } else if (part == Part::one) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The portable vector layer that kernels speak: virtual vectors of 64 bytes, one zmm or two ymm, so that a lane is the
-// same lane on every instruction set and sums have the same bits. Only vector_avx2.cpp and vector_avx512.cpp know
+// same lane on every instruction set and sums have the same bits. Only vector_avx2*.cpp and vector_avx512*.cpp know
 // which.
 #pragma once
 
@@ -13,6 +13,8 @@
 #include "tenfold/dtype.hpp"
 
 namespace tenfold::jit {
+
+class ArgVectors;
 
 /// A virtual vector by number.
 using Vec = int;
@@ -42,6 +44,9 @@ class VectorLayer {
   /// Vectors that emitters may use: [0, vectors()).
   virtual int vectors() const = 0;
 
+  /// What arg-reductions need besides (jit/vector_arg.hpp).
+  virtual std::unique_ptr<ArgVectors> arg_vectors() = 0;
+
   /// Makes the masks for tails of `count` lanes (1 to lanes - 1) of `lane_bits`, read from elements of `element_bytes`.
   virtual void prepare_tail(const Xbyak::Reg64& count, int lane_bits, int element_bytes) = 0;
   /// Lanes of `v` past the tail become `pattern`.
@@ -59,7 +64,6 @@ class VectorLayer {
 
   /// Rounds 16 f32 lanes to `dtype`, to nearest even, and stores them. NaNs must be canonical. Clobbers `s`.
   virtual void store32(const Memory& to, DType dtype, Vec s, Part part) = 0;
-  virtual void store16(const Memory& to, Vec s, Part part) = 0;
   virtual void store_integers(const Memory& to, Vec s, int lane_bits, Part part) = 0;
   /// Lane 0 of an f64 vector.
   virtual void store64_one(const Memory& to, Vec s) = 0;

@@ -4,6 +4,7 @@
 // There are no masked 16-bit loads here: a tail of 16-bit elements is its whole 32-bit pairs, loaded under a mask, and
 // the odd last element, broadcast and masked into its place.
 #include "jit/frame.hpp"
+#include "jit/vector_arg.hpp"
 #include "jit/vector_integer.hpp"
 #include "jit/vector_isa.hpp"
 
@@ -23,6 +24,7 @@ class Avx2Layer final : public VectorLayer {
   using VectorLayer::VectorLayer;
 
   int vectors() const override { return 7; }
+  std::unique_ptr<ArgVectors> arg_vectors() override { return make_avx2_arg_vectors(*this, assembler_); }
 
   void prepare_tail(const Xbyak::Reg64& count, int lane_bits, int element_bytes) override {
     code_.vmovd(Xmm(14), count.cvt32());
@@ -45,10 +47,12 @@ class Avx2Layer final : public VectorLayer {
       code_.mov(code_.qword[code_.rbp + frame::kTailLast], last);
     }
     if (lane_bits == 16) return;
+    const bool wide = lane_bits == 64;
     code_.vmovd(Xmm(14), count.cvt32());
-    code_.vpbroadcastd(Ymm(14), Xmm(14));
+    wide ? code_.vpbroadcastq(Ymm(14), Xmm(14)) : code_.vpbroadcastd(Ymm(14), Xmm(14));
     for (int half = 0; half < 2; ++half) {
-      code_.vpcmpgtd(Ymm(15), Ymm(14), assembler_.iota(0, 1, 4, 32 * half));
+      const Xbyak::Address lanes = assembler_.iota(0, 1, wide ? 8 : 4, 32 * half);
+      wide ? code_.vpcmpgtq(Ymm(15), Ymm(14), lanes) : code_.vpcmpgtd(Ymm(15), Ymm(14), lanes);
       code_.vmovdqu(scratch(kLaneMask, half), Ymm(15));
     }
   }
@@ -133,14 +137,6 @@ class Avx2Layer final : public VectorLayer {
       code_.vpextrw(code_.word[to], xmm(s), 0);
     } else {
       code_.vmovdqu(code_.ptr[to], ymm(s, 0));
-    }
-  }
-
-  void store16(const Memory& to, Vec s, Part part) override {
-    if (part == Part::one) {
-      code_.vpextrw(code_.word[to], xmm(s), 0);
-    } else {
-      store_bytes(to, s);
     }
   }
 

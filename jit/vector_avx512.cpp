@@ -3,6 +3,7 @@
 // The vector layer for AVX-512 (F, BW, DQ, VL): a virtual vector is a zmm; k1 holds the tail, k2, k3, zmm30 and
 // zmm31 are the layer's own. BF16 and FP16 extensions are not used: VCVTNEPS2BF16 flushes denormals, which the contract
 // forbids, and widening, order and rounding need nothing that F and BW lack.
+#include "jit/vector_arg.hpp"
 #include "jit/vector_integer.hpp"
 #include "jit/vector_isa.hpp"
 
@@ -19,6 +20,7 @@ class Avx512Layer final : public VectorLayer {
   using VectorLayer::VectorLayer;
 
   int vectors() const override { return 30; }
+  std::unique_ptr<ArgVectors> arg_vectors() override { return make_avx512_arg_vectors(*this, assembler_); }
 
   void prepare_tail(const Xbyak::Reg64& count, int, int) override {
     Gpr bits(assembler_);
@@ -99,15 +101,6 @@ class Avx512Layer final : public VectorLayer {
       code_.vpextrw(address, xmm(s), 0);
     } else {
       code_.vmovdqu16(part == Part::tail ? address | tail_ : address, ymm(s));
-    }
-  }
-
-  void store16(const Memory& to, Vec s, Part part) override {
-    if (part == Part::one) {
-      code_.vpextrw(code_.word[to], xmm(s), 0);
-    } else {
-      const Xbyak::Address address = code_.ptr[to];
-      code_.vmovdqu16(part == Part::tail ? address | tail_ : address, zmm(s));
     }
   }
 

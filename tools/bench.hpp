@@ -16,11 +16,12 @@
 namespace tenfold::tools {
 
 struct BenchOptions {
-  std::string op = "ReduceMax";
+  std::string op = "ReduceMax";  ///< as either dialect names it
   std::string dtype = "f32";
   std::string shape = "4096x1024";
   std::string axes = "1";  ///< "0,2", negative ones too
   bool keep_dims = false;
+  bool with_extreme = false;  ///< ArgMax, ArgMin: the extreme itself is wanted too
   std::string target;
   int threads = 1;
   double seconds = 1.0;  ///< of measuring, all contenders together

@@ -51,15 +51,14 @@ Result<std::vector<std::string>> collect(const std::vector<std::string>& paths) 
   return files;
 }
 
-Verdict judge(const std::string& path) {
+Verdict judge(const std::string& path, const std::string& data_dir) {
   Verdict verdict{path, 0, Status()};
-  const bool is_onnx = is_onnx_path(path);
-  const Result<std::string> text = is_onnx ? read_onnx_file(path) : read_text_file(path);
+  const Result<std::string> text = read_graph_text(path);
   if (!text.ok()) {
     verdict.status = text.status();
     return verdict;
   }
-  const Result<Graph> graph = is_onnx ? Graph::from_onnx(text.value(), {}) : Graph::from_json(text.value());
+  const Result<Graph> graph = parse_graph_text(path, text.value(), data_dir);
   if (!graph.ok()) {
     verdict.status = graph.status();
     return verdict;
@@ -79,7 +78,7 @@ int check_graphs(const CheckOptions& options) {
   Json answer = json_answer("check");
   answer["files"] = Json::array();
   for (const std::string& path : files.value()) {
-    const Verdict verdict = judge(path);
+    const Verdict verdict = judge(path, options.data_dir);
     const bool ok = verdict.status.ok();
     bad += ok ? 0 : 1;
     if (options.json) {

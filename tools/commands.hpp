@@ -27,6 +27,7 @@ int run_graph(const RunOptions& options);
 
 struct CheckOptions {
   std::vector<std::string> paths;
+  std::string data_dir;
   bool json = false;
 };
 int check_graphs(const CheckOptions& options);
@@ -49,6 +50,7 @@ int convert_graph(const ConvertOptions& options);
 
 struct ExplainOptions {
   std::string graph;
+  std::string data_dir;
   std::vector<std::string> shapes;  ///< "ID=4096x1024"
   std::string target;
   std::string dump;  ///< a pass, or "all"

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tenfold convert`: reads an ONNX model or a graph file and writes it as a graph file.
+// `tenfold convert`: reads an ONNX model or a graph file and writes it as either.
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <string>
 
+#include "graph/check/check.hpp"
 #include "graph/ir/graph.hpp"
+#include "graph/pass/pass.hpp"
+#include "graph/write/onnx.hpp"
 #include "tools/commands.hpp"
 #include "tools/graph_file.hpp"
 #include "tools/graph_json.hpp"
@@ -13,13 +17,31 @@
 
 namespace tenfold::tools {
 
+namespace {
+
+/// oneDNN's ops need ranks to become ONNX's, and a model must say the dtypes of its outputs; ONNX's own graphs are
+/// written with what they say.
+bool needs_inference(const graph::Graph& graph) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(),
+                     [](const graph::Op& op) { return op.dialect == schemas::Dialect::onednn && op.kind != "End"; }) ||
+         std::any_of(graph.outputs.begin(), graph.outputs.end(),
+                     [&](graph::ValueId v) { return graph.values[v].dtype == DType::undef; });
+}
+
+Result<std::string> onnx_model(graph::Graph graph) {
+  if (needs_inference(graph))
+    if (Status s = graph::infer(graph); !s.ok()) return s;
+  if (Status s = graph::to_onnx(graph); !s.ok()) return s;
+  return graph::write_onnx(graph);
+}
+
+}  // namespace
+
 int convert_graph(const ConvertOptions& options) {
-  if (is_onnx_path(options.to))
-    return fail("convert", options.json,
-                Status(Code::unsupported_op, "'" + options.to + "': ONNX models are read, but not written"));
   const Result<Graph> graph = read_graph_file(options.from, options.data_dir);
   if (!graph.ok()) return fail("convert", options.json, graph.status());
-  const Result<std::string> text = graph_json(graph.value().ir());
+  const Result<std::string> text =
+      is_onnx_path(options.to) ? onnx_model(graph.value().ir()) : graph_json(graph.value().ir());
   if (!text.ok()) return fail("convert", options.json, text.status());
   std::ofstream file(options.to, std::ios::binary);
   file << text.value();

@@ -85,7 +85,7 @@ void print_answer(const ExplainOptions& options, const std::vector<std::string>&
 int explain_graph(const ExplainOptions& options) {
   const Result<target::Target> target = target::host_named(options.target);
   if (!target.ok()) return fail("explain", options.json, target.status());
-  const Result<Graph> read = read_graph_file(options.graph);
+  const Result<Graph> read = read_graph_file(options.graph, options.data_dir);
   if (!read.ok()) return fail("explain", options.json, read.status());
   graph::Graph graph = read.value().ir();
   const Result<GivenInputs> given = parse_given_inputs(graph, {}, options.shapes);

@@ -69,12 +69,18 @@ Result<std::string> read_onnx_file(const std::string& path) {
 
 bool is_onnx_path(const std::string& path) { return fs::path(path).extension() == ".onnx"; }
 
+Result<std::string> read_graph_text(const std::string& path) {
+  return is_onnx_path(path) ? read_onnx_file(path) : read_text_file(path);
+}
+
+Result<Graph> parse_graph_text(const std::string& path, const std::string& text, const std::string& data_dir) {
+  return is_onnx_path(path) ? Graph::from_onnx(text, reader_below(data_dir)) : Graph::from_json(text);
+}
+
 Result<Graph> read_graph_file(const std::string& path, const std::string& data_dir) {
-  const bool is_onnx = is_onnx_path(path);
-  const Result<std::string> text = is_onnx ? read_onnx_file(path) : read_text_file(path);
+  const Result<std::string> text = read_graph_text(path);
   if (!text.ok()) return text.status();
-  Result<Graph> graph =
-      is_onnx ? Graph::from_onnx(text.value(), reader_below(data_dir)) : Graph::from_json(text.value());
+  Result<Graph> graph = parse_graph_text(path, text.value(), data_dir);
   if (!graph.ok()) return Status(graph.status().code(), "'" + path + "': " + graph.status().message());
   return graph;
 }

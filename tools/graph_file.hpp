@@ -19,8 +19,14 @@ Result<std::string> read_onnx_file(const std::string& path);
 /// True for paths that end in .onnx.
 bool is_onnx_path(const std::string& path);
 
-/// Reads and verifies it, as an ONNX model when its path says so, else as a graph file; messages start with the path.
-/// Files that a model names for its data are read from below `data_dir` alone, and from nowhere when it is empty.
-Result<Graph> read_graph_file(const std::string& path, const std::string& data_dir = "");
+/// Either, as the path says.
+Result<std::string> read_graph_text(const std::string& path);
+
+/// The verified graph of the text of `path`, an ONNX model when the path says so. Files that a model names for its data
+/// are read from below `data_dir` alone, and from nowhere when it is empty.
+Result<Graph> parse_graph_text(const std::string& path, const std::string& text, const std::string& data_dir);
+
+/// Both in one; messages start with the path.
+Result<Graph> read_graph_file(const std::string& path, const std::string& data_dir);
 
 }  // namespace tenfold::tools

@@ -32,6 +32,11 @@ void add_shape_option(CLI::App& command, std::vector<std::string>& shapes) {
       ->expected(1);
 }
 
+void add_data_dir_option(CLI::App& command, std::string& data_dir) {
+  command.add_option("--data-dir", data_dir, "Folder that an ONNX model's external data may be read from")
+      ->type_name("DIR");
+}
+
 /// The parser takes -1 for 2^64 - 1.
 std::string refuse_minus(std::string& text) { return text.find('-') == 0 ? text + " is negative" : std::string(); }
 
@@ -46,8 +51,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
       ->take_all()
       ->expected(1);
   add_shape_option(*command, o->shapes);
-  command->add_option("--data-dir", o->data_dir, "Folder that an ONNX model's external data may be read from")
-      ->type_name("DIR");
+  add_data_dir_option(*command, o->data_dir);
   command->add_option("--output-dir", o->output_dir, "Write each output to DIR/ID.npy")->type_name("DIR");
   command->add_option("--seed", o->seed, "Seed of the random inputs")
       ->capture_default_str()
@@ -78,6 +82,7 @@ void add_check_command(CLI::App& app, int& exit_code) {
   command->add_option("PATH", o->paths, "Files, and directories that are searched for *.json and *.onnx")
       ->required()
       ->type_name("FILE|DIR");
+  add_data_dir_option(*command, o->data_dir);
   command->add_flag("--json", o->json, "Print one JSON object (tenfold.check/1)");
   command->footer(
       "A file is good when it can be read, obeys the rules and has ops that this version knows. Exits 1 when any is "
@@ -111,15 +116,18 @@ void add_test_command(CLI::App& app, int& exit_code) {
 
 void add_convert_command(CLI::App& app, int& exit_code) {
   CLI::App* command = nullptr;
-  const auto o = add_command(app, command, "convert", "Write a graph as a graph file", &convert_graph, exit_code);
+  const auto o =
+      add_command(app, command, "convert", "Write a graph as a graph file or an ONNX model", &convert_graph, exit_code);
   command->add_option("FROM", o->from, "ONNX model or graph file")->required()->type_name("FILE");
-  command->add_option("TO", o->to, "Graph file to write")->required()->type_name("FILE.json");
-  command->add_option("--data-dir", o->data_dir, "Folder that an ONNX model's external data may be read from")
-      ->type_name("DIR");
+  command->add_option("TO", o->to, "Graph file to write, or a model when it ends in .onnx")
+      ->required()
+      ->type_name("FILE");
+  add_data_dir_option(*command, o->data_dir);
   command->add_flag("--json", o->json, "Print one JSON object (tenfold.convert/1)");
   command->footer(
       "Examples:\n"
       "  tenfold convert model.onnx graph.json\n"
+      "  tenfold convert graph.json model.onnx\n"
       "  tenfold convert dump.json tidy.json");
 }
 
@@ -130,6 +138,7 @@ void add_explain_command(CLI::App& app, int& exit_code) {
   add_shape_option(*command, o->shapes);
   command->add_option("--target", o->target, "Instruction set to compile for (`tenfold isa` lists them)")
       ->type_name("NAME");
+  add_data_dir_option(*command, o->data_dir);
   command->add_option("--dump", o->dump, "Print the graph after this pass, or after each (`all`)")->type_name("PASS");
   command->add_flag("--json", o->json, "Print one JSON object (tenfold.explain/1)");
   command->footer(

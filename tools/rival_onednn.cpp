@@ -6,6 +6,8 @@
 #if TENFOLD_HAVE_DNNL
 #include <omp.h>
 
+#include <algorithm>
+#include <iterator>
 #include <oneapi/dnnl/dnnl.hpp>
 #endif
 
@@ -30,11 +32,21 @@ constexpr AlgorithmRow kAlgorithms[] = {
     {"ReduceL2", dnnl::algorithm::reduction_norm_lp_sum, 2},
 };
 
+struct TypeRow {
+  DType dtype;
+  dnnl::memory::data_type type;
+};
+constexpr TypeRow kTypes[] = {
+    {DType::f32, dnnl::memory::data_type::f32}, {DType::bf16, dnnl::memory::data_type::bf16},
+    {DType::f16, dnnl::memory::data_type::f16}, {DType::s8, dnnl::memory::data_type::s8},
+    {DType::u8, dnnl::memory::data_type::u8},   {DType::s32, dnnl::memory::data_type::s32},
+};
+
+/// `dtype` is in kTypes.
 dnnl::memory::desc memory_desc(const Dims& shape, const Dims& strides, DType dtype) {
-  const dnnl::memory::data_type type = dtype == DType::bf16  ? dnnl::memory::data_type::bf16
-                                       : dtype == DType::f16 ? dnnl::memory::data_type::f16
-                                                             : dnnl::memory::data_type::f32;
-  return {shape, type, strides};
+  const auto row =
+      std::find_if(std::begin(kTypes), std::end(kTypes), [dtype](const auto& r) { return r.dtype == dtype; });
+  return {shape, row->type, strides};
 }
 
 Contender make_reduction(const RivalCase& rival, const AlgorithmRow& row) {
@@ -57,6 +69,8 @@ Contender make_reduction(const RivalCase& rival, const AlgorithmRow& row) {
 }  // namespace
 
 Result<Contender> onednn_reduction(const RivalCase& rival) {
+  if (std::none_of(std::begin(kTypes), std::end(kTypes), [&](const auto& r) { return r.dtype == rival.in.dtype; }))
+    return Status(Code::unsupported_op, "oneDNN has no " + std::string(to_string(rival.in.dtype)));
   for (const AlgorithmRow& row : kAlgorithms) {
     if (rival.op != row.op) continue;
     try {

@@ -72,6 +72,13 @@ struct Inferred {
   Dims shape;
 };
 
+/// The shape of the first output of `op` by its inputs' (nullopt: not even the rank follows). Refuses as
+/// infer_outputs().
+Result<std::optional<Dims>> infer_shape(const Graph& graph, const Op& op, Form form);
+
+/// Whether two shapes are equal as far as their dims are known.
+bool may_agree(const Dims& a, const Dims& b);
+
 /// What the outputs of `op` are by its inputs as they stand; empty when there is nothing to say (Form::other).
 /// Refuses inputs that do not fit together (shape.*, reduce.C3, reduce.C4, reshape.*).
 Result<std::vector<Inferred>> infer_outputs(const Graph& graph, const Op& op);

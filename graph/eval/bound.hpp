@@ -75,8 +75,7 @@ double reduction_bound(std::string_view reduction, double sum_abs, double result
 bool agree(DType dtype, double expected, double got, double bound) noexcept;
 
 /// evaluate(), and for each output its bound by element in row-major order (an empty vector: all 0), for agree().
-/// Errors of a compiled reduction are carried through the ops after it. Elementwise ops without a reduction before
-/// them are expected to give the reference's bits, but for sums of three and more and for means of tensors.
+/// Each op adds its own (reduction_bound(); function_bound() of bound_function.hpp) to what becomes of its inputs'.
 Status evaluate_with_bounds(const Graph& graph, std::span<const ConstTensor> inputs,
                             std::span<const MutableTensor> outputs, std::vector<std::vector<double>>& bounds);
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "graph/eval/bound.hpp"
+#include "graph/eval/bound_function.hpp"
 #include "graph/eval/functions.hpp"
 #include "graph/eval/run.hpp"
 #include "graph/eval/shapes.hpp"
@@ -94,52 +94,14 @@ Result<Bounds> bound_arg_reduce(const Op& op, const ConstTensor& input, const Bo
   return Bounds(static_cast<std::size_t>(outputs.value()), kInfinity);
 }
 
-/// The furthest that a monotone function goes from its value when each argument moves to either end of its interval.
-/// The table's are monotone in each argument but near their minima.
-double furthest_corner(const FunctionRow& function, const Parameters& parameters, std::span<const double> x,
-                       std::span<const double> error) {
-  const double value = function.real(x, parameters);
-  std::vector<double> moved(x.begin(), x.end());
-  std::vector<int> corner(x.size(), -1);
-  double furthest = 0;
-  while (true) {
-    for (std::size_t k = 0; k < x.size(); ++k) moved[k] = x[k] + corner[k] * error[k];
-    const double there = function.real(moved, parameters);
-    if (!(std::isnan(there) && std::isnan(value)) && there != value) {
-      if (std::isnan(there - value)) return kInfinity;
-      furthest = std::max(furthest, std::fabs(there - value));
-    }
-    std::size_t k = 0;
-    while (k < corner.size() && corner[k] == 1) corner[k++] = -1;
-    if (k == corner.size()) return furthest;
-    ++corner[k];
-  }
-}
-
-double spread(const FunctionRow& function, const Parameters& parameters, std::span<const double> x,
-              std::span<const double> error) {
-  const double sum = std::accumulate(error.begin(), error.end(), 0.0);
-  if (sum == 0) return 0;
-  switch (function.course) {
-    case Course::monotone: return furthest_corner(function, parameters, x, error);
-    case Course::gentle: return sum;
-    case Course::wild: break;
-  }
-  return kInfinity;
-}
-
-/// A sum of two is the correctly rounded one. Longer sums, and means, may be folded in f32 (in f64 for f64).
-double fold_bound(const FunctionRow& function, DType dtype, std::span<const double> x) {
-  const bool mean = function.name == "mean_of";
-  if ((!mean && function.name != "add") || x.size() < (mean ? 2 : 3) || !is_floating(dtype)) return 0;
-  double sum_abs = 0;
-  for (const double value : x) sum_abs += std::fabs(value);
-  if (!std::isfinite(sum_abs)) return 0;
-  const bool wide = dtype == DType::f64;
-  if (sum_abs >= (wide ? 0x1p1023 : 0x1p127)) return kInfinity;
-  const auto count = static_cast<double>(x.size());
-  const double bound = (count + 1) * (wide ? 0x1p-53 : 0x1p-24) * sum_abs;
-  return mean ? bound / count : bound;
+/// Whole numbers alone are computed exactly; a real beside one makes it double.
+Precision precision_of(std::span<const ConstTensor> inputs) {
+  const DType first = inputs[0].desc.dtype;
+  const bool exact = std::all_of(inputs.begin(), inputs.end(), [](const ConstTensor& input) {
+    return is_missing(input) || is_integral(input.desc.dtype);
+  });
+  if (exact) return {DType::undef, first};
+  return {first == DType::f64 || is_integral(first) ? DType::f64 : DType::f32, first};
 }
 
 Result<Bounds> bound_map(const Op& op, const OpRow& row, const FunctionRow& function,
@@ -157,6 +119,7 @@ Result<Bounds> bound_map(const Op& op, const OpRow& row, const FunctionRow& func
   for (std::size_t k = 0; k < count; ++k) strides.push_back(broadcast_strides(op, row, inputs, k, shape.value()));
   for (std::size_t k = 0; k < count; ++k) strides.push_back(broadcast_strides(op, row, dense, k, shape.value()));
   Bounds bounds;
+  const Precision precision = precision_of(inputs);
   std::vector<double> x(count, 0), error(count, 0);
   walk(shape.value(), strides, [&](const auto& at) {
     for (std::size_t k = 0; k < count; ++k) {
@@ -165,7 +128,7 @@ Result<Bounds> bound_map(const Op& op, const OpRow& row, const FunctionRow& func
       x[k] = load_real(input.desc.dtype, input.data, at[k]);
       error[k] = stored_bound(input_bounds[k], at[count + k], input.desc.dtype, x[k]);
     }
-    bounds.push_back(spread(function, parameters.value(), x, error) + fold_bound(function, dtype, x));
+    bounds.push_back(function_bound(function, parameters.value(), precision, x, error));
   });
   return bounds;
 }
@@ -217,8 +180,8 @@ Result<Bounds> bound_op(const Op& op, std::span<const ConstTensor> inputs, std::
   if (row->family == Family::arg_reduce) return bound_arg_reduce(op, inputs[0], input_bounds[0]);
   const bool exact = std::all_of(input_bounds.begin(), input_bounds.end(), is_exact);
   const FunctionRow* function = find_function(name);
-  const bool folds = function != nullptr && function->arity.most == kAnyNumber && inputs.size() > 1;
-  if ((exact && !folds) || row->family == Family::end) return Bounds();
+  const bool rounds = function != nullptr && (function->ulps > 0 || function->arity.most == kAnyNumber);
+  if ((exact && !rounds) || row->family == Family::end) return Bounds();
   if (function != nullptr) return bound_map(op, *row, *function, inputs, input_bounds);
   if (row->family == Family::select) return bound_select(op, *row, inputs, input_bounds);
   return bound_copy(inputs[0], input_bounds[0]);

@@ -15,26 +15,64 @@ using Wide = unsigned __int128;
 /// No dtype is wider than this.
 constexpr Integer kWidest = 64;
 
-}  // namespace
-
-double sigmoid(double x) noexcept {
+template <class T>
+T logistic(T x) {
   if (x >= 0) return 1 / (1 + std::exp(-x));
-  const double e = std::exp(x);
+  const T e = std::exp(x);
   return e / (1 + e);
 }
 
-/// By erfc: 1 + erf cancels for negative x.
-double gelu_erf(double x) noexcept { return 0.5 * x * std::erfc(-x / std::numbers::sqrt2); }
-
-/// By 1 + tanh u = 2 sigmoid(2u), for the same reason.
-double gelu_tanh(double x) noexcept {
-  constexpr double kSqrtTwoByPi = 0.79788456080286535588;
-  return x * sigmoid(2 * kSqrtTwoByPi * (x + 0.044715 * x * x * x));
+/// 1 + erf cancels for negative x.
+template <class T>
+T gelu_by_erfc(T x) {
+  return x / 2 * std::erfc(-x / std::numbers::sqrt2_v<T>);
 }
 
-double softplus(double x, double beta) noexcept {
-  const double z = beta * x;
+/// 1 + tanh u = 2 logistic(2u), for the same reason.
+template <class T>
+T gelu_by_logistic(T x) {
+  constexpr auto kSqrtTwoByPi = static_cast<T>(0.797884560802865355879892119868763737L);
+  return x * logistic(2 * kSqrtTwoByPi * (x + static_cast<T>(0.044715L) * x * x * x));
+}
+
+template <class T>
+T log_of_exp(T x, T beta) {
+  const T z = beta * x;
   return ((z > 0 ? z : 0) + std::log1p(std::exp(-std::fabs(z)))) / beta;
+}
+
+template <class T>
+T mish_of(T x) {
+  return x * std::tanh(log_of_exp(x, T{1}));
+}
+
+template <class T>
+T celu_of(T x, T alpha) {
+  return x < 0 ? alpha * std::expm1(x / alpha) : x;
+}
+
+}  // namespace
+
+double sigmoid(double x) noexcept { return logistic(x); }
+
+double gelu_erf(double x, DType dtype) noexcept {
+  return dtype == DType::f64 ? static_cast<double>(gelu_by_erfc(Real{x})) : gelu_by_erfc(x);
+}
+
+double gelu_tanh(double x, DType dtype) noexcept {
+  return dtype == DType::f64 ? static_cast<double>(gelu_by_logistic(Real{x})) : gelu_by_logistic(x);
+}
+
+double softplus(double x, double beta, DType dtype) noexcept {
+  return dtype == DType::f64 ? static_cast<double>(log_of_exp(Real{x}, Real{beta})) : log_of_exp(x, beta);
+}
+
+double mish(double x, DType dtype) noexcept {
+  return dtype == DType::f64 ? static_cast<double>(mish_of(Real{x})) : mish_of(x);
+}
+
+double celu(double x, double alpha, DType dtype) noexcept {
+  return dtype == DType::f64 ? static_cast<double>(celu_of(Real{x}, Real{alpha})) : celu_of(x, alpha);
 }
 
 double clamp(double x, double low, double high) noexcept { return ieee_minimum(ieee_maximum(x, low), high); }

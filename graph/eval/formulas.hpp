@@ -9,12 +9,16 @@
 namespace tenfold::graph {
 
 double sigmoid(double x) noexcept;
-/// 0.5 x (1 + erf(x / sqrt 2)).
-double gelu_erf(double x) noexcept;
-/// 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
-double gelu_tanh(double x) noexcept;
-/// log(1 + e^(beta x)) / beta.
-double softplus(double x, double beta) noexcept;
+/// 0.5 x (1 + erf(x / sqrt 2)). In the tail an argument's rounding grows a thousandfold, so f64 is computed in Real.
+double gelu_erf(double x, DType dtype) noexcept;
+/// 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), likewise.
+double gelu_tanh(double x, DType dtype) noexcept;
+/// log(1 + e^(beta x)) / beta, likewise for the product.
+double softplus(double x, double beta, DType dtype) noexcept;
+/// x tanh(log(1 + e^x)), likewise for an e^x that underflows before the product does.
+double mish(double x, DType dtype) noexcept;
+/// x, or alpha (e^(x / alpha) - 1) of negative x, likewise for the quotient.
+double celu(double x, double alpha, DType dtype) noexcept;
 /// min(max(x, low), high), as IEEE 754-2019 has them: NaN comes out if one went in.
 double clamp(double x, double low, double high) noexcept;
 /// To the nearest integer, half to even.

@@ -49,6 +49,10 @@ struct FunctionRow {
   Arity arity;
   std::uint8_t needs;  ///< a set of Needs
   Course course;
+  /// By how many units in the last place of an f32 result (f64 for f64) a compiled kernel may be off before it rounds
+  /// to bf16 or f16. 0: one correctly rounded step, so the same bits. Up to 0.5: that too, but an f32 attribute makes
+  /// the exact result wider than 16-bit formats bear to round twice.
+  double ulps;
   RealFunction real;        ///< null: not defined on reals
   IntegerFunction integer;  ///< null: not defined on integers
 };

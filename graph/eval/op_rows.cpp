@@ -4,6 +4,7 @@
 #include "graph/eval/op_rows.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 namespace tenfold::graph {
@@ -137,7 +138,7 @@ constexpr OpRow kOpRows[] = {
     {Dialect::core, "reshape", Family::reshape, ""},
 };
 
-/// ONNX's defaults of the attributes that a function needs.
+/// Defaults of the attributes that a function needs, in core and where no version of an ONNX op says its own.
 struct Defaults {
   std::string_view function;
   std::uint8_t needs;
@@ -155,7 +156,7 @@ constexpr Defaults kDefaults[] = {
 };
 
 /// Sets the function's defaults and tells which of its needs they meet.
-std::uint8_t apply_defaults(std::string_view function, Parameters& parameters) noexcept {
+std::uint8_t apply_function_defaults(std::string_view function, Parameters& parameters) noexcept {
   for (const Defaults& row : kDefaults) {
     if (row.function != function) continue;
     const DType dtype = parameters.dtype;
@@ -164,6 +165,35 @@ std::uint8_t apply_defaults(std::string_view function, Parameters& parameters) n
     return row.needs;
   }
   return kNothing;
+}
+
+struct Named {
+  std::string_view name;
+  std::uint8_t need;
+  double Parameters::*value;
+};
+constexpr Named kNamed[] = {{"alpha", kAlpha, &Parameters::alpha},
+                            {"beta", kBeta, &Parameters::beta},
+                            {"gamma", kNothing, &Parameters::gamma},
+                            {"min", kMinMax, &Parameters::min},
+                            {"max", kMinMax, &Parameters::max}};
+
+/// The same with what the version of an ONNX op that the op's opset sees says: Selu's have changed.
+std::uint8_t apply_defaults(const Op& op, std::string_view function, Parameters& parameters) {
+  std::uint8_t met = apply_function_defaults(function, parameters);
+  const schemas::OpVersion* version = onnx_version(op);
+  if (version == nullptr) return met;
+  for (const schemas::AttrDesc& attribute : version->attributes) {
+    const auto* named =
+        std::find_if(std::begin(kNamed), std::end(kNamed), [&](const Named& n) { return n.name == attribute.name; });
+    if (named == std::end(kNamed) || attribute.default_text.empty()) continue;
+    float value = 0;
+    std::from_chars(attribute.default_text.data(), attribute.default_text.data() + attribute.default_text.size(),
+                    value);
+    parameters.*named->value = static_cast<double>(value);
+    met |= named->need;
+  }
+  return met;
 }
 
 /// An attribute of type f32, which a reader may have kept as an integer.
@@ -187,6 +217,18 @@ const OpRow* find_op_row(const Op& op) noexcept {
   return nullptr;
 }
 
+const schemas::OpVersion* onnx_version(const Op& op) noexcept {
+  if (op.dialect != Dialect::onnx) return nullptr;
+  const schemas::OpDesc* desc = schemas::find_op(op.dialect, op.kind);
+  return desc == nullptr ? nullptr : schemas::version_for(*desc, op.opset);
+}
+
+bool declares_attribute(const Op& op, std::string_view name) noexcept {
+  const schemas::OpVersion* version = onnx_version(op);
+  return version != nullptr && std::any_of(version->attributes.begin(), version->attributes.end(),
+                                           [&](const schemas::AttrDesc& a) { return a.name == name; });
+}
+
 std::string function_name(const Op& op, const OpRow& row) {
   std::string name(row.name);
   if (name.empty()) {
@@ -194,7 +236,8 @@ std::string function_name(const Op& op, const OpRow& row) {
     if (row.family == Family::arg_reduce) return attribute_or<std::string>(op, "mode", "");
     if (row.family == Family::map) name = attribute_or<std::string>(op, "function", "");
   }
-  if (name == "clip" && (find_attribute(op, "min") != nullptr || find_attribute(op, "max") != nullptr)) return "clamp";
+  if (name == "clip" && (declares_attribute(op, "min") || find_attribute(op, "min") || find_attribute(op, "max")))
+    return "clamp";
   if (name != "gelu") return name;
   if (op.dialect != Dialect::onnx) return attribute_or<std::string>(op, "mode", "gelu_erf");
   const auto approximate = attribute_or<std::string>(op, "approximate", "none");
@@ -205,20 +248,10 @@ Result<Parameters> read_parameters(const Op& op, const FunctionRow& function, st
   Parameters parameters;
   parameters.dtype = dtype;
   std::uint8_t needs = inputs == 1 ? function.needs : std::uint8_t{kNothing};
-  if (op.dialect != Dialect::onednn) needs &= static_cast<std::uint8_t>(~apply_defaults(function.name, parameters));
-  struct Row {
-    std::string_view name;
-    std::uint8_t need;
-    double& value;
-  };
-  const Row rows[] = {{"alpha", kAlpha, parameters.alpha},
-                      {"beta", kBeta, parameters.beta},
-                      {"gamma", kNothing, parameters.gamma},
-                      {"min", kMinMax, parameters.min},
-                      {"max", kMinMax, parameters.max}};
-  for (const Row& row : rows)
-    if (find_number(op, row.name, row.value) == nullptr && (needs & row.need) != 0)
-      return fail(op, Code::invalid_op, "attribute '" + std::string(row.name) + "' is missing or not a number");
+  if (op.dialect != Dialect::onednn) needs &= static_cast<std::uint8_t>(~apply_defaults(op, function.name, parameters));
+  for (const Named& named : kNamed)
+    if (find_number(op, named.name, parameters.*named.value) == nullptr && (needs & named.need) != 0)
+      return fail(op, Code::invalid_op, "attribute '" + std::string(named.name) + "' is missing or not a number");
   parameters.fmod = flag(op, "fmod", false);
   parameters.left = attribute_or<std::string>(op, "direction", "") == "LEFT";
   parameters.detect_negative = flag(op, "detect_negative", true);

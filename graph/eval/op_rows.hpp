@@ -29,12 +29,18 @@ struct OpRow {
 /// Null when the evaluator does not know the op.
 const OpRow* find_op_row(const Op& op) noexcept;
 
+/// The version that the opset of an ONNX op sees; null for ops of other dialects and for unknown ones.
+const schemas::OpVersion* onnx_version(const Op& op) noexcept;
+
+/// Whether that version has an attribute of the name, given or not.
+bool declares_attribute(const Op& op, std::string_view name) noexcept;
+
 /// The name of the op's reduction or scalar function, in core's spelling; what ops tell by an attribute is part of it
 /// (the mode of GELU; Clip with its bounds as attributes is `clamp`).
 std::string function_name(const Op& op, const OpRow& row);
 
 /// For a map of `inputs`, the first of which is `dtype`. invalid_op when an attribute that the function needs is
-/// missing; ONNX's defaults stand in for it outside of oneDNN's dialect.
+/// missing; the defaults of ONNX's version stand in for it outside of oneDNN's dialect.
 Result<Parameters> read_parameters(const Op& op, const FunctionRow& function, std::size_t inputs, DType dtype);
 
 /// Whether the reduced dims stay as ones: `keepdims` (true where it is missing) in ONNX, else `keep_dims` (false).

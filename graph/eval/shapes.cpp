@@ -5,10 +5,15 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <string>
 
 namespace tenfold::graph {
 namespace {
+
+/// The versions that brought NumPy's broadcasting to ONNX's ops of two inputs, and of any number.
+constexpr int kBinaryBroadcast = 7;
+constexpr int kVariadicBroadcast = 8;
 
 std::string text(const Dims& dims) {
   std::string out = "[";
@@ -31,15 +36,55 @@ Result<std::vector<std::int64_t>> read_axes(const Op& op, std::span<const ConstT
   return axes;
 }
 
-/// A 1-D operand of BiasAdd or PReLU that lies along the channel, not along the last dim as broadcasting would have it.
-bool along_channel(const Op& op, const OpRow& row, std::span<const ConstTensor> inputs, std::size_t index) {
-  if (row.family != Family::channel_map || index != 1) return false;
+/// The dim that a 1-D operand of BiasAdd or PReLU lies along, where broadcasting would have it along the last.
+std::optional<std::size_t> channel_of(const Op& op, const OpRow& row, std::span<const ConstTensor> inputs) {
   const Dims& data = inputs[0].desc.shape;
   const Dims& channel = inputs[1].desc.shape;
-  if (data.empty() || channel.size() != 1) return false;
-  if (row.name == "prelu" && (channel[0] == 1 || !flag(op, "per_channel_broadcast", true))) return false;
+  if (data.empty() || channel.size() != 1) return std::nullopt;
+  if (row.name == "prelu" && (channel[0] == 1 || !flag(op, "per_channel_broadcast", true))) return std::nullopt;
   const auto dim = static_cast<std::size_t>(channel_dim(op, static_cast<int>(data.size())));
-  return channel[0] == data[dim];
+  return channel[0] == data[dim] ? std::optional(dim) : std::nullopt;
+}
+
+/// The same of ONNX's ops before they broadcast as NumPy does: `axis`, with `broadcast = 1`, or PRelu's dim 1.
+std::optional<std::size_t> legacy_axis(const Op& op, const OpRow& row, std::span<const ConstTensor> inputs) {
+  const schemas::OpVersion* version = onnx_version(op);
+  if (version == nullptr || inputs.size() != 2) return std::nullopt;
+  const Dims& data = inputs[0].desc.shape;
+  const Dims& operand = inputs[1].desc.shape;
+  if (row.name == "prelu") {
+    const bool channels = version->since_version < kBinaryBroadcast && operand.size() == 1 && data.size() > 1;
+    return channels && operand[0] != 1 ? std::optional<std::size_t>(1) : std::nullopt;
+  }
+  if (!declares_attribute(op, "broadcast") || !flag(op, "broadcast", false)) return std::nullopt;
+  const auto last = static_cast<std::int64_t>(data.size()) - static_cast<std::int64_t>(operand.size());
+  const auto axis = attribute_or<std::int64_t>(op, "axis", last);
+  // Out of range, it fits nowhere.
+  return axis >= 0 && axis <= last ? static_cast<std::size_t>(axis) : data.size() + 1;
+}
+
+/// Where input `index` begins among the dims of the first, if not aligned with its end.
+std::optional<std::size_t> first_dim(const Op& op, const OpRow& row, std::span<const ConstTensor> inputs,
+                                     std::size_t index) {
+  if (index != 1) return std::nullopt;
+  return row.family == Family::channel_map ? channel_of(op, row, inputs) : legacy_axis(op, row, inputs);
+}
+
+/// Also ONNX's versions that take equal shapes unless told otherwise.
+bool takes_equal_shapes(const Op& op, const OpRow& row) {
+  if (attribute_or<std::string>(op, "auto_broadcast", "numpy") == "none") return true;
+  const schemas::OpVersion* version = onnx_version(op);
+  if (version == nullptr) return false;
+  const bool variadic = !version->inputs.empty() && version->inputs.back().variadic;
+  if (variadic) return version->since_version < kVariadicBroadcast;
+  return row.family == Family::map && declares_attribute(op, "broadcast") && !flag(op, "broadcast", false);
+}
+
+bool lies_along(const Dims& operand, const Dims& data, std::size_t from) {
+  if (from + operand.size() > data.size()) return false;
+  for (std::size_t i = 0; i < operand.size(); ++i)
+    if (operand[i] != 1 && operand[i] != data[from + i]) return false;
+  return true;
 }
 
 /// The attribute `shape`, with the one dim of -1 computed from the number of elements.
@@ -118,13 +163,17 @@ Result<ReducePlan> plan_arg_reduce(const Op& op, const ConstTensor& input) {
 
 Result<Dims> plan_broadcast(const Op& op, const OpRow& row, std::span<const ConstTensor> inputs) {
   Dims out = inputs[0].desc.shape;
-  const bool exact = attribute_or<std::string>(op, "auto_broadcast", "numpy") == "none";
+  const bool exact = takes_equal_shapes(op, row);
   for (std::size_t k = 1; k < inputs.size(); ++k) {
-    if (is_missing(inputs[k]) || along_channel(op, row, inputs, k)) continue;
+    if (is_missing(inputs[k])) continue;
     const Dims& shape = inputs[k].desc.shape;
     const Status mismatch = fail(op, Code::invalid_shape,
                                  "shapes " + text(out) + " and " + text(shape) +
-                                     (exact ? " differ and auto_broadcast is none" : " do not broadcast"));
+                                     (exact ? " differ, and it does not broadcast" : " do not broadcast"));
+    if (const std::optional<std::size_t> from = first_dim(op, row, inputs, k)) {
+      if (!lies_along(shape, out, *from)) return mismatch;
+      continue;
+    }
     if (exact && shape != out) return mismatch;
     if (shape.size() > out.size()) out.insert(out.begin(), shape.size() - out.size(), 1);
     const std::size_t skip = out.size() - shape.size();
@@ -145,11 +194,7 @@ Dims broadcast_strides(const Op& op, const OpRow& row, std::span<const ConstTens
   const Dims strides = strides_of(desc);
   Dims out(output.size(), 0);
   if (is_missing(inputs[index])) return out;
-  if (along_channel(op, row, inputs, index)) {
-    out[static_cast<std::size_t>(channel_dim(op, static_cast<int>(output.size())))] = strides[0];
-    return out;
-  }
-  const std::size_t skip = output.size() - strides.size();
+  const std::size_t skip = first_dim(op, row, inputs, index).value_or(output.size() - strides.size());
   for (std::size_t i = 0; i < strides.size(); ++i) out[skip + i] = desc.shape[i] == 1 ? 0 : strides[i];
   return out;
 }

@@ -7,16 +7,15 @@
 // gives its input back, as oneDNN's documents say. (ONNX takes the absolute value there; onnx_form.cpp makes a map.)
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "graph/check/check.hpp"
 #include "graph/pass/core_form.hpp"
+#include "graph/pass/fresh_ids.hpp"
 #include "graph/pass/pass.hpp"
 
 namespace tenfold::graph {
@@ -99,27 +98,6 @@ void to_map(Op& op, std::string_view function) {
   op.attributes = std::move(attributes);
   become(op, "map");
 }
-
-/// Ids that no op (or value) of a graph has. A file may use any 64-bit number, also the last.
-class FreshIds {
- public:
-  template <class T>
-  explicit FreshIds(const std::vector<T>& items) {
-    for (const T& item : items) {
-      taken_.insert(item.id);
-      if (item.id < std::numeric_limits<std::int64_t>::max()) next_ = std::max(next_, item.id + 1);
-    }
-  }
-
-  std::int64_t take() {
-    while (!taken_.insert(next_).second) next_ = next_ == std::numeric_limits<std::int64_t>::max() ? 0 : next_ + 1;
-    return next_;
-  }
-
- private:
-  std::unordered_set<std::int64_t> taken_;
-  std::int64_t next_ = 0;
-};
 
 class Canonicalizer {
  public:

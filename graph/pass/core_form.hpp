@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How ops are turned into core ops; what canonicalize.cpp, onnx_form.cpp and fold_axes.cpp share. Only for the pass
-// room.
+// How ops are turned into other ops; what canonicalize.cpp, onnx_form.cpp, fold_axes.cpp and to_onnx.cpp share. Only
+// for the pass room.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "graph/check/check.hpp"
 #include "graph/ir/graph.hpp"
+#include "tenfold/status.hpp"
 
 namespace tenfold::graph {
 
@@ -27,6 +29,16 @@ void onnx_to_core(const Graph& graph, Op& op);
 /// onnx.Clip: core.map of clamp where the bounds are attributes or constants that f32 holds exactly, else of clip, max
 /// or min, as bounds are given.
 void clip_to_map(const Graph& graph, Op& op);
+
+/// unsupported_op for to_onnx(), which must name the op and say why.
+Status no_onnx_form(const Op& op, const std::string& why);
+
+/// Gives all ops, of ONNX's dialect, the one opset of a model. `turned`, by op: whether to_onnx() made it of oneDNN's.
+Status choose_onnx_opset(Graph& graph, const std::vector<bool>& turned);
+
+/// The number that 16 bits stand for.
+double f16_value(std::uint16_t bits) noexcept;
+double bf16_value(std::uint16_t bits) noexcept;
 
 /// The value that onnx.Constant gives, whose rank and dtype are inferred.
 void become_constant(const Op& op, Value& value);

@@ -24,30 +24,14 @@ T load(const Value& value) {
   return element;
 }
 
-double half(std::uint16_t bits) {
-  const int exponent = (bits >> 10) & 31;
-  const int fraction = bits & 1023;
-  double magnitude = std::ldexp(fraction, -24);
-  if (exponent == 31) magnitude = fraction == 0 ? kInfinity : std::numeric_limits<double>::quiet_NaN();
-  if (exponent > 0 && exponent < 31) magnitude = std::ldexp(1024 + fraction, exponent - 25);
-  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
-float brain(std::uint16_t bits) {
-  const std::uint32_t wide = static_cast<std::uint32_t>(bits) << 16;
-  float value = 0;
-  std::memcpy(&value, &wide, sizeof value);
-  return value;
-}
-
 /// The one element of a constant, where f32 holds it exactly and double can tell.
 std::optional<double> exact_scalar(const Value& value) {
   double element = 0;
   switch (value.dtype) {
     case DType::f32: element = static_cast<double>(load<float>(value)); break;
     case DType::f64: element = load<double>(value); break;
-    case DType::f16: element = half(load<std::uint16_t>(value)); break;
-    case DType::bf16: element = static_cast<double>(brain(load<std::uint16_t>(value))); break;
+    case DType::f16: element = f16_value(load<std::uint16_t>(value)); break;
+    case DType::bf16: element = bf16_value(load<std::uint16_t>(value)); break;
     case DType::s8: element = load<std::int8_t>(value); break;
     case DType::u8: element = load<std::uint8_t>(value); break;
     case DType::s16: element = load<std::int16_t>(value); break;

@@ -32,4 +32,9 @@ Status canonicalize(Graph& graph);
 /// uses go.
 Status fold_axes(Graph& graph);
 
+/// Not of the pipeline: oneDNN's ops become ONNX's of exactly the same meaning, all ops get one opset, and `End` goes.
+/// For writers of models, after infer(). unsupported_op names an op that has no such form. `graph` is left half-way on
+/// failure.
+Status to_onnx(Graph& graph);
+
 }  // namespace tenfold::graph

@@ -41,7 +41,9 @@ std::string explain(const Compiled& compiled, const target::Target& target) {
       << (target.cores == 1 ? " core\n" : " cores\n");
   for (std::size_t i = 0; i < compiled.regions.size(); ++i) print_region(out, i, compiled.regions[i]);
   if (compiled.regions.size() > 1)
-    out << "every op is a region of its own: this version does not fuse ops with one another\n";
+    out << "regions are not fused with one another: of this version's ops, only an arg-reduction and the extreme of "
+           "the "
+           "same tensor share a kernel\n";
   return out.str();
 }
 

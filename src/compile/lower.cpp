@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "compile/lower_arg.hpp"
 #include "graph/check/check.hpp"
 
 namespace tenfold::compiler {
@@ -68,7 +69,7 @@ void write_space(const TensorDesc& in, const TensorDesc& out, const std::vector<
   }
 }
 
-Result<kernel::KernelSpec> lower_reduce(const graph::Graph& graph, const graph::Op& op) {
+Result<Lowered> lower_reduce(const graph::Graph& graph, const graph::Op& op) {
   const TensorDesc in = graph::desc_of(graph.values[op.inputs[0]]);
   const TensorDesc out = graph::desc_of(graph.values[op.outputs[0]]);
   if (in.dtype == DType::undef || row(in.dtype).bits < 8 || in.dtype == DType::f8_e5m2 || in.dtype == DType::f8_e4m3)
@@ -89,14 +90,20 @@ Result<kernel::KernelSpec> lower_reduce(const graph::Graph& graph, const graph::
   kernel::KernelSpec spec;
   write_space(in, out, axes.value(), graph::attribute_or<bool>(op, "keep_dims", false), spec);
   write_body(copies ? kCopy : *row, spec);
-  return kernel::collapse(std::move(spec));
+  Result<kernel::KernelSpec> collapsed = kernel::collapse(std::move(spec));
+  if (!collapsed.ok()) return collapsed.status();
+  return Lowered{std::move(collapsed).value(), {op.inputs[0]}, {op.outputs[0]}};
 }
 
 }  // namespace
 
-Result<kernel::KernelSpec> lower(const graph::Graph& graph, const graph::Op& op) {
-  if (op.dialect == graph::Dialect::core && op.kind == "reduce") return lower_reduce(graph, op);
-  return Status(Code::unsupported_op, "kernels of this version run reductions; this is " + op.kind);
+Result<Lowered> lower(const graph::Graph& graph, const graph::Op& op) {
+  if (op.dialect == graph::Dialect::core) {
+    if (op.kind == "reduce") return lower_reduce(graph, op);
+    if (op.kind == "arg_reduce") return lower_arg_reduce(graph, op);
+    if (op.kind == "map" || op.kind == "cast" || op.kind == "select") return lower_elementwise(graph, op);
+  }
+  return Status(Code::unsupported_op, "kernels of this version run reductions and elementwise ops; this is " + op.kind);
 }
 
 }  // namespace tenfold::compiler

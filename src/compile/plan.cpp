@@ -77,8 +77,6 @@ Status add_kernel(Plan& plan, KernelSpec spec, schedule::Schedule schedule) {
 }  // namespace
 
 Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target) {
-  const Result<schedule::ReduceBody> body = schedule::read_body(spec);
-  if (!body.ok()) return body.status();
   Plan plan;
   schedule::Schedule schedule = schedule::choose(spec, target);
   if (schedule.split.level < 0) {
@@ -86,6 +84,8 @@ Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target) {
     if (!status.ok()) return status;
     return plan;
   }
+  const Result<schedule::ReduceBody> body = schedule::read_body(spec);
+  if (!body.ok()) return body.status();
   const bool chained = schedule::lanes_of(spec, body.value()) == schedule::Lanes::chained_f32;
   const DType partial = chained ? DType::f64 : spec.outputs[0].dtype;
   const std::int64_t extent = spec.levels[static_cast<std::size_t>(schedule.split.level)].extent;

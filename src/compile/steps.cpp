@@ -25,42 +25,54 @@ std::int64_t operand_bytes(const kernel::KernelSpec& spec, const kernel::Operand
   return count * byte_size(operand.dtype);
 }
 
+/// Appends the operand's strides in bytes, in the order of jit::stride_index().
+void add_strides(const kernel::Operand& operand, std::vector<std::int64_t>& strides) {
+  const std::size_t first = strides.size();
+  strides.resize(first + static_cast<std::size_t>(jit::kMaxLevels), 0);
+  for (std::size_t level = 0; level < operand.strides.size(); ++level)
+    strides[first + level] = operand.strides[level] * byte_size(operand.dtype);
+}
+
 runtime::KernelStep make_step(const PlannedKernel& kernel, std::shared_ptr<const jit::Code> code, double count) {
   runtime::KernelStep step;
   step.code = std::move(code);
   step.count = count;
-  step.strides.assign(static_cast<std::size_t>(2 * jit::kMaxLevels), 0);
-  const kernel::Operand* const operands[] = {&kernel.spec.inputs[0], &kernel.spec.outputs[0]};
-  for (std::size_t level = 0; level < kernel.spec.levels.size(); ++level) {
+  for (std::size_t level = 0; level < kernel.spec.levels.size(); ++level)
     step.extents[level] = kernel.spec.levels[level].extent;
-    for (int operand = 0; operand < 2; ++operand)
-      step.strides[static_cast<std::size_t>(jit::stride_index(operand, static_cast<int>(level)))] =
-          operands[operand]->strides[level] * byte_size(operands[operand]->dtype);
-  }
   step.tile = make_grid(kernel.spec, kernel.schedule.tile);
   step.split = make_grid(kernel.spec, kernel.schedule.split);
-  step.bytes_moved =
-      operand_bytes(kernel.spec, *operands[0]) + step.split.pieces * operand_bytes(kernel.spec, *operands[1]);
+  for (const kernel::Operand& input : kernel.spec.inputs) {
+    add_strides(input, step.strides);
+    step.bytes_moved += operand_bytes(kernel.spec, input);
+  }
+  for (const kernel::Operand& output : kernel.spec.outputs) {
+    add_strides(output, step.strides);
+    step.bytes_moved += step.split.pieces * operand_bytes(kernel.spec, output);
+  }
   return step;
 }
 
 }  // namespace
 
-Status add_kernel_steps(const Plan& plan, Location input, Location output, Buffers& buffers, runtime::Program& program,
+Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffers, runtime::Program& program,
                         RegionReport& report) {
   const double count = static_cast<double>(kernel::reduced_count(plan.kernels.front().spec));
-  Location from = input;
+  std::vector<Location> from;
+  for (const graph::ValueId value : lowered.inputs) from.push_back(buffers.location(value));
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const PlannedKernel& kernel = plan.kernels[i];
     Result<std::shared_ptr<const jit::Code>> code = kernel_cache().get(kernel);
     if (!code.ok()) return code.status();
     const bool last = i + 1 == plan.kernels.size();
     auto step = std::make_unique<runtime::KernelStep>(make_step(kernel, code.value(), count));
-    const Location to = last ? output : buffers.temporary(plan.partial_bytes);
-    step->inputs = {from};
-    step->outputs = {to};
-    step->split_output_stride = {last ? 0 : plan.partial_stride_bytes};
-    from = to;
+    step->inputs = std::move(from);
+    if (last) {
+      for (const graph::ValueId value : lowered.outputs) step->outputs.push_back(buffers.location(value));
+    } else {
+      step->outputs = {buffers.temporary(plan.partial_bytes)};
+    }
+    step->split_output_stride.assign(step->outputs.size(), last ? 0 : plan.partial_stride_bytes);
+    from = step->outputs;
     report.kernels.push_back(
         {kernel.spec, kernel.schedule, static_cast<std::int64_t>(code.value()->bytes().size()), step->bytes_moved});
     report.bytes_moved += step->bytes_moved;

@@ -7,13 +7,14 @@
 
 #include "compile/buffers.hpp"
 #include "compile/compile.hpp"
+#include "compile/lower.hpp"
 #include "compile/plan.hpp"
 
 namespace tenfold::compiler {
 
-/// Emits the plan's kernels and appends their steps; fills `report`.
-Status add_kernel_steps(const Plan& plan, runtime::Location input, runtime::Location output, Buffers& buffers,
-                        runtime::Program& program, RegionReport& report);
+/// Emits the plan's kernels, which run `lowered`, and appends their steps; fills `report`.
+Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffers, runtime::Program& program,
+                        RegionReport& report);
 
 /// Appends a step that evaluates `op` by the reference evaluator.
 Status add_reference_step(const graph::Graph& graph, const graph::Op& op, Buffers& buffers, runtime::Program& program);

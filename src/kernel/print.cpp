@@ -9,22 +9,26 @@
 namespace tenfold::kernel {
 namespace {
 
-constexpr std::string_view kInputNames[] = {"x0", "x1", "x2", "x3"};
-constexpr std::string_view kOutputNames[] = {"y0", "y1", "y2", "y3"};
-
-void print_operand(std::ostringstream& out, std::string_view way, std::string_view name, const Operand& operand) {
-  out << way << ' ' << name << ' ' << to_string(operand.dtype) << " [";
+void print_operand(std::ostringstream& out, std::string_view way, std::size_t index, const Operand& operand) {
+  out << way << index << ' ' << to_string(operand.dtype) << " [";
   for (std::size_t i = 0; i < operand.strides.size(); ++i) out << (i ? ", " : "") << operand.strides[i];
   out << "]\n";
+}
+
+std::string shortest(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof(text), value).ptr};
 }
 
 void print_node(std::ostringstream& out, std::size_t index, const Node& node) {
   out << '%' << index << " = ";
   switch (node.kind) {
-    case Node::Kind::load: out << "load " << kInputNames[node.index]; break;
+    case Node::Kind::load: out << "load x" << node.index; break;
     case Node::Kind::count: out << "count"; break;
+    case Node::Kind::constant: out << "constant " << to_string(node.dtype) << ' ' << shortest(node.value); break;
+    case Node::Kind::cast: out << "cast " << to_string(node.dtype); break;
     case Node::Kind::apply: out << row(node.function).name; break;
-    case Node::Kind::reduce: out << "reduce " << row(node.monoid).name; break;
+    case Node::Kind::reduce: out << "reduce " << row(node.monoid).name << (node.last ? " last" : ""); break;
   }
   for (const int arg : node.args) out << " %" << arg;
   out << '\n';
@@ -77,8 +81,12 @@ class Line {
   int number_;
 };
 
+/// x17: 17; -1 for anything else.
 int name_index(std::string_view name, char letter) {
-  return name.size() == 2 && name[0] == letter && name[1] >= '0' && name[1] <= '3' ? name[1] - '0' : -1;
+  int index = -1;
+  if (name.size() < 2 || name[0] != letter) return -1;
+  const char* const end = name.data() + name.size();
+  return std::from_chars(name.data() + 1, end, index).ptr == end ? index : -1;
 }
 
 Status parse_space(Line& line, KernelSpec& spec) {
@@ -122,15 +130,22 @@ Status parse_node(Line& line, KernelSpec& spec) {
     if (node.index < 0) return line.error("an input");
   } else if (what == "count") {
     node.kind = Node::Kind::count;
+  } else if (what == "constant" || what == "cast") {
+    node.kind = what == "cast" ? Node::Kind::cast : Node::Kind::constant;
+    const std::optional<DType> dtype = dtype_from_name(line.word());
+    if (!dtype) return line.error("a dtype");
+    node.dtype = *dtype;
+    if (what == "constant" && !line.number(node.value)) return line.error("a number");
   } else if (what == "reduce") {
     node.kind = Node::Kind::reduce;
     const std::optional<Monoid> monoid = monoid_from_name(line.word());
     if (!monoid) return line.error("a monoid");
     node.monoid = *monoid;
+    node.last = line.take("last");
   } else {
     node.kind = Node::Kind::apply;
     const std::optional<Function> function = function_from_name(what);
-    if (!function) return line.error("load, count, reduce or a function");
+    if (!function) return line.error("load, count, constant, cast, reduce or a function");
     node.function = *function;
   }
   while (!line.empty()) {
@@ -168,10 +183,10 @@ std::string print(const KernelSpec& spec) {
   for (std::size_t i = 0; i < spec.levels.size(); ++i)
     out << (i ? ", " : " ") << (spec.levels[i].reduced ? "reduced " : "kept ") << spec.levels[i].extent;
   out << '\n';
-  for (std::size_t i = 0; i < spec.inputs.size(); ++i) print_operand(out, "in", kInputNames[i], spec.inputs[i]);
-  for (std::size_t i = 0; i < spec.outputs.size(); ++i) print_operand(out, "out", kOutputNames[i], spec.outputs[i]);
+  for (std::size_t i = 0; i < spec.inputs.size(); ++i) print_operand(out, "in x", i, spec.inputs[i]);
+  for (std::size_t i = 0; i < spec.outputs.size(); ++i) print_operand(out, "out y", i, spec.outputs[i]);
   for (std::size_t i = 0; i < spec.body.size(); ++i) print_node(out, i, spec.body[i]);
-  for (const Store& store : spec.stores) out << "store " << kOutputNames[store.output] << " %" << store.node << '\n';
+  for (const Store& store : spec.stores) out << "store y" << store.output << " %" << store.node << '\n';
   return out.str();
 }
 

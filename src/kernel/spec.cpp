@@ -21,13 +21,14 @@ void erase_level(KernelSpec& spec, std::size_t level) {
   for_each_operand(spec, [at](Operand& operand) { operand.strides.erase(operand.strides.begin() + at); });
 }
 
-/// Widest stride of the first input outermost. Levels that repeat one element (stride 0) go outermost too: walking
-/// them last would re-read what has just left the cache.
+/// Widest stride of the first input outermost, or of the first output where nothing is reduced. Levels that repeat one
+/// element (stride 0) go outermost too: walking them last would re-read what has just left the cache.
 void sort_levels(KernelSpec& spec) {
   std::vector<std::size_t> order(spec.levels.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto width = [&spec](std::size_t level) {
-    const std::int64_t stride = spec.inputs[0].strides[level];
+  const Operand& leading = is_elementwise(spec) ? spec.outputs[0] : spec.inputs[0];
+  const auto width = [&leading](std::size_t level) {
+    const std::int64_t stride = leading.strides[level];
     return stride == 0 ? std::numeric_limits<std::int64_t>::max() : stride;
   };
   std::stable_sort(order.begin(), order.end(), [&width](std::size_t a, std::size_t b) { return width(a) > width(b); });
@@ -52,6 +53,15 @@ bool can_merge(const KernelSpec& spec, std::size_t outer) {
 
 Status broken(const std::string& what) { return {Code::internal_error, "kernel spec: " + what}; }
 
+/// Whether the value is the same along all reduced levels.
+bool is_per_row(const KernelSpec& spec, int index) {
+  const Node& node = spec.body[static_cast<std::size_t>(index)];
+  if (node.kind == Node::Kind::reduce) return true;
+  if (node.kind == Node::Kind::load)
+    return !moves_along_reduced(spec, spec.inputs[static_cast<std::size_t>(node.index)]);
+  return std::all_of(node.args.begin(), node.args.end(), [&spec](int arg) { return is_per_row(spec, arg); });
+}
+
 Status check_node(const KernelSpec& spec, std::size_t index) {
   const Node& node = spec.body[index];
   for (const int arg : node.args)
@@ -59,8 +69,10 @@ Status check_node(const KernelSpec& spec, std::size_t index) {
       return broken("%" + std::to_string(index) + " uses a value that is not before it");
   std::size_t arity = 0;
   if (node.kind == Node::Kind::apply) arity = static_cast<std::size_t>(row(node.function).arity);
-  if (node.kind == Node::Kind::reduce) arity = 1;
+  if (node.kind == Node::Kind::reduce || node.kind == Node::Kind::cast) arity = 1;
   if (node.args.size() != arity) return broken("%" + std::to_string(index) + " has a wrong number of arguments");
+  if (node.last && (node.kind != Node::Kind::reduce || row(node.monoid).state != State::arg))
+    return broken("%" + std::to_string(index) + " wants the last of equals, but gives no index");
   if (node.kind == Node::Kind::load && (node.index < 0 || static_cast<std::size_t>(node.index) >= spec.inputs.size()))
     return broken("%" + std::to_string(index) + " loads an input that there is not");
   return {};
@@ -98,9 +110,6 @@ Status check(const KernelSpec& spec) {
     if (operand.strides.size() != spec.levels.size()) return broken("an input's rank is not that of the space");
   for (const Operand& operand : spec.outputs) {
     if (operand.strides.size() != spec.levels.size()) return broken("an output's rank is not that of the space");
-    for (std::size_t level = 0; level < spec.levels.size(); ++level)
-      if (spec.levels[level].reduced && operand.strides[level] != 0)
-        return broken("an output moves along a reduced level");
   }
   for (std::size_t index = 0; index < spec.body.size(); ++index) {
     Status status = check_node(spec, index);
@@ -110,8 +119,36 @@ Status check(const KernelSpec& spec) {
     if (store.output < 0 || static_cast<std::size_t>(store.output) >= spec.outputs.size() || store.node < 0 ||
         static_cast<std::size_t>(store.node) >= spec.body.size())
       return broken("a store of something that there is not");
+    if (moves_along_reduced(spec, spec.outputs[static_cast<std::size_t>(store.output)]) && is_per_row(spec, store.node))
+      return broken("an output of reduced values moves along a reduced level");
   }
   return {};
+}
+
+DType dtype_of(const KernelSpec& spec, int node) {
+  const Node& at = spec.body[static_cast<std::size_t>(node)];
+  switch (at.kind) {
+    case Node::Kind::load: return spec.inputs[static_cast<std::size_t>(at.index)].dtype;
+    case Node::Kind::count: return DType::f64;
+    case Node::Kind::constant:
+    case Node::Kind::cast: return at.dtype;
+    case Node::Kind::reduce: return row(at.monoid).state == State::arg ? DType::s64 : dtype_of(spec, at.args[0]);
+    case Node::Kind::apply: break;
+  }
+  if (row(at.function).gives == Gives::boolean) return DType::boolean;
+  return dtype_of(spec, at.function == Function::select ? at.args.back() : at.args.front());
+}
+
+bool moves_along_reduced(const KernelSpec& spec, const Operand& operand) noexcept {
+  for (std::size_t level = 0; level < spec.levels.size(); ++level)
+    if (spec.levels[level].reduced && operand.strides[level] != 0) return true;
+  return false;
+}
+
+bool is_elementwise(const KernelSpec& spec) noexcept {
+  return std::none_of(spec.levels.begin(), spec.levels.end(), [](const Level& level) { return level.reduced; }) &&
+         std::none_of(spec.body.begin(), spec.body.end(),
+                      [](const Node& node) { return node.kind == Node::Kind::reduce; });
 }
 
 std::int64_t kept_count(const KernelSpec& spec) noexcept {

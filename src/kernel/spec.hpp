@@ -27,6 +27,8 @@ namespace tenfold::kernel {
 
 /// Most levels that a kernel's loop nest has after collapsing.
 inline constexpr int kMaxLevels = 6;
+inline constexpr int kMaxInputs = 24;
+inline constexpr int kMaxOutputs = 8;
 
 /// One loop of the iteration space, outermost first.
 struct Level {
@@ -46,16 +48,21 @@ struct Operand {
 /// One value of the body. Its arguments are indices of earlier nodes.
 struct Node {
   enum class Kind : std::uint8_t {
-    load,    ///< operand `index` of the inputs
-    count,   ///< how many elements one output reduces (a run-time number)
-    apply,   ///< `function` of `args`
-    reduce,  ///< `monoid` over args[0], along all reduced levels
+    load,      ///< operand `index` of the inputs
+    count,     ///< how many elements one output reduces (a run-time number)
+    constant,  ///< `value`, as `dtype` has it
+    cast,      ///< args[0] as `dtype`
+    apply,     ///< `function` of `args`
+    reduce,    ///< `monoid` over args[0], along all reduced levels
   };
   Kind kind = Kind::load;
   int index = 0;
   Function function = Function::abs;
   Monoid monoid = Monoid::sum;
   std::vector<int> args;
+  DType dtype = DType::f32;  ///< of a constant or a cast
+  double value = 0;          ///< of a constant
+  bool last = false;         ///< of an arg-reduction: the last of equal elements, not the first
   friend bool operator==(const Node&, const Node&) = default;
 };
 
@@ -74,14 +81,23 @@ struct KernelSpec {
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };
 
-/// Drops levels of extent 1 and merges neighbours of the same kind that every operand walks as one. Kept levels and
-/// reduced levels are each first sorted by the first input's stride, widest outermost; kept and reduced ones may
-/// interleave. The result computes the same thing; unsupported_shape when more than kMaxLevels remain.
+/// Drops levels of extent 1 and merges neighbours of the same kind that every operand walks as one. Levels are first
+/// sorted by the first input's stride, widest outermost; without a reduced level, by the first output's. The result
+/// computes the same thing; unsupported_shape when more than kMaxLevels remain.
 Result<KernelSpec> collapse(KernelSpec spec);
 
 /// Structural rules (operand ranks, node order, one load at least, stores of kept values, ...): internal_error if
 /// broken.
 Status check(const KernelSpec& spec);
+
+/// The dtype of a value of the body: of a load its operand's, of a function its arguments' or boolean.
+DType dtype_of(const KernelSpec& spec, int node);
+
+/// Whether the operand has more than one element along the reduced levels.
+bool moves_along_reduced(const KernelSpec& spec, const Operand& operand) noexcept;
+
+/// True when nothing is reduced: neither a level nor a value.
+bool is_elementwise(const KernelSpec& spec) noexcept;
 
 /// Product of the kept, and of the reduced extents.
 std::int64_t kept_count(const KernelSpec& spec) noexcept;

@@ -11,7 +11,7 @@
 
 namespace tenfold::kernel {
 
-enum class Monoid : std::uint8_t { sum, prod, max, min };
+enum class Monoid : std::uint8_t { sum, prod, max, min, argmax, argmin };
 
 /// How a reduction keeps what it has seen.
 enum class State : std::uint8_t {
@@ -20,6 +20,9 @@ enum class State : std::uint8_t {
   /// Three integer extremes of the raw bits (greatest signed, greatest unsigned, least unsigned). They give the
   /// extreme, its zero's sign and whether a NaN was seen, exactly, in any order: Max, Min.
   order,
+  /// The extreme so far and its index, side by side; a NaN beats every number. Among equals the first index wins, or
+  /// with Node::last the last: ArgMax, ArgMin.
+  arg,
 };
 
 /// One row per reduction.
@@ -27,31 +30,177 @@ struct MonoidRow {
   Monoid monoid;
   std::string_view name;
   State state;
-  double identity;  ///< the start value, and the result on the empty set
+  double identity;  ///< the start value, and the result on the empty set (which arg-reductions refuse)
 };
 
 inline constexpr double kInf = __builtin_inf();
-inline constexpr std::array<MonoidRow, 4> kMonoids{{
+inline constexpr std::array<MonoidRow, 6> kMonoids{{
     {Monoid::sum, "sum", State::chained, 0.0},
     {Monoid::prod, "prod", State::chained, 1.0},
     {Monoid::max, "max", State::order, -kInf},
     {Monoid::min, "min", State::order, kInf},
+    {Monoid::argmax, "argmax", State::arg, -kInf},
+    {Monoid::argmin, "argmin", State::arg, kInf},
 }};
 
-/// Scalar functions of kernels. Before a reduction they run in f32 lanes, after it in the reduction's own type.
-enum class Function : std::uint8_t { abs, square, sqrt, div };
+/// Scalar functions of kernels. Arguments and results have one dtype but where the row says otherwise. Attributes of
+/// ops are arguments here, as constants: leakyrelu(x, alpha).
+enum class Function : std::uint8_t {
+  abs,
+  acos,
+  acosh,
+  asin,
+  asinh,
+  atan,
+  atanh,
+  bitwise_not,
+  ceil,
+  cos,
+  cosh,
+  erf,
+  exp,
+  floor,
+  gelu_erf,
+  gelu_tanh,
+  hardswish,
+  identity,
+  is_infinite,
+  is_negative_infinity,
+  is_positive_infinity,
+  isnan,
+  log,
+  mish,
+  neg,
+  logical_not,
+  reciprocal,
+  relu,
+  round,
+  sigmoid,
+  sign,
+  sin,
+  sinh,
+  softsign,
+  sqrt,
+  square,
+  tan,
+  tanh,
+  add,
+  logical_and,
+  bitwise_and,
+  bitwise_or,
+  bitwise_xor,
+  celu,
+  div,
+  elu,
+  equal,
+  greater,
+  greater_equal,
+  leakyrelu,
+  less,
+  less_equal,
+  max,
+  min,
+  mod,
+  mul,
+  logical_or,
+  pow,
+  prelu,
+  remainder,
+  shift_left,
+  shift_right,
+  softplus,
+  squared_difference,
+  sub,
+  thresholded_relu,
+  logical_xor,
+  clamp,
+  hardsigmoid,
+  select,
+  selu,
+};
+
+/// What a function gives.
+enum class Gives : std::uint8_t { same, boolean };
 
 struct FunctionRow {
   Function function;
   std::string_view name;
   int arity;
+  Gives gives;
 };
 
-inline constexpr std::array<FunctionRow, 4> kFunctions{{
-    {Function::abs, "abs", 1},
-    {Function::square, "square", 1},
-    {Function::sqrt, "sqrt", 1},
-    {Function::div, "div", 2},
+inline constexpr std::array<FunctionRow, 71> kFunctions{{
+    {Function::abs, "abs", 1, Gives::same},
+    {Function::acos, "acos", 1, Gives::same},
+    {Function::acosh, "acosh", 1, Gives::same},
+    {Function::asin, "asin", 1, Gives::same},
+    {Function::asinh, "asinh", 1, Gives::same},
+    {Function::atan, "atan", 1, Gives::same},
+    {Function::atanh, "atanh", 1, Gives::same},
+    {Function::bitwise_not, "bitwise_not", 1, Gives::same},
+    {Function::ceil, "ceil", 1, Gives::same},
+    {Function::cos, "cos", 1, Gives::same},
+    {Function::cosh, "cosh", 1, Gives::same},
+    {Function::erf, "erf", 1, Gives::same},
+    {Function::exp, "exp", 1, Gives::same},
+    {Function::floor, "floor", 1, Gives::same},
+    {Function::gelu_erf, "gelu_erf", 1, Gives::same},
+    {Function::gelu_tanh, "gelu_tanh", 1, Gives::same},
+    {Function::hardswish, "hardswish", 1, Gives::same},
+    {Function::identity, "identity", 1, Gives::same},
+    {Function::is_infinite, "is_infinite", 1, Gives::boolean},
+    {Function::is_negative_infinity, "is_negative_infinity", 1, Gives::boolean},
+    {Function::is_positive_infinity, "is_positive_infinity", 1, Gives::boolean},
+    {Function::isnan, "isnan", 1, Gives::boolean},
+    {Function::log, "log", 1, Gives::same},
+    {Function::mish, "mish", 1, Gives::same},
+    {Function::neg, "neg", 1, Gives::same},
+    {Function::logical_not, "logical_not", 1, Gives::boolean},
+    {Function::reciprocal, "reciprocal", 1, Gives::same},
+    {Function::relu, "relu", 1, Gives::same},
+    {Function::round, "round", 1, Gives::same},
+    {Function::sigmoid, "sigmoid", 1, Gives::same},
+    {Function::sign, "sign", 1, Gives::same},
+    {Function::sin, "sin", 1, Gives::same},
+    {Function::sinh, "sinh", 1, Gives::same},
+    {Function::softsign, "softsign", 1, Gives::same},
+    {Function::sqrt, "sqrt", 1, Gives::same},
+    {Function::square, "square", 1, Gives::same},
+    {Function::tan, "tan", 1, Gives::same},
+    {Function::tanh, "tanh", 1, Gives::same},
+    {Function::add, "add", 2, Gives::same},
+    {Function::logical_and, "logical_and", 2, Gives::boolean},
+    {Function::bitwise_and, "bitwise_and", 2, Gives::same},
+    {Function::bitwise_or, "bitwise_or", 2, Gives::same},
+    {Function::bitwise_xor, "bitwise_xor", 2, Gives::same},
+    {Function::celu, "celu", 2, Gives::same},  // x, alpha
+    {Function::div, "div", 2, Gives::same},
+    {Function::elu, "elu", 2, Gives::same},  // x, alpha
+    {Function::equal, "equal", 2, Gives::boolean},
+    {Function::greater, "greater", 2, Gives::boolean},
+    {Function::greater_equal, "greater_equal", 2, Gives::boolean},
+    {Function::leakyrelu, "leakyrelu", 2, Gives::same},  // x, alpha
+    {Function::less, "less", 2, Gives::boolean},
+    {Function::less_equal, "less_equal", 2, Gives::boolean},
+    {Function::max, "max", 2, Gives::same},
+    {Function::min, "min", 2, Gives::same},
+    {Function::mod, "mod", 2, Gives::same},  // the remainder has the divisor's sign
+    {Function::mul, "mul", 2, Gives::same},
+    {Function::logical_or, "logical_or", 2, Gives::boolean},
+    {Function::pow, "pow", 2, Gives::same},
+    {Function::prelu, "prelu", 2, Gives::same},          // x, slope
+    {Function::remainder, "remainder", 2, Gives::same},  // the remainder has the dividend's sign (C's fmod)
+    {Function::shift_left, "shift_left", 2, Gives::same},
+    {Function::shift_right, "shift_right", 2, Gives::same},
+    {Function::softplus, "softplus", 2, Gives::same},  // x, beta
+    {Function::squared_difference, "squared_difference", 2, Gives::same},
+    {Function::sub, "sub", 2, Gives::same},
+    {Function::thresholded_relu, "thresholded_relu", 2, Gives::same},  // x, alpha
+    {Function::logical_xor, "logical_xor", 2, Gives::boolean},
+    {Function::clamp, "clamp", 3, Gives::same},              // x, low, high
+    {Function::hardsigmoid, "hardsigmoid", 3, Gives::same},  // x, alpha, beta
+    {Function::select, "select", 3, Gives::same},            // condition (boolean), yes, no
+    {Function::selu, "selu", 3, Gives::same},                // x, alpha, gamma
 }};
 
 constexpr const MonoidRow& row(Monoid m) { return kMonoids[static_cast<std::size_t>(m)]; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/body.hpp"
 
+#include "schedule/arg_body.hpp"
+
 namespace tenfold::schedule {
 namespace {
 
@@ -23,10 +25,13 @@ Status read_node(const kernel::KernelSpec& spec, std::size_t index, bool& reduce
       reduced = true;
       body.monoid = node.monoid;
       return {};
+    case Node::Kind::constant:
+    case Node::Kind::cast: return unsupported("a constant or a cast");
     case Node::Kind::apply: break;
   }
   if (!reduced) {
-    if (kernel::row(node.function).arity != 1) return unsupported("a binary function before the reduction");
+    if (node.function != kernel::Function::abs && node.function != kernel::Function::square)
+      return unsupported("a function other than abs and square before the reduction");
     body.before.push_back(node.function);
     return {};
   }
@@ -44,6 +49,7 @@ Status read_node(const kernel::KernelSpec& spec, std::size_t index, bool& reduce
 }  // namespace
 
 Result<ReduceBody> read_body(const kernel::KernelSpec& spec) {
+  if (has_arg_reduction(spec)) return read_arg_body(spec);
   if (spec.inputs.size() != 1 || spec.outputs.size() != 1 || spec.stores.size() != 1)
     return unsupported("several inputs or outputs");
   ReduceBody body;
@@ -67,12 +73,14 @@ Result<ReduceBody> read_body(const kernel::KernelSpec& spec) {
 
 Lanes lanes_of(const kernel::KernelSpec& spec, const ReduceBody& body) {
   const DType dtype = spec.inputs[0].dtype;
+  if (kernel::row(body.monoid).state == kernel::State::arg) return Lanes::arg;
   if (!is_floating(dtype)) return Lanes::integer;
   if (kernel::row(body.monoid).state == kernel::State::order) return Lanes::order;
   return dtype == DType::f64 ? Lanes::wide_f64 : Lanes::chained_f32;
 }
 
 int lanes_per_step(Lanes lanes, DType input) {
+  if (lanes == Lanes::arg) return byte_size(input) == 8 ? 8 : 16;
   return lanes == Lanes::order || lanes == Lanes::integer ? 64 / byte_size(input) : 16;
 }
 

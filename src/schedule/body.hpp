@@ -17,6 +17,8 @@ struct ReduceBody {
   kernel::Monoid monoid = kernel::Monoid::sum;
   bool divide_by_count = false;  ///< first thing after the reduction
   bool square_root = false;      ///< then this
+  bool last = false;             ///< arg-reductions: the last of equal elements
+  bool stores_extreme = false;   ///< arg-reductions: the extreme itself is a second output
 };
 
 /// unsupported_op, saying what does not fit, for any other body.
@@ -28,6 +30,7 @@ enum class Lanes {
   wide_f64,     ///< sums and products of f64 inputs, partial results among them
   order,        ///< max and min of floating types on their raw bits
   integer,      ///< integers and booleans, in their own width
+  arg,          ///< extremes beside their indices, in lanes of 32 bits, or 64 for elements of as many
 };
 Lanes lanes_of(const kernel::KernelSpec& spec, const ReduceBody& body);
 

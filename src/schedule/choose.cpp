@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "schedule/body.hpp"
+#include "schedule/flat.hpp"
 #include "schedule/schedule.hpp"
+#include "schedule/staged.hpp"
 
 namespace tenfold::schedule {
 namespace {
@@ -62,7 +64,8 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 /// Cuts the widest reduced level when the kept levels give too few tasks. Grains are whole blocks of a row
 /// (kChain * kChainedUnroll * 16 elements), or whole chains of a column, so that no piece ends inside one.
 Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes) {
-  if (bytes_read(spec) < kSplitBytes) return {};
+  // Arg-reductions combine no partial results: an index would have to say which piece it came from.
+  if (bytes_read(spec) < kSplitBytes || lanes == Lanes::arg) return {};
   std::int64_t tasks = outer_tasks(spec, schedule.vector_level);
   const bool columns = schedule.nest == Nest::columns;
   const std::int64_t kept = kernel::kept_count(spec);
@@ -110,10 +113,11 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, Schedule& schedule) {
 }  // namespace
 
 Schedule choose(const kernel::KernelSpec& spec, const target::Target& target) {
+  if (kernel::is_elementwise(spec)) return choose_flat(spec, target);
   Schedule schedule;
   schedule.isa = target.isa;
   const Result<ReduceBody> body = read_body(spec);
-  if (!body.ok()) return schedule;  // check() will say so
+  if (!body.ok()) return choose_staged(spec, target);
   const Lanes lanes = lanes_of(spec, body.value());
   schedule.vector_level = choose_vector_level(spec);
   const bool reduced = spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced;
@@ -121,7 +125,9 @@ Schedule choose(const kernel::KernelSpec& spec, const target::Target& target) {
   if (schedule.nest == Nest::rows) {
     // Order states: integer max and min have a latency of one cycle, so two sets of three keep every port busy.
     // Integer sums and products have up to ten; f64 totals are four registers on AVX2 already.
+    // Arg-reductions hold two vectors a set, or three beside the extreme, and the running index.
     schedule.unroll = lanes == Lanes::order ? 2 : lanes == Lanes::wide_f64 ? 1 : kChainedUnroll;
+    if (lanes == Lanes::arg) schedule.unroll = body.value().stores_extreme ? 1 : 2;
   } else {
     choose_columns(spec, lanes, schedule);
   }
@@ -134,6 +140,8 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
   const auto broken = [](const std::string& what) { return Status(Code::internal_error, "schedule: " + what); };
   Status status = kernel::check(spec);
   if (!status.ok()) return status;
+  if (kernel::is_elementwise(spec)) return check_flat(spec, schedule);
+  if (is_staged(schedule.nest)) return check_staged(spec, schedule);
   const Result<ReduceBody> body = read_body(spec);
   if (!body.ok()) return body.status();
   const Lanes lanes = lanes_of(spec, body.value());
@@ -149,6 +157,8 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
     if (schedule.unroll != 1 && schedule.unroll != 2 && schedule.unroll != 4) return broken("unroll is not 1, 2 or 4");
     // 8 vectors of 64 bytes on AVX2: sets, two totals or none, one loaded vector, one for the layer itself.
     if (lanes == Lanes::order && schedule.unroll > 2) return broken("order states unroll by 1 or 2");
+    if (lanes == Lanes::arg && schedule.unroll > (body.value().stores_extreme ? 1 : 2))
+      return broken("arg-reductions unroll by 1 or 2, beside the extreme by 1");
   } else {
     const int rows = schedule.rows_at_once;
     if (rows != 1 && rows != 2 && rows != 4) return broken("rows is not 1, 2 or 4");

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The text form of Schedule (schedule.hpp shows one). Fields of another nest are not printed.
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <sstream>
 
 #include "schedule/schedule.hpp"
 
 namespace tenfold::schedule {
 namespace {
+
+constexpr std::string_view kNests[] = {"rows", "columns", "flat", "staged_rows", "staged_columns"};
 
 void print_cut(std::ostringstream& out, const char* name, const Cut& cut) {
   if (cut.level >= 0) out << ' ' << name << '=' << cut.level << ':' << cut.grain;
@@ -37,16 +41,14 @@ bool read_field(std::string_view name, std::string_view value, Schedule& schedul
 
 }  // namespace
 
-std::string_view to_string(Nest nest) noexcept { return nest == Nest::rows ? "rows" : "columns"; }
+std::string_view to_string(Nest nest) noexcept { return kNests[static_cast<std::size_t>(nest)]; }
 
 std::string print(const Schedule& schedule) {
   std::ostringstream out;
   out << target::to_string(schedule.isa) << ' ' << to_string(schedule.nest) << " level=" << schedule.vector_level;
-  if (schedule.nest == Nest::rows) {
-    out << " unroll=" << schedule.unroll;
-  } else {
-    out << " rows=" << schedule.rows_at_once << " columns=" << schedule.columns;
-  }
+  if (schedule.nest == Nest::rows || schedule.nest == Nest::staged_rows) out << " unroll=" << schedule.unroll;
+  if (schedule.nest == Nest::columns) out << " rows=" << schedule.rows_at_once;
+  if (schedule.nest == Nest::columns || schedule.nest == Nest::staged_columns) out << " columns=" << schedule.columns;
   print_cut(out, "tile", schedule.tile);
   print_cut(out, "split", schedule.split);
   return out.str();
@@ -64,9 +66,10 @@ Result<Schedule> parse(std::string_view text) {
   if (!isa.ok()) return isa.status();
   schedule.isa = isa.value();
   const std::string_view nest = next();
-  if (nest != "rows" && nest != "columns")
-    return Status(Code::invalid_argument, "schedule: nest '" + std::string(nest) + "' is not rows or columns");
-  schedule.nest = nest == "rows" ? Nest::rows : Nest::columns;
+  const auto* const known = std::find(std::begin(kNests), std::end(kNests), nest);
+  if (known == std::end(kNests))
+    return Status(Code::invalid_argument, "schedule: nest '" + std::string(nest) + "' is not a nest");
+  schedule.nest = static_cast<Nest>(known - std::begin(kNests));
   for (std::string_view word = next(); !word.empty(); word = next()) {
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos || !read_field(word.substr(0, equals), word.substr(equals + 1), schedule))

@@ -18,8 +18,11 @@
 namespace tenfold::schedule {
 
 enum class Nest : std::uint8_t {
-  rows,     ///< the vector level is reduced: each output folds whole vectors, then lanes
-  columns,  ///< the vector level is kept: lanes are neighbouring outputs, reduced levels are walked outside
+  rows,            ///< the vector level is reduced: each output folds whole vectors, then lanes
+  columns,         ///< the vector level is kept: lanes are neighbouring outputs, reduced levels are walked outside
+  flat,            ///< nothing is reduced: lanes are elements
+  staged_rows,     ///< rows of a body in stages: several inputs, or reductions that feed each other
+  staged_columns,  ///< columns of one
 };
 
 /// A range of one level that is run as one task.
@@ -52,5 +55,6 @@ std::string print(const Schedule& schedule);
 Result<Schedule> parse(std::string_view text);
 
 std::string_view to_string(Nest nest) noexcept;
+constexpr bool is_staged(Nest nest) { return nest == Nest::staged_rows || nest == Nest::staged_columns; }
 
 }  // namespace tenfold::schedule

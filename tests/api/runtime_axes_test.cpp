@@ -168,6 +168,67 @@ TEST(RunTimeAxes, AxesThatAnotherOpComputesAreRefused) {
       << partition.status().message();
 }
 
+/// ONNX's reduction of f32 [2, 3] along `count` axes that are known at run time.
+Result<CompiledPartition> compile_onnx(const std::string& kind, std::int64_t count, bool noop, bool keep_dims) {
+  const std::string text =
+      R"({"dialect": "onnx", "opset": 20, "graph": [{"id": 0, "kind": ")" + kind +
+      R"(", "attrs": {"noop_with_empty_axes": {"type": "s64", "value": )" + (noop ? "1" : "0") +
+      R"(}, "keepdims": {"type": "s64", "value": )" + (keep_dims ? "1" : "0") +
+      R"(}}, "inputs": [{"id": 0, "dtype": "f32", "shape": [2, 3]}, {"id": 1, "dtype": "s64", "shape": [)" +
+      std::to_string(count) + R"(]}], "outputs": [{"id": 2, "dtype": "f32", "shape": [)" + std::to_string(kUnknownDim) +
+      R"(]}]}]})";
+  const auto graph = Graph::from_json(text);
+  if (!graph.ok()) return graph.status();
+  return compile(graph.value());
+}
+
+/// What `partition` gives for the elements -1, 2, -3, 4, -5, 6; its output has the shape `shape`.
+std::vector<float> onnx_result(const Result<CompiledPartition>& partition, const std::vector<std::int64_t>& axes,
+                               const Dims& shape) {
+  EXPECT_TRUE(partition.ok()) << partition.status().message();
+  if (!partition.ok()) return {};
+  const std::vector<float> in = {-1, 2, -3, 4, -5, 6};
+  const void* inputs[] = {in.data(), axes.data()};
+  const auto outputs = partition.value().query_outputs(inputs, 2);
+  EXPECT_TRUE(outputs.ok()) << outputs.status().message();
+  if (!outputs.ok()) return {};
+  EXPECT_EQ(outputs.value()[0].desc.shape, shape);
+  std::vector<float> out(static_cast<std::size_t>(numel(outputs.value()[0].desc.shape).value()));
+  void* results[] = {out.data()};
+  const Status status = partition.value().execute(inputs, 2, results, 1);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return out;
+}
+
+TEST(RunTimeAxes, OnnxTakesNoAxesForAll) {
+  for (const bool keep_dims : {false, true}) {
+    const Dims shape = keep_dims ? Dims{1, 1} : Dims{};
+    const std::vector<float> sum = {3}, magnitudes = {21}, most = {6};
+    EXPECT_EQ(onnx_result(compile_onnx("ReduceSum", 0, false, keep_dims), {}, shape), sum);
+    EXPECT_EQ(onnx_result(compile_onnx("ReduceL1", 0, false, keep_dims), {}, shape), magnitudes);
+    EXPECT_EQ(onnx_result(compile_onnx("ReduceMax", 0, false, keep_dims), {}, shape), most);
+  }
+}
+
+TEST(RunTimeAxes, OnnxWithNoopTakesNoAxesForEachElementAlone) {
+  for (const bool keep_dims : {false, true}) {
+    const std::vector<float> same = {-1, 2, -3, 4, -5, 6}, magnitudes = {1, 2, 3, 4, 5, 6},
+                             squares = {1, 4, 9, 16, 25, 36};
+    EXPECT_EQ(onnx_result(compile_onnx("ReduceSum", 0, true, keep_dims), {}, {2, 3}), same);
+    EXPECT_EQ(onnx_result(compile_onnx("ReduceMax", 0, true, keep_dims), {}, {2, 3}), same);
+    EXPECT_EQ(onnx_result(compile_onnx("ReduceL1", 0, true, keep_dims), {}, {2, 3}), magnitudes);
+    EXPECT_EQ(onnx_result(compile_onnx("ReduceL2", 0, true, keep_dims), {}, {2, 3}), magnitudes);
+    EXPECT_EQ(onnx_result(compile_onnx("ReduceSumSquare", 0, true, keep_dims), {}, {2, 3}), squares);
+  }
+}
+
+TEST(RunTimeAxes, OnnxWithNoopReducesTheAxesThatItHas) {
+  const auto rows = compile_onnx("ReduceL1", 1, true, true);
+  const std::vector<float> by_row = {6, 15}, by_column = {5, 7, 9};
+  EXPECT_EQ(onnx_result(rows, {-1}, {2, 1}), by_row);
+  EXPECT_EQ(onnx_result(rows, {0}, {1, 3}), by_column);
+}
+
 TEST(RunTimeAxes, EightThreadsShareOnePartition) {
   const auto partition = compile_sum({1});
   ASSERT_TRUE(partition.ok()) << partition.status().message();

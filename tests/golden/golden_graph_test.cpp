@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs every golden file on graphs: the commands verify, infer, roundtrip, and pass canonicalize | fold-axes |
-// pipeline.
+// pipeline | to-onnx.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -28,6 +28,7 @@ const std::map<std::string, Steps>& commands() {
       {"pass canonicalize", {graph::verify, graph::infer, graph::canonicalize, graph::verify}},
       {"pass fold-axes", {graph::verify, graph::infer, graph::canonicalize, graph::fold_axes, graph::verify}},
       {"pass pipeline", {pipeline}},
+      {"pass to-onnx", {graph::verify, graph::infer, graph::to_onnx}},
   };
   return kCommands;
 }

@@ -78,6 +78,29 @@ void multiply(Step& s) {
   s.write(0, r);
 }
 
+/// div and idiv: rdx:rax (edx:eax) by the operand. What a CPU answers with a fault is an error.
+void divide(Step& s, bool is_signed) {
+  using u128 = unsigned __int128;
+  const int bits = s.bits(0);
+  if (bits < 32) return s.fail("division of less than 32 bits is not emulated");
+  std::uint64_t& low = s.machine().gpr[kRax];
+  std::uint64_t& high = s.machine().gpr[kRdx];
+  std::uint64_t divisor = truncate(s.read(0), bits);
+  if (divisor == 0) return s.fail("division by zero");
+  u128 dividend = u128{truncate(high, bits)} << bits | truncate(low, bits);
+  const bool minus = is_signed && top_bit(high, bits), opposite = is_signed && top_bit(divisor, bits);
+  if (minus) dividend = bits == 64 ? -dividend : static_cast<std::uint64_t>(-dividend);
+  if (opposite) divisor = truncate(-divisor, bits);
+  const u128 quotient = dividend / divisor;
+  const auto rest = static_cast<std::uint64_t>(dividend % divisor);
+  const bool negative = minus != opposite;
+  const u128 bound = is_signed ? (u128{1} << (bits - 1)) - (negative ? 0 : 1) : (u128{1} << bits) - 1;
+  if (quotient > bound) return s.fail("the quotient does not fit");
+  const auto magnitude = static_cast<std::uint64_t>(quotient);
+  low = truncate(negative ? -magnitude : magnitude, bits);
+  high = truncate(minus ? -rest : rest, bits);
+}
+
 enum class Shift { left, right, arithmetic };
 
 std::uint64_t shifted(std::uint64_t a, int by, int bits, Shift kind) {
@@ -200,6 +223,12 @@ void add_general(HandlerTable& table) {
   table.add(ZYDIS_MNEMONIC_NEG, [](Step& s) { s.write(0, subtract_with_flags(s, 0, s.read(0), s.bits(0))); });
   table.add(ZYDIS_MNEMONIC_NOT, [](Step& s) { s.write(0, ~s.read(0)); });
   table.add(ZYDIS_MNEMONIC_IMUL, multiply);
+  table.add(ZYDIS_MNEMONIC_DIV, [](Step& s) { divide(s, false); });
+  table.add(ZYDIS_MNEMONIC_IDIV, [](Step& s) { divide(s, true); });
+  table.add(ZYDIS_MNEMONIC_CDQ,
+            [](Step& s) { s.machine().gpr[kRdx] = top_bit(s.machine().gpr[kRax], 32) ? 0xffff'ffffU : 0; });
+  table.add(ZYDIS_MNEMONIC_CQO,
+            [](Step& s) { s.machine().gpr[kRdx] = top_bit(s.machine().gpr[kRax], 64) ? ~std::uint64_t{0} : 0; });
   table.add(ZYDIS_MNEMONIC_SHL, shift(Shift::left));
   table.add(ZYDIS_MNEMONIC_SHR, shift(Shift::right));
   table.add(ZYDIS_MNEMONIC_SAR, shift(Shift::arithmetic));

@@ -131,6 +131,15 @@ const Row kGeneralRows[] = {
     T_CASE(movzx(rax, byte[rdi + 449]), ""),
     T_CASE(movsx(rax, cl), ""),
     T_CASE(movsx(eax, cx), ""),
+    T_CASE(movsx(eax, cl), ""),
+    T_CASE(movsx(rax, cx), ""),
+    T_CASE(movsx(eax, byte[rdi + 449]), ""),
+    T_CASE(movsx(rax, byte[rdi + 449]), ""),
+    T_CASE(movsx(eax, word[rdi + 450]), ""),
+    T_CASE(movsx(rax, word[rdi + 450]), ""),
+    T_CASE(movzx(eax, word[rdi + 450]), ""),
+    T_CASE(cdq(), ""),
+    T_CASE(cqo(), ""),
     T_CASE(movsxd(rax, ecx), ""),
     T_CASE(movsxd(rax, dword[rdi + 448]), ""),
     T_CASE(lea(rax, ptr[rcx + rdx * 4 + 8]), ""),
@@ -1414,6 +1423,34 @@ std::vector<Case> condition_cases() {
   return cases;
 }
 
+/// Dividends and divisors that do not fault: the upper half is made less than the divisor.
+std::vector<Case> division_cases() {
+  using G = Xbyak::CodeGenerator;
+  const auto divisor_in_rcx = [](G& g, bool negative) {
+    g.shr(rcx, 1);
+    g.or_(rcx, 0x101);
+    if (negative) g.neg(rcx);
+  };
+  return {
+      {"div r64 of 64 bits", [](G& g) { g.or_(rcx, 1), g.xor_(edx, edx), g.div(rcx); }, ""},
+      {"div r32 of 32 bits", [](G& g) { g.or_(ecx, 1), g.xor_(edx, edx), g.div(ecx); }, ""},
+      {"div r64", [](G& g) { g.or_(rcx, 1), g.mov(rdx, rcx), g.shr(rdx, 1), g.div(rcx); }, ""},
+      {"div r32", [](G& g) { g.or_(ecx, 1), g.mov(edx, ecx), g.shr(edx, 1), g.div(ecx); }, ""},
+      {"div m64", [](G& g) { g.or_(rcx, 1), g.mov(qword[rdi + 448], rcx), g.xor_(edx, edx), g.div(qword[rdi + 448]); },
+       ""},
+      {"div m32", [](G& g) { g.or_(ecx, 1), g.mov(dword[rdi + 448], ecx), g.xor_(edx, edx), g.div(dword[rdi + 448]); },
+       ""},
+      {"idiv r64 by a positive", [=](G& g) { divisor_in_rcx(g, false), g.cqo(), g.idiv(rcx); }, ""},
+      {"idiv r64 by a negative", [=](G& g) { divisor_in_rcx(g, true), g.sar(rax, 1), g.cqo(), g.idiv(rcx); }, ""},
+      {"idiv r64", [=](G& g) { divisor_in_rcx(g, true), g.mov(rdx, rcx), g.sar(rdx, 2), g.idiv(rcx); }, ""},
+      {"idiv r32 by a positive", [](G& g) { g.shr(ecx, 1), g.or_(ecx, 1), g.cdq(), g.idiv(ecx); }, ""},
+      {"idiv r32 by a negative",
+       [](G& g) { g.shr(ecx, 1), g.or_(ecx, 1), g.neg(ecx), g.sar(eax, 1), g.cdq(), g.idiv(ecx); }, ""},
+      {"idiv m64",
+       [=](G& g) { divisor_in_rcx(g, false), g.mov(qword[rdi + 448], rcx), g.cqo(), g.idiv(qword[rdi + 448]); }, ""},
+  };
+}
+
 class OnCpu : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -1433,6 +1470,7 @@ class OnCpu : public ::testing::Test {
 
 TEST_F(OnCpu, General) { check(kGeneralRows); }
 TEST_F(OnCpu, Conditions) { check(condition_cases()); }
+TEST_F(OnCpu, Division) { check(division_cases()); }
 TEST_F(OnCpu, Float) { check(kFloatRows); }
 TEST_F(OnCpu, Convert) { check(kConvertRows); }
 TEST_F(OnCpu, Integer) { check(kIntegerRows); }

@@ -108,6 +108,66 @@ TEST_F(Rules, ConvertingLoadsAreMaskedByTheirResult) {
   EXPECT_EQ(data_[0], 100U | 100U << 16);
 }
 
+TEST_F(Rules, ConvertingStoresAreMaskedByTheirResult) {
+  data_ = {0x3f80'0000, 0x4000'0000, 0x1234'5678};
+  g_.mov(eax, 3);
+  g_.kmovw(k1, eax);
+  g_.vmovups(zmm0 | k1 | Xbyak::util::T_z, ptr[rdi]);
+  g_.vcvtps2ph(ptr[rdi + 8] | k1, zmm0, 0);
+  g_.vpmovdb(ptr[rdi + 2] | k1, zmm0);
+  g_.vcvtph2ps(zmm1 | k1 | Xbyak::util::T_z, ptr[rdi + 8]);
+  g_.ret();
+  const Status status = run(3);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(data_[0], 0U);
+  EXPECT_EQ(data_[1], 0x4000'0000U);
+  EXPECT_EQ(data_[2], 0x4000'3c00U);
+  EXPECT_EQ(lane(1, 0), 0x3f80'0000U);
+  EXPECT_EQ(lane(1, 1), 0x4000'0000U);
+  EXPECT_EQ(lane(1, 2), 0U);
+}
+
+TEST_F(Rules, BroadcastsFromGeneralRegisters) {
+  g_.mov(rax, 0x123456789abcdef0);
+  g_.vpbroadcastd(zmm0, eax);
+  g_.vpbroadcastq(zmm1, rax);
+  g_.ret();
+  ASSERT_TRUE(run(0).ok());
+  for (int i = 0; i < 16; ++i) {
+    EXPECT_EQ(lane(0, i), 0x9abc'def0U);
+    EXPECT_EQ(lane(1, i), i % 2 == 0 ? 0x9abc'def0U : 0x1234'5678U);
+  }
+}
+
+TEST_F(Rules, DivisionFaultsAreErrors) {
+  g_.xor_(ecx, ecx);
+  g_.xor_(edx, edx);
+  g_.div(rcx);
+  expect_refused(run(0), "division by zero");
+  g_.reset();
+  g_.mov(eax, 0x80000000);
+  g_.mov(ecx, -1);
+  g_.cdq();
+  g_.idiv(ecx);
+  expect_refused(run(0), "the quotient does not fit");
+  g_.reset();
+  g_.mov(edx, 7);
+  g_.mov(ecx, 7);
+  g_.div(ecx);
+  expect_refused(run(0), "the quotient does not fit");
+}
+
+TEST_F(Rules, DivisionGivesTheLeastInteger) {
+  g_.mov(rax, 0x8000000000000000);
+  g_.mov(ecx, 1);
+  g_.cqo();
+  g_.idiv(rcx);
+  g_.ret();
+  ASSERT_TRUE(run(0).ok());
+  EXPECT_EQ(emulator_->machine().gpr[kRax], 0x8000000000000000U);
+  EXPECT_EQ(emulator_->machine().gpr[kRdx], 0U);
+}
+
 TEST_F(Rules, EmbeddedBroadcastReadsOneElement) {
   g_.vpxord(zmm1, zmm1, zmm1);
   g_.vpaddd(zmm0, zmm1, ptr_b[rdi + 8]);
@@ -176,6 +236,26 @@ TEST_F(Rules, OpmaskToVectorAndBack) {
   EXPECT_EQ(lane(0, 0), 0xffff'ffffU);
   EXPECT_EQ(lane(0, 1), 0U);
   EXPECT_EQ(emulator_->machine().opmask[2], 0x8001U);
+}
+
+TEST_F(Rules, OpmaskToVectorAndBackByWidth) {
+  g_.mov(eax, 0x0182);
+  g_.kmovd(k1, eax);
+  g_.vpmovm2q(zmm0, k1);
+  g_.vpmovm2d(ymm1, k1);
+  g_.vpmovq2m(k2, zmm0);
+  g_.vpmovd2m(k3, ymm1);
+  g_.vpmovw2m(k4, xmm1);
+  g_.ret();
+  ASSERT_TRUE(run(1).ok());
+  const Machine& m = emulator_->machine();
+  for (int i = 0; i < 16; ++i) {
+    EXPECT_EQ(lane(0, i), i / 2 == 1 || i / 2 == 7 ? 0xffff'ffffU : 0U);
+    EXPECT_EQ(lane(1, i), i == 1 || i == 7 ? 0xffff'ffffU : 0U);
+  }
+  EXPECT_EQ(m.opmask[2], 0x82U);
+  EXPECT_EQ(m.opmask[3], 0x82U);
+  EXPECT_EQ(m.opmask[4], 0x0cU);
 }
 
 TEST_F(Rules, PermutesAcrossPieces) {

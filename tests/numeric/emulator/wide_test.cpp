@@ -10,16 +10,23 @@ namespace {
 
 using namespace Xbyak::util;
 
-/// Operands 0, 1, 2 of one vector length, the halves of the first two, xmm2, and opmask 2. `d` carries the mask.
+/// Operands 0, 1, 2 of one vector length, halves and quarters of the first two, xmm2, and opmask 2. `d` carries the
+/// mask.
 struct Registers {
   Xbyak::Ymm d, a, b;
   Xbyak::Xmm half_d, half_a;
+  Xbyak::Xmm quarter_d = Xbyak::Xmm(0), quarter_a = Xbyak::Xmm(1);
   Xbyak::Xmm low = Xbyak::Xmm(2);
   Xbyak::Opmask k = Xbyak::Opmask(2);
 };
 
-/// How the halves of the result follow from halves of the sources.
-enum class Kind { same, widen, narrow, compare, blend };
+/// How the halves of the result follow from halves of the sources: the result or the source may be as wide as the
+/// vector length, half of it, or a quarter.
+enum class Kind { same, widen, widen_quarter, narrow, narrow_quarter, compare, blend };
+
+/// Bytes of half a source, and of half a result.
+std::size_t half_source(Kind kind) { return kind == Kind::widen ? 16 : kind == Kind::widen_quarter ? 8 : 32; }
+std::size_t half_result(Kind kind) { return kind == Kind::narrow ? 16 : kind == Kind::narrow_quarter ? 8 : 32; }
 
 struct Wide {
   const char* name;
@@ -404,6 +411,12 @@ const Wide kWide[] = {
     T_ROW(vcvtps2pd(r.d, r.half_a), 8, Kind::widen),
     T_ROW(vcvtdq2pd(r.d, r.half_a), 8, Kind::widen),
     T_ROW(vcvtudq2pd(r.d, r.half_a), 8, Kind::widen),
+    T_ROW(vpmovzxbd(r.d, r.quarter_a), 4, Kind::widen_quarter),
+    T_ROW(vpmovsxbd(r.d, r.quarter_a), 4, Kind::widen_quarter),
+    T_ROW(vpmovzxwq(r.d, r.quarter_a), 8, Kind::widen_quarter),
+    T_ROW(vpmovsxwq(r.d, r.quarter_a), 8, Kind::widen_quarter),
+    T_ROW(vpmovdb(r.quarter_d, r.a), 1, Kind::narrow_quarter),
+    T_ROW(vpmovqw(r.quarter_d, r.a), 2, Kind::narrow_quarter),
     T_ROW(vpmovwb(r.half_d, r.a), 1, Kind::narrow),
     T_ROW(vpmovdw(r.half_d, r.a), 2, Kind::narrow),
     T_ROW(vpmovqd(r.half_d, r.a), 4, Kind::narrow),
@@ -433,7 +446,7 @@ Registers registers(bool wide, Masking masking) {
   r.half_d = wide ? Xbyak::Xmm(Xbyak::Ymm(0)) : Xbyak::Xmm(0);
   r.half_a = wide ? Xbyak::Xmm(Xbyak::Ymm(1)) : Xbyak::Xmm(1);
   if (masking != Masking::none) {
-    for (Xbyak::Xmm* reg : {static_cast<Xbyak::Xmm*>(&r.d), &r.half_d}) {
+    for (Xbyak::Xmm* reg : {static_cast<Xbyak::Xmm*>(&r.d), &r.half_d, &r.quarter_d}) {
       reg->setOpmaskIdx(1);
       if (masking == Masking::zero) reg->setZero();
     }
@@ -477,7 +490,7 @@ void expect_halves(const Wide& row, const Machine& from) {
   std::uint64_t bits = 0;
   for (std::size_t half = 0; half < 2; ++half) {
     Machine part = from;
-    const std::size_t in = row.kind == Kind::widen ? 16 : 32, out = row.kind == Kind::narrow ? 16 : 32;
+    const std::size_t in = half_source(row.kind), out = half_result(row.kind);
     take_part(part, 0, half * out, out);
     take_part(part, 1, half * in, in);
     // xmm2 as a count, or as what is broadcast, is the same for both halves.
@@ -506,7 +519,7 @@ void expect_masked(const Wide& row, const Machine& from) {
   }
   const Machine zeroed = run(row, true, Masking::zero, from);
   const Vector& outside = from.vector[row.kind == Kind::blend ? 1 : 0];
-  for (std::size_t at = 0; at < (row.kind == Kind::narrow ? 32U : 64U); ++at) {
+  for (std::size_t at = 0; at < 2 * half_result(row.kind); ++at) {
     const bool in = ((mask >> (at / static_cast<std::size_t>(row.lane_bytes))) & 1) != 0;
     // Without a mask a blend takes every lane of the second source.
     EXPECT_EQ(merged.vector[0].bytes[at], in ? plain.vector[0].bytes[at] : outside.bytes[at]) << row.name << " " << at;

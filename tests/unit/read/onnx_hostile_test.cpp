@@ -82,6 +82,30 @@ std::vector<Bad> bad_files() {
        [] {
          return with_node(node("Mul", {"x", "w"}, {"y"}).text(7, "com.example"));
        }},
+      {"domain that is imported", Code::unsupported_op, "(Mul): its domain 'com.example' is not known",
+       [] {
+         GraphParts parts = good();
+         parts.nodes = {node("Mul", {"x", "w"}, {"y"}).text(7, "com.example")};
+         return model(parts, {opset("", 18), opset("com.example", 1)});
+       }},
+      {"opset of another domain alone", Code::invalid_graph, "(Mul): the model imports no opset of ai.onnx",
+       [] { return model(good(), {opset("com.example", 1)}); }},
+      {"op younger than the opset", Code::invalid_op, "'Mish' is since opset 18, the op is of opset 13",
+       [] {
+         GraphParts parts = good();
+         parts.nodes = {node("Mish", {"x"}, {"y"})};
+         return model(parts, {opset("", 13)});
+       }},
+      {"attribute of another version", Code::invalid_op, "'broadcast' is not known in Mul-14",
+       [] {
+         return with_node(node("Mul", {"x", "w"}, {"y"}, {int_attribute("broadcast", 1)}));
+       }},
+      {"unknown op", Code::unsupported_op, "NoSuchOp",
+       [] {
+         return with_node(node("NoSuchOp", {"x", "w"}, {"y"}));
+       }},
+      {"function over a known op", Code::unsupported_op, "function 'Mul'",
+       [] { return model(good()) + Message().message(25, Message().text(1, "Mul")).bytes(); }},
       {"function", Code::unsupported_op, "function 'Mine'",
        [] {
          GraphParts parts = good();
@@ -164,6 +188,10 @@ std::vector<Bad> bad_graphs() {
        [] {
          return with([](GraphParts& p) { p.nodes = {node("Mul", {"x", "z"}, {"y"}), node("Abs", {"y"}, {"z"})}; });
        }},
+      {"node that reads what it gives", Code::invalid_graph, "cycle",
+       [] {
+         return with_node(node("Mul", {"x", "y"}, {"y"}));
+       }},
       {"no op type", Code::invalid_graph, "no op type",
        [] {
          return with_node(node("", {"x", "w"}, {"y"}));
@@ -210,8 +238,13 @@ TEST(OnnxHostile, TheModelThatTheBadOnesAreMadeOfIsRead) {
 
 TEST(OnnxHostile, EveryCutIsAnError) {
   const std::string bytes = model(good());
-  for (std::size_t size = 0; size < bytes.size(); ++size)
-    EXPECT_FALSE(read_onnx(std::string_view(bytes).substr(0, size)).ok()) << "cut to " << size << " bytes";
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const Status status = read_onnx(std::string_view(bytes).substr(0, size)).status();
+    EXPECT_EQ(status.code(), Code::invalid_file) << "cut to " << size << " bytes: " << status.message();
+    EXPECT_FALSE(status.message().empty()) << size;
+  }
+  const std::string half = read_onnx(std::string_view(bytes).substr(0, bytes.size() / 2)).status().message();
+  EXPECT_NE(half.find("byte"), std::string::npos) << half;
 }
 
 TEST(OnnxHostile, ChangedBytesGiveAGraphOrAMessage) {

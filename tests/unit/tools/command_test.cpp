@@ -149,7 +149,9 @@ TEST_F(Command, UsageErrors) {
 TEST_F(Command, BenchUsageErrors) {
   expect_failure("bench --op ReduceMx", 2, "no reduction");
   expect_failure("bench --op Abs", 2, "no reduction");
-  expect_failure("bench --dtype s8", 2, "f32, bf16, f16");
+  expect_failure("bench --dtype s4", 2, "f32, f64, bf16, f16");
+  expect_failure("bench --op ArgMax --axes 0,1", 2, "the one axis");
+  expect_failure("bench --with-extreme", 2, "ArgMax and ArgMin");
   expect_failure("bench --shape 4x", 2, "4096x1024");
   expect_failure("bench --shape 4x-4", 2, "4096x1024");
   expect_failure("bench --shape 0x4", 2, "no element");

@@ -123,7 +123,8 @@ TEST_F(OnnxCommand, ModelsAreRunCheckedExplainedAndConverted) {
   const Answer converted = run("convert " + model + " " + path("good.json"));
   EXPECT_EQ(converted.exit_code, 0) << converted.out;
   EXPECT_EQ(run("check " + path("good.json")).exit_code, 0) << run("check " + path("good.json")).out;
-  EXPECT_EQ(run("convert " + path("good.json") + " " + path("again.onnx")).exit_code, 4);
+  EXPECT_EQ(run("convert " + path("good.json") + " " + path("again.onnx")).exit_code, 0);
+  EXPECT_EQ(run("check " + path("again.onnx")).exit_code, 0) << run("check " + path("again.onnx")).out;
   EXPECT_EQ(run("convert " + path("none.onnx") + " " + path("again.json")).exit_code, 3);
   EXPECT_EQ(run("convert " + model + " " + path("no/such/folder.json")).exit_code, 5);
 }
@@ -146,6 +147,11 @@ TEST_F(OnnxCommand, ExternalDataAreReadBelowTheFolderAlone) {
   const Answer inside = run("run " + path("inside.onnx") + folder);
   EXPECT_EQ(inside.exit_code, 0) << inside.out;
   EXPECT_NE(inside.out.find("first 5 6"), std::string::npos) << inside.out;
+  EXPECT_EQ(run("explain " + path("inside.onnx")).exit_code, 3);
+  EXPECT_EQ(run("explain " + path("inside.onnx") + folder).exit_code, 0);
+  EXPECT_EQ(run("check " + path("inside.onnx")).exit_code, 1);
+  EXPECT_EQ(run("check " + path("inside.onnx") + folder).exit_code, 0);
+  EXPECT_EQ(run("check " + path("outside.onnx") + folder).exit_code, 1);
   for (const char* name : {"outside.onnx", "absolute.onnx"}) {
     const Answer refused = run("run " + path(name) + folder);
     EXPECT_EQ(refused.exit_code, 3) << refused.out;

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bounds of single functions. A function's own error counts in units of its result's last place (functions.hpp); since
+// these do not shrink below the normal range, a result that underflows has the same room there. Half a unit more lets
+// such a result be rounded twice.
+#include "graph/eval/bound_function.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace tenfold::graph {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// The reference is in double itself: 2 for the library's hyperbolic functions, and the roundings of the formulas.
+constexpr double kReferenceUlps = 4;
+
+/// The furthest that a monotone function goes from its value when each argument moves to either end of its interval.
+/// The table's are monotone in each argument but near their minima.
+double furthest_corner(const FunctionRow& function, const Parameters& parameters, std::span<const double> x,
+                       std::span<const double> error) {
+  const double value = function.real(x, parameters);
+  std::vector<double> moved(x.begin(), x.end());
+  std::vector<int> corner(x.size(), -1);
+  double furthest = 0;
+  while (true) {
+    for (std::size_t k = 0; k < x.size(); ++k) moved[k] = x[k] + corner[k] * error[k];
+    const double there = function.real(moved, parameters);
+    if (!(std::isnan(there) && std::isnan(value)) && there != value) {
+      if (std::isnan(there - value)) return kInfinity;
+      furthest = std::max(furthest, std::fabs(there - value));
+    }
+    std::size_t k = 0;
+    while (k < corner.size() && corner[k] == 1) corner[k++] = -1;
+    if (k == corner.size()) return furthest;
+    ++corner[k];
+  }
+}
+
+/// Whether the argument that has a pole at 0 may be on either side of it.
+bool may_cross_pole(const FunctionRow& function, std::span<const double> x, std::span<const double> error) {
+  const bool divides = function.name == "div" || function.name == "reciprocal";
+  if (!divides && function.name != "pow") return false;
+  const std::size_t k = divides ? x.size() - 1 : 0;
+  return error[k] > 0 && std::fabs(x[k]) <= error[k];
+}
+
+double spread(const FunctionRow& function, const Parameters& parameters, std::span<const double> x,
+              std::span<const double> error) {
+  const double sum = std::accumulate(error.begin(), error.end(), 0.0);
+  if (sum == 0) return 0;
+  switch (function.course) {
+    case Course::monotone:
+      return may_cross_pole(function, x, error) ? kInfinity : furthest_corner(function, parameters, x, error);
+    case Course::gentle: return sum;
+    case Course::wild: break;
+  }
+  return kInfinity;
+}
+
+/// A sum of two is the correctly rounded one. Longer sums, and means, may be folded one by one.
+double fold_bound(const FunctionRow& function, DType arithmetic, std::span<const double> x) {
+  const bool mean = function.name == "mean_of";
+  if ((!mean && function.name != "add") || x.size() < (mean ? 2 : 3)) return 0;
+  double sum_abs = 0;
+  for (const double value : x) sum_abs += std::fabs(value);
+  if (!std::isfinite(sum_abs)) return 0;
+  const bool wide = arithmetic == DType::f64;
+  if (sum_abs >= (wide ? 0x1p1023 : 0x1p127)) return kInfinity;
+  const auto count = static_cast<double>(x.size());
+  const double bound = (count + 1) * (wide ? 0x1p-53 : 0x1p-24) * sum_abs;
+  return mean ? bound / count : bound;
+}
+
+/// Zeros and infinities that follow from zeros and infinities.
+bool is_special(std::span<const double> x, double value) {
+  if (std::isnan(value)) return true;
+  if (value != 0 && std::isfinite(value)) return false;
+  return std::any_of(x.begin(), x.end(), [](double argument) { return argument == 0 || std::isinf(argument); });
+}
+
+/// What the function adds when its value is off by `inherited` already.
+double own_bound(const FunctionRow& function, const Parameters& parameters, const Precision& precision,
+                 std::span<const double> x, double inherited) {
+  const DType arithmetic = precision.arithmetic;
+  // One correct rounding to f32 gives the reference's bits, where no rounding to 16 bits follows.
+  if (function.ulps == 0 || (function.ulps <= 0.5 && byte_size(precision.result) != 2)) return 0;
+  const double value = function.real(x, parameters);
+  if (is_special(x, value)) return 0;
+  const bool wide = arithmetic == DType::f64;
+  const double units = wide ? function.ulps + kReferenceUlps : function.ulps;
+  if (std::isinf(value)) return wide ? units * ulp(arithmetic, std::numeric_limits<double>::max()) : 0;
+  double scale = std::fabs(value) + inherited;
+  // Its sum may cancel.
+  if (function.name == "hardsigmoid") scale += std::fabs(parameters.beta);
+  const double bound = units * ulp(arithmetic, scale) + (wide ? 0x1p-1074 : 0x1p-150);
+  const bool overflows = is_floating(precision.result) &&
+                         std::isinf(round_to(precision.result, Real{std::fabs(value)} - bound - inherited));
+  return overflows ? 0 : bound;
+}
+
+}  // namespace
+
+double function_bound(const FunctionRow& function, const Parameters& parameters, const Precision& precision,
+                      std::span<const double> x, std::span<const double> error) {
+  const double inherited = spread(function, parameters, x, error);
+  if (precision.arithmetic == DType::undef || !std::isfinite(inherited)) return inherited;
+  return inherited + own_bound(function, parameters, precision, x, inherited) +
+         fold_bound(function, precision.arithmetic, x);
+}
+
+}  // namespace tenfold::graph

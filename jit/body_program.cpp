@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/body_program.hpp"
+
+#include <string>
+
+#include "jit/functions.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using kernel::KernelSpec;
+using kernel::Node;
+
+Status no_kernel(const std::string& what, DType dtype, Code code) {
+  return {code, "no kernel for " + what + " of " + std::string(to_string(dtype))};
+}
+
+class Body {
+ public:
+  explicit Body(const KernelSpec& spec) : spec_(spec) {}
+
+  Result<LaneProgram> run() {
+    for (std::size_t i = 0; i < spec_.body.size(); ++i) {
+      Status status = add(spec_.body[i], static_cast<int>(i));
+      if (!status.ok()) return status;
+    }
+    for (const kernel::Store& store : spec_.stores) {
+      const Lane value = values_[static_cast<std::size_t>(store.node)];
+      builder_.result(is_real(value.type) ? canonical_nan(value) : value);
+    }
+    return builder_.finish();
+  }
+
+ private:
+  DType dtype(int node) const { return kernel::dtype_of(spec_, node); }
+  Lane value(int node) const { return values_[static_cast<std::size_t>(node)]; }
+
+  Status add(const Node& node, int index) {
+    switch (node.kind) {
+      case Node::Kind::load: values_.push_back(builder_.input(node.index, lane_type(dtype(index)))); return {};
+      case Node::Kind::constant: values_.push_back(builder_.constant(lane_type(node.dtype), node.value)); return {};
+      case Node::Kind::cast: return add_cast(node);
+      case Node::Kind::apply: return add_function(node, index);
+      case Node::Kind::count:
+      case Node::Kind::reduce: break;
+    }
+    return {Code::internal_error, "an elementwise body has a reduction"};
+  }
+
+  Status add_cast(const Node& node) {
+    const DType from = dtype(node.args[0]);
+    if (!has_cast(from, node.dtype))
+      return no_kernel("a cast to " + std::string(to_string(node.dtype)), from, Code::unsupported_dtype);
+    values_.push_back(cast_lane(from, node.dtype, value(node.args[0])));
+    return {};
+  }
+
+  /// Integers that another function goes on with must be whole again.
+  Status add_function(const Node& node, int index) {
+    const DType of = dtype(node.function == kernel::Function::select ? node.args.back() : node.args.front());
+    if (!has_function(node.function, of))
+      return no_kernel(std::string(kernel::row(node.function).name), of, Code::unsupported_op);
+    std::vector<Lane> args;
+    for (const int arg : node.args) args.push_back(value(arg));
+    const Lane result = apply_function(node.function, of, args);
+    values_.push_back(is_real(result.type) || dtype(index) == DType::boolean ? result : normalized(of, result));
+    return {};
+  }
+
+  const KernelSpec& spec_;
+  LaneBuilder builder_;
+  std::vector<Lane> values_;
+};
+
+}  // namespace
+
+Result<LaneProgram> body_program(const kernel::KernelSpec& spec) { return Body(spec).run(); }
+
+}  // namespace tenfold::jit

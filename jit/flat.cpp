@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/flat.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "jit/frame.hpp"
+#include "jit/lane_emit.hpp"
+#include "jit/operand_walk.hpp"
+
+namespace tenfold::jit {
+
+using Xbyak::Label;
+
+std::int64_t emit_flat(Assembler& assembler, LaneLayer& layer, const LaneProgram& program,
+                       const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
+  Xbyak::CodeGenerator& c = assembler.code();
+  OperandWalk walk(assembler, spec, schedule.vector_level);
+  walk.start();
+  const Memory tail_count = c.rbp + frame::kTailCount;
+  const Memory spill = c.rbp + walk.scratch_end();
+  {
+    Gpr tail(assembler);
+    Label whole;
+    walk.load_vector_extent(tail);
+    c.and_(tail, layer.lanes() - 1);
+    c.mov(c.qword[tail_count], tail);
+    c.jz(whole);
+    layer.prepare_tail(tail);
+    c.L(whole);
+  }
+  std::vector<int> outer;
+  for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level)
+    if (level != schedule.vector_level) outer.push_back(level);
+
+  std::int64_t spilled = 0;
+  walk.over(outer, 0, [&](std::size_t depth) {
+    Gpr index(assembler), end(assembler);
+    const OperandWalk::Leases pointers = walk.keep_pointers(depth);
+    const auto step = [&](Part part) {
+      const OperandWalk::At at{depth, index, part, tail_count};
+      const LaneOperands operands{[&](int input, Vec d) { walk.load(layer, static_cast<std::size_t>(input), d, at); },
+                                  [&](int result, Vec s) {
+                                    const kernel::Store& store = spec.stores[static_cast<std::size_t>(result)];
+                                    walk.store(layer, walk.inputs() + static_cast<std::size_t>(store.output), s, at);
+                                  }};
+      spilled = std::max(spilled, emit_lanes(assembler, layer, program, spill, operands));
+    };
+    Label again, tail, done;
+    c.xor_(index.r32(), index.r32());
+    walk.load_vector_extent(end);
+    c.and_(end, -layer.lanes());
+    c.jz(tail);
+    c.align(32);
+    c.L(again);
+    step(Part::full);
+    c.add(index, layer.lanes());
+    c.cmp(index, end);
+    c.jb(again);
+    c.L(tail);
+    c.cmp(c.qword[tail_count], 0);
+    c.jz(done);
+    step(Part::tail);
+    c.L(done);
+  });
+  return walk.scratch_end() + spilled;
+}
+
+}  // namespace tenfold::jit

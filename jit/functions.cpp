@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The function table of lane programs: one row a function, in the order of kernel::Function. To add a function is to
+// add a row, and its builder where it takes more than a line.
+#include "jit/functions.hpp"
+
+#include <cstddef>
+
+#include "jit/function_families.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using kernel::Function;
+using Args = LaneArgs;
+
+constexpr bool kAll = true;      ///< f32 (with bf16 and f16) and f64
+constexpr bool kSingle = false;  ///< not f64
+
+struct Row {
+  Function function;
+  bool double_too;
+  Lane (*real)(Args);            ///< null: not there for reals
+  Lane (*integer)(DType, Args);  ///< null: not there for integers and booleans
+};
+
+Lane no(Lane x) { return x.builder->constant(LaneType::i32, 0); }
+Lane is_set(Lane x) { return complement(equal(x, 0.0)); }
+/// NaN counts as negative.
+Lane unless_negative(Lane x, Lane otherwise) { return select(x >= 0.0, x, otherwise); }
+
+/// A mask of all ones is minus a condition's 1.
+Lane chosen(Args x) {
+  const Lane mask = negate(x[0]);
+  return select(lane_bytes(x[1].type) == 8 ? convert(LaneOp::extend_signed, mask) : mask, x[1], x[2]);
+}
+
+constexpr Row kRows[] = {
+    {Function::abs, kAll, [](Args x) { return abs(x[0]); },
+     [](DType t, Args x) { return is_signed(t) ? abs(x[0]) : x[0]; }},
+    {Function::acos, kAll, [](Args x) { return through_f64(acos_lane, x); }, nullptr},
+    {Function::acosh, kAll, [](Args x) { return through_f64(acosh_lane, x); }, nullptr},
+    {Function::asin, kAll, [](Args x) { return through_f64(asin_lane, x); }, nullptr},
+    {Function::asinh, kAll, [](Args x) { return through_f64(asinh_lane, x); }, nullptr},
+    {Function::atan, kAll, [](Args x) { return through_f64(atan_lane, x); }, nullptr},
+    {Function::atanh, kAll, [](Args x) { return through_f64(atanh_lane, x); }, nullptr},
+    {Function::bitwise_not, kAll, nullptr,
+     [](DType t, Args x) { return t == DType::boolean ? truth(equal(x[0], 0.0)) : complement(x[0]); }},
+    {Function::ceil, kAll, [](Args x) { return round(x[0], LaneRounding::ceil); }, [](DType, Args x) { return x[0]; }},
+    {Function::cos, kSingle, [](Args x) { return through_f64(cos_lane, x); }, nullptr},
+    {Function::cosh, kAll, [](Args x) { return through_f64(cosh_lane, x); }, nullptr},
+    {Function::erf, kSingle, [](Args x) { return erf_lane(x[0]); }, nullptr},
+    {Function::exp, kAll, [](Args x) { return exp_lane(x[0]); }, nullptr},
+    {Function::floor, kAll, [](Args x) { return round(x[0], LaneRounding::floor); },
+     [](DType, Args x) { return x[0]; }},
+    {Function::gelu_erf, kSingle, [](Args x) { return gelu_erf_lane(x[0]); }, nullptr},
+    {Function::gelu_tanh, kAll, [](Args x) { return gelu_tanh_lane(x[0]); }, nullptr},
+    {Function::hardswish, kAll, [](Args x) { return hardswish_lane(x[0]); }, nullptr},
+    {Function::identity, kAll, [](Args x) { return x[0]; }, [](DType, Args x) { return x[0]; }},
+    {Function::is_infinite, kAll, [](Args x) { return truth(equal(abs(x[0]), kInfinity)); },
+     [](DType, Args x) { return no(x[0]); }},
+    {Function::is_negative_infinity, kAll, [](Args x) { return truth(equal(x[0], -kInfinity)); },
+     [](DType, Args x) { return no(x[0]); }},
+    {Function::is_positive_infinity, kAll, [](Args x) { return truth(equal(x[0], kInfinity)); },
+     [](DType, Args x) { return no(x[0]); }},
+    {Function::isnan, kAll, [](Args x) { return truth(is_nan(x[0])); }, [](DType, Args x) { return no(x[0]); }},
+    {Function::log, kAll, [](Args x) { return log_lane(x[0]); }, nullptr},
+    {Function::mish, kAll, [](Args x) { return mish_lane(x[0]); }, nullptr},
+    {Function::neg, kAll, [](Args x) { return negate(x[0]); }, [](DType, Args x) { return negate(x[0]); }},
+    {Function::logical_not, kAll, [](Args x) { return truth(equal(x[0], 0.0)); },
+     [](DType, Args x) { return truth(equal(x[0], 0.0)); }},
+    {Function::reciprocal, kAll, [](Args x) { return 1.0 / x[0]; }, nullptr},
+    {Function::relu, kAll, [](Args x) { return select(x[0] <= 0.0, 0.0, x[0]); },
+     [](DType t, Args x) {
+       return is_signed(t) ? combine(LaneOp::greatest_signed, x[0], x[0].builder->constant(x[0].type, 0)) : x[0];
+     }},
+    {Function::round, kAll, [](Args x) { return round(x[0], LaneRounding::nearest_even); },
+     [](DType, Args x) { return x[0]; }},
+    {Function::sigmoid, kAll, [](Args x) { return sigmoid_lane(x[0]); }, nullptr},
+    {Function::sign, kAll, [](Args x) { return sign_lane(x[0]); },
+     [](DType t, Args x) { return integer_sign(t, x[0]); }},
+    {Function::sin, kSingle, [](Args x) { return through_f64(sin_lane, x); }, nullptr},
+    {Function::sinh, kAll, [](Args x) { return through_f64(sinh_lane, x); }, nullptr},
+    {Function::softsign, kAll, [](Args x) { return x[0] / (abs(x[0]) + 1.0); }, nullptr},
+    {Function::sqrt, kAll, [](Args x) { return sqrt(x[0]); }, nullptr},
+    {Function::square, kAll, [](Args x) { return x[0] * x[0]; }, [](DType, Args x) { return x[0] * x[0]; }},
+    {Function::tan, kSingle, [](Args x) { return through_f64(tan_lane, x); }, nullptr},
+    {Function::tanh, kAll, [](Args x) { return tanh_lane(x[0]); }, nullptr},
+    {Function::add, kAll, [](Args x) { return x[0] + x[1]; }, [](DType, Args x) { return x[0] + x[1]; }},
+    {Function::logical_and, kAll, [](Args x) { return truth(is_set(x[0]) & is_set(x[1])); },
+     [](DType, Args x) { return truth(is_set(x[0]) & is_set(x[1])); }},
+    {Function::bitwise_and, kAll, nullptr, [](DType, Args x) { return x[0] & x[1]; }},
+    {Function::bitwise_or, kAll, nullptr, [](DType, Args x) { return x[0] | x[1]; }},
+    {Function::bitwise_xor, kAll, nullptr, [](DType, Args x) { return x[0] ^ x[1]; }},
+    {Function::celu, kAll, [](Args x) { return celu_lane(x[0], x[1]); }, nullptr},
+    {Function::div, kAll, [](Args x) { return x[0] / x[1]; },
+     [](DType t, Args x) { return integer_quotient(t, x[0], x[1]); }},
+    {Function::elu, kAll, [](Args x) { return elu_lane(x[0], x[1]); }, nullptr},
+    {Function::equal, kAll, [](Args x) { return truth(equal(x[0], x[1])); },
+     [](DType, Args x) { return truth(equal(x[0], x[1])); }},
+    {Function::greater, kAll, [](Args x) { return truth(x[1] < x[0]); },
+     [](DType t, Args x) { return truth(integer_less(t, x[1], x[0])); }},
+    {Function::greater_equal, kAll, [](Args x) { return truth(x[1] <= x[0]); },
+     [](DType t, Args x) { return truth(complement(integer_less(t, x[0], x[1]))); }},
+    {Function::leakyrelu, kAll, [](Args x) { return unless_negative(x[0], x[1] * x[0]); }, nullptr},
+    {Function::less, kAll, [](Args x) { return truth(x[0] < x[1]); },
+     [](DType t, Args x) { return truth(integer_less(t, x[0], x[1])); }},
+    {Function::less_equal, kAll, [](Args x) { return truth(x[0] <= x[1]); },
+     [](DType t, Args x) { return truth(complement(integer_less(t, x[1], x[0]))); }},
+    {Function::max, kAll, [](Args x) { return maximum_lane(x[0], x[1]); },
+     [](DType t, Args x) { return integer_greatest(t, x[0], x[1]); }},
+    {Function::min, kAll, [](Args x) { return minimum_lane(x[0], x[1]); },
+     [](DType t, Args x) { return integer_least(t, x[0], x[1]); }},
+    {Function::mod, kAll, nullptr, [](DType t, Args x) { return integer_mod(t, x[0], x[1]); }},
+    {Function::mul, kAll, [](Args x) { return x[0] * x[1]; }, [](DType, Args x) { return x[0] * x[1]; }},
+    {Function::logical_or, kAll, [](Args x) { return truth(is_set(x[0]) | is_set(x[1])); },
+     [](DType, Args x) { return truth(is_set(x[0]) | is_set(x[1])); }},
+    {Function::pow, kSingle, [](Args x) { return pow_lane(x); }, nullptr},
+    {Function::prelu, kAll, [](Args x) { return unless_negative(x[0], x[0] * x[1]); },
+     [](DType t, Args x) { return is_signed(t) ? select(x[0] < 0.0, x[0] * x[1], x[0]) : x[0]; }},
+    {Function::remainder, kAll, nullptr, [](DType t, Args x) { return integer_remainder(t, x[0], x[1]); }},
+    {Function::shift_left, kAll, nullptr, [](DType, Args x) { return combine(LaneOp::shift_left_by, x[0], x[1]); }},
+    {Function::shift_right, kAll, nullptr, [](DType t, Args x) { return integer_shift_right(t, x[0], x[1]); }},
+    {Function::softplus, kAll, [](Args x) { return softplus_lane(x[0], x[1]); }, nullptr},
+    {Function::squared_difference, kAll, [](Args x) { return (x[0] - x[1]) * (x[0] - x[1]); },
+     [](DType, Args x) { return (x[0] - x[1]) * (x[0] - x[1]); }},
+    {Function::sub, kAll, [](Args x) { return x[0] - x[1]; }, [](DType, Args x) { return x[0] - x[1]; }},
+    {Function::thresholded_relu, kAll, [](Args x) { return select(x[0] <= x[1], 0.0, x[0]); }, nullptr},
+    {Function::logical_xor, kAll, [](Args x) { return truth(is_set(x[0]) ^ is_set(x[1])); },
+     [](DType, Args x) { return truth(is_set(x[0]) ^ is_set(x[1])); }},
+    {Function::clamp, kAll, [](Args x) { return minimum_lane(maximum_lane(x[0], x[1]), x[2]); },
+     [](DType t, Args x) { return integer_least(t, integer_greatest(t, x[0], x[1]), x[2]); }},
+    {Function::hardsigmoid, kAll, [](Args x) { return hardsigmoid_lane(x[0], x[1], x[2]); }, nullptr},
+    {Function::select, kAll, [](Args x) { return chosen(x); }, [](DType, Args x) { return chosen(x); }},
+    {Function::selu, kAll, [](Args x) { return selu_lane(x[0], x[1], x[2]); }, nullptr},
+};
+
+constexpr bool rows_are_in_order() {
+  std::size_t index = 0;
+  for (const Row& row : kRows)
+    if (static_cast<std::size_t>(row.function) != index++) return false;
+  return index == kernel::kFunctions.size();
+}
+static_assert(rows_are_in_order());
+
+const Row& row_of(Function function) { return kRows[static_cast<std::size_t>(function)]; }
+
+}  // namespace
+
+bool has_function(Function function, DType dtype) {
+  if (!has_cast(dtype, dtype)) return false;
+  const Row& row = row_of(function);
+  if (!is_floating(dtype)) return row.integer != nullptr;
+  return row.real != nullptr && (row.double_too || dtype != DType::f64);
+}
+
+Lane apply_function(Function function, DType dtype, std::span<const Lane> args) {
+  const Row& row = row_of(function);
+  if (is_floating(dtype)) return row.real(args);
+  const Lane value = row.integer(dtype, args);
+  const bool is_truth = kernel::row(function).gives == kernel::Gives::boolean;
+  return dtype == DType::boolean && !is_truth ? normalized(dtype, value) : value;
+}
+
+}  // namespace tenfold::jit

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scalar functions and casts as lane programs: one place for each formula and each polynomial. docs/numerics.md states
+// the errors, which a long test measures over every f32 input.
+#pragma once
+
+#include <span>
+
+#include "jit/lane.hpp"
+#include "kernel/tables.hpp"
+#include "tenfold/dtype.hpp"
+
+namespace tenfold::jit {
+
+/// The lanes that values of `dtype` are computed in: f32 for f32, bf16 and f16; f64; i64 for s64 and u64; i32 for
+/// narrower integers, sign- or zero-extended; and for boolean, as 0 or 1.
+LaneType lane_type(DType dtype);
+
+/// Whether the function is there for arguments of `dtype`. Of `select` that is the dtype of what is selected.
+bool has_function(kernel::Function function, DType dtype);
+
+/// The function of arguments of `dtype` (select's first is boolean), in lane_type(dtype) lanes. A boolean result is an
+/// i32 lane of 0 or 1. Integers may come out with wrong bits above the dtype's width: a store drops them, and
+/// normalized() repairs them. NaNs need not be canonical.
+Lane apply_function(kernel::Function function, DType dtype, std::span<const Lane> args);
+
+/// An integer lane as `dtype` would hold it: low bits, sign- or zero-extended. Reals: rounded to bf16 or f16 and back;
+/// others as they are.
+Lane normalized(DType dtype, Lane x);
+
+/// A value of `from` as `to`, both normalized: reals become integers by truncation and saturation (NaN: 0), integers
+/// wrap, reals round once, anything becomes boolean by `!= 0`.
+Lane cast_lane(DType from, DType to, Lane x);
+bool has_cast(DType from, DType to);
+
+/// `x`, every NaN being the canonical one.
+Lane canonical_nan(Lane x);
+
+/// Primitives of several functions, in f32 or f64 lanes; errors in functions_exp.cpp.
+Lane exp_lane(Lane x);
+Lane log_lane(Lane x);
+
+}  // namespace tenfold::jit

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Casts, and values as their dtype holds them. Every cast rounds once: what two conversions would round twice goes
+// through the wider type first, or keeps a sticky bit (the lowest, set when bits below it are lost), which rounding to
+// a format narrower by two bits cannot tell from the bits themselves.
+#include "jit/function_families.hpp"
+#include "jit/functions.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+/// A floating format narrower than its lanes; `precision` counts the hidden bit.
+struct Format {
+  int precision;
+  double least_normal;
+  double past_greatest;  ///< 2 to the exponent after the greatest
+};
+constexpr Format kBf16{8, 0x1p-126, 0x1p128};
+constexpr Format kF16{11, 0x1p-14, 0x1p16};
+
+bool is_wide(DType dtype) { return byte_size(dtype) == 8; }
+bool is_unsigned(DType dtype) { return row(dtype).kind == DTypeKind::unsigned_integer; }
+Lane one_like(Lane x) { return x.builder->constant(x.type, 1); }
+/// Of the lane's type, the top bit.
+Lane top_bit(LaneBuilder& builder, LaneType type) {
+  return builder.bits(type, lane_bytes(type) == 4 ? 0x80000000U : 1ULL << 63);
+}
+
+/// To nearest even: integers beside the bits carry into the exponent; below the least normal number, adding and
+/// subtracting the power of two whose last bit is the format's least step does.
+Lane rounded(const Format& format, Lane x) {
+  const bool single = x.type == LaneType::f32;
+  const LaneType integer = integer_of(x.type);
+  const int fraction_bits = single ? 23 : 52;
+  const int drop = fraction_bits - (format.precision - 1);
+  const Lane a = abs(x);
+  const Lane bits = as(integer, a);
+  const Lane half = x.builder->bits(integer, (1ULL << (drop - 1)) - 1);
+  const Lane even = shift_right(bits, drop) & one_like(bits);
+  Lane value = as(x.type, shift_left(shift_right(bits + half + even, drop), drop));
+  if (!single || format.least_normal != 0x1p-126) {
+    const double step = format.least_normal / static_cast<double>(1 << (format.precision - 1));
+    const double shifter = step * (single ? 0x1p23 : 0x1p52);
+    value = select(a < format.least_normal, (a + shifter) - shifter, value);
+    value = select(value >= format.past_greatest, kInfinity, value);
+  }
+  return select(is_nan(x), x, copy_sign(value, x));
+}
+
+/// `x`, an f64 lane or one that is of `to` but for its precision, as the lane of a real `to`.
+Lane to_real_dtype(DType to, Lane x) {
+  if (to == DType::f64) return x.type == LaneType::f64 ? x : convert(LaneOp::widen, x);
+  if (to == DType::bf16 || to == DType::f16) x = rounded(to == DType::bf16 ? kBf16 : kF16, x);
+  return x.type == LaneType::f64 ? convert(LaneOp::narrow, x) : x;
+}
+
+/// Half of an unsigned value, with a sticky bit.
+Lane halved(Lane x) { return shift_right(x, 1) | (x & one_like(x)); }
+
+/// The signed i64 in f64 for a rounding to 11 bits or fewer: those that f64 does not hold lose 11 bits to a sticky one.
+Lane sticky_double(Lane x) {
+  const Lane direct = convert(LaneOp::s64_to_f64, x);
+  const Lane lost = x & x.builder->constant(x.type, 0x7ff);
+  const Lane sticky = shift_right(lost + x.builder->constant(x.type, 0x7ff), 11);
+  const Lane coarse = convert(LaneOp::s64_to_f64, shift_right_arithmetic(x, 11) | sticky) * 0x1p11;
+  return select(abs(direct) < 0x1p53, direct, coarse);
+}
+
+Lane wide_integer_to_real(DType from, DType to, Lane x) {
+  const bool large = from == DType::u64;
+  const Lane negative = x < 0.0;
+  const Lane source = large ? select(negative, halved(x), x) : x;
+  const bool single = to == DType::f32;
+  const bool half = to == DType::bf16 || to == DType::f16;
+  const LaneOp op = single ? LaneOp::s64_to_f32 : LaneOp::s64_to_f64;
+  Lane value = half ? sticky_double(source) : convert(op, source);
+  if (large) value = select(single ? narrow_mask(negative) : negative, value * 2.0, value);
+  return single ? value : to_real_dtype(to, value);
+}
+
+Lane integer_to_real(DType from, DType to, Lane x) {
+  if (x.type == LaneType::i64) return wide_integer_to_real(from, to, x);
+  if (row(from).bits <= 16) {
+    if (to == DType::f64) return convert(LaneOp::to_f64, x);
+    return to_real_dtype(to, convert(LaneOp::to_f32, x));
+  }
+  const Lane negative = x < 0.0;
+  if (to == DType::f32) {
+    if (from == DType::s32) return convert(LaneOp::to_f32, x);
+    const Lane value = convert(LaneOp::to_f32, select(negative, halved(x), x));
+    return select(negative, value * 2.0, value);
+  }
+  Lane value = convert(LaneOp::to_f64, x);
+  if (from == DType::u32) value = select(value < 0.0, value + 0x1p32, value);
+  return to_real_dtype(to, value);
+}
+
+/// +0 of NaN.
+Lane without_nan(Lane x) { return as(x.type, and_not(is_nan(x), as(integer_of(x.type), x))); }
+
+/// The greatest integer of a dtype and, negated, the least, as reals, where they are exact.
+double greatest(DType dtype) {
+  const int value_bits = row(dtype).bits - (is_signed(dtype) ? 1 : 0);
+  return static_cast<double>((1ULL << value_bits) - 1);
+}
+
+/// To an unsigned type of `top` twice the signed range: its upper half is read less `top`, which is exact.
+Lane real_to_full_unsigned(Lane x, LaneOp op, double top) {
+  const Lane value = select(x > 0.0, x, 0.0);
+  const Lane upper = value >= top;
+  const Lane bits = convert(op, select(upper, value - top, value));
+  const LaneType type = bits.type;
+  const Lane sign = (type == LaneType::i32 ? narrow_mask(upper) : upper) & top_bit(*x.builder, type);
+  const Lane over = value >= 2 * top;
+  const Lane all = x.builder->bits(type, type == LaneType::i32 ? 0xffffffffU : ~0ULL);
+  return select(type == LaneType::i32 ? narrow_mask(over) : over, all, bits ^ sign);
+}
+
+/// Out of range, `op` gives the least integer, which is right below the range.
+Lane real_to_full_signed(Lane x, LaneOp op, double top) {
+  const Lane value = without_nan(x);
+  const Lane bits = convert(op, value);
+  const Lane over = value >= top;
+  const LaneType type = bits.type;
+  const Lane most = x.builder->bits(type, type == LaneType::i32 ? 0x7fffffffU : ~0ULL >> 1);
+  return select(type == LaneType::i32 ? narrow_mask(over) : over, most, bits);
+}
+
+Lane real_to_integer(DType to, Lane x) {
+  if (is_wide(to)) {
+    const Lane wide = x.type == LaneType::f64 ? x : convert(LaneOp::widen, x);
+    if (to == DType::u64) return real_to_full_unsigned(wide, LaneOp::f64_to_s64, 0x1p63);
+    return real_to_full_signed(wide, LaneOp::f64_to_s64, 0x1p63);
+  }
+  if (to == DType::u32) return real_to_full_unsigned(x, LaneOp::to_i32, 0x1p31);
+  if (to == DType::s32) return real_to_full_signed(x, LaneOp::to_i32, 0x1p31);
+  const double most = greatest(to);
+  Lane value = is_unsigned(to) ? select(x > 0.0, x, 0.0) : without_nan(x);
+  if (is_signed(to)) value = select(value < -most - 1, -most - 1, value);
+  return convert(LaneOp::to_i32, select(value > most, most, value));
+}
+
+Lane integer_to_integer(DType from, DType to, Lane x) {
+  if (is_wide(from)) return is_wide(to) ? x : normalized(to, convert(LaneOp::low_half, x));
+  if (is_wide(to)) return convert(is_signed(from) ? LaneOp::extend_signed : LaneOp::extend_zero, x);
+  return normalized(to, x);
+}
+
+bool is_real(DType dtype) { return is_floating(dtype); }
+bool is_known(DType dtype) { return dtype >= DType::f32 && dtype <= DType::boolean; }
+
+}  // namespace
+
+LaneType lane_type(DType dtype) {
+  if (dtype == DType::f64) return LaneType::f64;
+  if (is_real(dtype)) return LaneType::f32;
+  return is_wide(dtype) ? LaneType::i64 : LaneType::i32;
+}
+
+Lane normalized(DType dtype, Lane x) {
+  const auto extended = [&](int bits) {
+    const Lane high = shift_left(x, 32 - bits);
+    return is_signed(dtype) ? shift_right_arithmetic(high, 32 - bits) : shift_right(high, 32 - bits);
+  };
+  switch (dtype) {
+    case DType::bf16: return rounded(kBf16, x);
+    case DType::f16: return rounded(kF16, x);
+    case DType::boolean: return truth(complement(equal(x, 0.0)));
+    case DType::s8:
+    case DType::u8: return extended(8);
+    case DType::s16:
+    case DType::u16: return extended(16);
+    default: return x;
+  }
+}
+
+Lane cast_lane(DType from, DType to, Lane x) {
+  if (from == to) return x;
+  if (to == DType::boolean) return truth(complement(equal(x, 0.0)));
+  if (is_real(from)) return is_real(to) ? to_real_dtype(to, x) : real_to_integer(to, x);
+  return is_real(to) ? integer_to_real(from, to, x) : integer_to_integer(from, to, x);
+}
+
+bool has_cast(DType from, DType to) { return is_known(from) && is_known(to); }
+
+Lane canonical_nan(Lane x) { return select(is_nan(x), not_a_number(x), x); }
+
+}  // namespace tenfold::jit

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lane programs: what one lane computes, as straight-line code of the few operations that every vector unit has. The
+// scalar functions of kernels (exp, gelu, comparisons, casts, ...) are written in it once (functions_*.cpp); the vector
+// layers speak it, and so does the interpreter of the tests. Knows no register and no instruction.
+//
+// Every operation is defined to the bit, so that a program gives the same bits on each instruction set.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tenfold::jit {
+
+enum class LaneType : std::uint8_t { f32, f64, i32, i64 };
+
+constexpr int lane_bytes(LaneType type) { return type == LaneType::f32 || type == LaneType::i32 ? 4 : 8; }
+constexpr bool is_real(LaneType type) { return type == LaneType::f32 || type == LaneType::f64; }
+/// The integer type as wide as `type`; also the type of its masks (a lane is all ones or all zeros).
+constexpr LaneType integer_of(LaneType type) { return lane_bytes(type) == 4 ? LaneType::i32 : LaneType::i64; }
+
+/// Operations on lanes of LaneNode::type, which is the arguments' type; the result has it too, unless said otherwise.
+enum class LaneOp : std::uint8_t {
+  input,     ///< argument `immediate` of the program
+  constant,  ///< the bits `immediate`
+
+  add,       ///< integers wrap
+  subtract,  ///<
+  multiply,  ///< the low half, of integers
+  divide,    ///< reals
+  fma,       ///< a b + c, rounded once; reals
+  fnma,      ///< c - a b, rounded once; reals
+  sqrt,      ///< reals
+  round,     ///< reals, to an integer: `immediate` is a LaneRounding
+
+  bit_and,      ///< of any type, on the bits
+  bit_or,       ///<
+  bit_xor,      ///<
+  bit_and_not,  ///< ~a & b
+
+  shift_left,                 ///< integers, by `immediate` bits, below the width
+  shift_right,                ///< zeros come in
+  shift_right_arithmetic,     ///< copies of the sign come in
+  shift_left_by,              ///< integers, by b: 0 when b is the width or more (as unsigned)
+  shift_right_by,             ///<
+  shift_right_arithmetic_by,  ///< b of the width or more: copies of the sign
+
+  equal,       ///< a mask; reals: false for NaN
+  less,        ///< a mask; reals: false for NaN; integers are signed
+  less_equal,  ///< a mask; reals only, false for NaN
+  unordered,   ///< a mask; reals only: a or b is a NaN
+  select,      ///< a (a mask of this type's width) ? b : c
+
+  greatest_signed,    ///< integers
+  greatest_unsigned,  ///<
+  least_signed,       ///<
+  least_unsigned,     ///<
+
+  // Conversions; `type` is the argument's.
+  to_i32,         ///< f32 or f64 to i32, toward zero; out of range, and NaN: 0x80000000
+  to_f32,         ///< i32 to f32, to nearest even
+  to_f64,         ///< i32 to f64, exact
+  widen,          ///< f32 to f64, exact
+  narrow,         ///< f64 to f32, to nearest even
+  extend_signed,  ///< i32 to i64
+  extend_zero,    ///< i32 to i64
+  low_half,       ///< i64 to i32
+
+  // One lane after the other, in general registers: what vector units lack.
+  s64_to_f32,       ///< i64 to f32, to nearest even
+  s64_to_f64,       ///< i64 to f64, to nearest even
+  f64_to_s64,       ///< toward zero; out of range, and NaN: 0x8000000000000000
+  divide_signed,    ///< integers, toward zero; b is not 0 and a / b does not overflow
+  divide_unsigned,  ///< integers; b is not 0
+};
+
+enum class LaneRounding : std::uint8_t { nearest_even, floor, ceil, truncate };
+
+struct LaneNode {
+  LaneOp op = LaneOp::constant;
+  LaneType type = LaneType::f32;
+  std::array<int, 3> args{-1, -1, -1};  ///< earlier nodes
+  std::uint64_t immediate = 0;
+  friend bool operator==(const LaneNode&, const LaneNode&) = default;
+};
+
+constexpr int arity(LaneOp op) {
+  switch (op) {
+    case LaneOp::input:
+    case LaneOp::constant: return 0;
+    case LaneOp::fma:
+    case LaneOp::fnma:
+    case LaneOp::select: return 3;
+    case LaneOp::sqrt:
+    case LaneOp::round:
+    case LaneOp::shift_left:
+    case LaneOp::shift_right:
+    case LaneOp::shift_right_arithmetic:
+    case LaneOp::to_i32:
+    case LaneOp::to_f32:
+    case LaneOp::to_f64:
+    case LaneOp::widen:
+    case LaneOp::narrow:
+    case LaneOp::extend_signed:
+    case LaneOp::extend_zero:
+    case LaneOp::low_half:
+    case LaneOp::s64_to_f32:
+    case LaneOp::s64_to_f64:
+    case LaneOp::f64_to_s64: return 1;
+    default: return 2;
+  }
+}
+
+LaneType result_type(const LaneNode& node);
+
+/// Straight-line code; arguments come before their users.
+struct LaneProgram {
+  std::vector<LaneNode> nodes;
+  std::vector<int> results;
+
+  /// Lanes that a vector of 64 bytes takes through it: 16, or 8 when anything in it has 64 bits.
+  int lanes() const;
+  std::string print() const;  ///< a line a node, for people
+};
+
+class LaneBuilder;
+
+/// A value of a program being built. Operators build nodes; a number beside a lane is a constant of its type.
+struct Lane {
+  LaneBuilder* builder = nullptr;
+  int node = -1;
+  LaneType type = LaneType::f32;
+};
+
+/// Builds a program. Equal nodes are made once, and operations on constants alone are not folded: write the constant.
+class LaneBuilder {
+ public:
+  Lane input(int index, LaneType type);
+  /// Reals: `value` rounded to the type. Integers: its bits after truncation.
+  Lane constant(LaneType type, double value);
+  Lane bits(LaneType type, std::uint64_t pattern);
+  Lane make(LaneOp op, LaneType type, std::span<const Lane> args, std::uint64_t immediate = 0);
+  void result(Lane lane) { program_.results.push_back(lane.node); }
+  const LaneProgram& program() const { return program_; }
+  /// The program without nodes that no result needs.
+  LaneProgram finish() const;
+
+ private:
+  Lane add(LaneNode node);
+  LaneProgram program_;
+};
+
+Lane operator+(Lane a, Lane b);
+Lane operator-(Lane a, Lane b);
+Lane operator*(Lane a, Lane b);
+Lane operator/(Lane a, Lane b);
+Lane operator+(Lane a, double b);
+Lane operator-(Lane a, double b);
+Lane operator*(Lane a, double b);
+Lane operator/(Lane a, double b);
+Lane operator-(double a, Lane b);
+Lane operator/(double a, Lane b);
+Lane operator&(Lane a, Lane b);
+Lane operator|(Lane a, Lane b);
+Lane operator^(Lane a, Lane b);
+Lane operator<(Lane a, Lane b);
+Lane operator<=(Lane a, Lane b);
+Lane operator<(Lane a, double b);
+Lane operator<=(Lane a, double b);
+Lane operator>(Lane a, double b);   ///< b < a
+Lane operator>=(Lane a, double b);  ///< b <= a, reals
+Lane equal(Lane a, Lane b);
+Lane equal(Lane a, double b);
+Lane unordered(Lane a, Lane b);
+Lane is_nan(Lane a);
+Lane select(Lane mask, Lane yes, Lane no);
+Lane select(Lane mask, double yes, Lane no);
+Lane select(Lane mask, Lane yes, double no);
+Lane fma(Lane a, Lane b, Lane c);
+Lane fma(Lane a, Lane b, double c);
+Lane fma(Lane a, double b, double c);
+Lane fma(Lane a, double b, Lane c);
+Lane fnma(Lane a, Lane b, Lane c);
+Lane fnma(Lane a, double b, Lane c);
+Lane sqrt(Lane a);
+Lane round(Lane a, LaneRounding rounding);
+Lane and_not(Lane a, Lane b);  ///< ~a & b
+Lane complement(Lane a);       ///< ~a
+Lane shift_left(Lane a, int bits);
+Lane shift_right(Lane a, int bits);
+Lane shift_right_arithmetic(Lane a, int bits);
+/// The same bits as another type of the same width.
+Lane as(LaneType type, Lane a);
+/// One of the conversions, or of the two-argument operations without an operator.
+Lane convert(LaneOp op, Lane a);
+Lane combine(LaneOp op, Lane a, Lane b);
+Lane abs(Lane a);                   ///< reals: the sign bit cleared; integers: wraps
+Lane negate(Lane a);                ///< reals: the sign bit flipped; integers: wraps
+Lane copy_sign(Lane a, Lane sign);  ///< reals: |a| with the sign bit of `sign`; a's own must be clear
+/// c[0] + x (c[1] + x (c[2] + ...)), Horner's rule with fma.
+Lane polynomial(Lane x, std::span<const double> c);
+
+}  // namespace tenfold::jit

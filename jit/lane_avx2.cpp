@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lane programs on AVX2 + FMA + F16C: a vector is ymm(2i) and ymm(2i + 1); ymm14 and ymm15 are the layer's own.
+#include "jit/lane_avx2.hpp"
+
+#include "jit/frame.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using Xbyak::Xmm;
+using Xbyak::Ymm;
+
+constexpr std::uint64_t kSign64 = std::uint64_t{1} << 63;
+constexpr int kMask32 = frame::kMasks;       // 32-bit lane is in the tail
+constexpr int kMask64 = frame::kMasks + 64;  // 64-bit lane is in the tail
+
+class Avx2Lanes final : public LaneLayer {
+ public:
+  Avx2Lanes(Assembler& assembler, int lanes) : LaneLayer(assembler, lanes) {}
+
+  int vectors() const override { return 7; }
+
+  void prepare_tail(const Xbyak::Reg64& count) override {
+    code_.vmovd(Xmm(14), count.cvt32());
+    code_.vpbroadcastd(Ymm(14), Xmm(14));
+    for (int half = 0; half < halves(4); ++half) {
+      code_.vpcmpgtd(Ymm(15), Ymm(14), assembler_.iota(0, 1, 4, 32 * half));
+      code_.vmovdqu(scratch(kMask32, half), Ymm(15));
+    }
+    if (lanes_ == 16) return;
+    code_.vextracti128(Xmm(14), Ymm(15), 1);
+    code_.vpmovsxdq(Ymm(14), Xmm(14));
+    code_.vmovdqu(scratch(kMask64, 1), Ymm(14));
+    code_.vpmovsxdq(Ymm(14), Xmm(15));
+    code_.vmovdqu(scratch(kMask64, 0), Ymm(14));
+  }
+
+  bool has_tails(DType dtype) const override { return byte_size(dtype) >= 4; }
+
+  void load(Vec d, DType dtype, const Memory& from, Part part) override {
+    const int bytes = byte_size(dtype);
+    for (int half = 0; half < halves(bytes); ++half) {
+      const int step = bytes == 8 ? 32 : 8 * bytes;
+      const Xbyak::Address at = code_.ptr[from + step * half];
+      if (part == Part::tail) {
+        code_.vmovdqu(Ymm(15), scratch(bytes == 8 ? kMask64 : kMask32, half));
+        bytes == 8 ? code_.vpmaskmovq(ymm(d, half), Ymm(15), at) : code_.vpmaskmovd(ymm(d, half), Ymm(15), at);
+      } else {
+        widen_elements(ymm(d, half), dtype, at);
+      }
+    }
+  }
+
+  void broadcast(Vec d, DType dtype, const Memory& from) override {
+    const Xbyak::Address at = code_.ptr[from];
+    switch (byte_size(dtype)) {
+      case 1: code_.vpbroadcastb(Xmm(15), at); break;
+      case 2: code_.vpbroadcastw(Xmm(15), at); break;
+      case 4: code_.vpbroadcastd(ymm(d, 0), at); break;
+      default: code_.vpbroadcastq(ymm(d, 0), at); break;
+    }
+    if (byte_size(dtype) < 4) widen_elements(ymm(d, 0), dtype, Xmm(15));
+    if (halves(byte_size(dtype)) == 2) code_.vmovdqa(ymm(d, 1), ymm(d, 0));
+  }
+
+  void store(const Memory& to, DType dtype, Vec s, Part part) override {
+    const int bytes = byte_size(dtype);
+    if (bytes >= 4) {
+      for (int half = 0; half < halves(bytes); ++half) {
+        const Xbyak::Address at = code_.ptr[to + 32 * half];
+        if (part == Part::tail) {
+          code_.vmovdqu(Ymm(15), scratch(bytes == 8 ? kMask64 : kMask32, half));
+          bytes == 8 ? code_.vpmaskmovq(at, Ymm(15), ymm(s, half)) : code_.vpmaskmovd(at, Ymm(15), ymm(s, half));
+        } else {
+          code_.vmovdqu(at, ymm(s, half));
+        }
+      }
+    } else if (dtype == DType::f16) {
+      for (int half = 0; half < halves(bytes); ++half) code_.vcvtps2ph(code_.ptr[to + 16 * half], ymm(s, half), 0);
+    } else {
+      narrow_to_words(dtype, s);
+      store_words(to, bytes);
+    }
+  }
+
+  void spill(const Memory& to, Vec s) override {
+    for (int half = 0; half < 2; ++half) code_.vmovdqu(code_.ptr[to + 32 * half], ymm(s, half));
+  }
+  void reload(Vec d, const Memory& from) override {
+    for (int half = 0; half < 2; ++half) code_.vmovdqu(ymm(d, half), code_.ptr[from + 32 * half]);
+  }
+
+  void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) override {
+    if (changes_width(node)) {
+      convert(node, d, register_of(args[0], 0, 14), register_of(args[0], 1, 15));
+      return;
+    }
+    for (int half = 0; half < halves(lane_bytes(node.type)); ++half) {
+      Avx2Operation(assembler_, node, ymm(d, half)).emit(half, args);
+    }
+  }
+
+ private:
+  static Ymm ymm(Vec v, int half) { return Ymm(2 * v + half); }
+  static Xmm low(const Ymm& r) { return Xmm(r.getIdx()); }
+  Xbyak::Address scratch(int offset, int half) { return code_.ptr[code_.rbp + offset + 32 * half]; }
+  /// Registers that elements, or lanes, of this many bytes take.
+  int halves(int bytes) const { return bytes == 8 || lanes_ == 16 ? 2 : 1; }
+
+  Ymm register_of(const LaneSource& source, int half, int spare) {
+    if (!source.is_constant()) return ymm(source.vec, half);
+    code_.vmovdqu(Ymm(spare), assembler_.splat(source.pattern, source.bytes));
+    return Ymm(spare);
+  }
+
+  void widen_elements(const Ymm& d, DType dtype, const Xbyak::Operand& from) {
+    switch (dtype) {
+      case DType::f16: code_.vcvtph2ps(d, from); break;
+      case DType::bf16:
+        code_.vpmovzxwd(d, from);
+        code_.vpslld(d, d, 16);
+        break;
+      case DType::s8: code_.vpmovsxbd(d, from); break;
+      case DType::u8:
+      case DType::boolean: code_.vpmovzxbd(d, from); break;
+      case DType::s16: code_.vpmovsxwd(d, from); break;
+      case DType::u16: code_.vpmovzxwd(d, from); break;
+      default: code_.vmovdqu(d, from); break;
+    }
+  }
+
+  /// The lanes as words side by side in ymm14 (the lower half of it, of 8 lanes).
+  void narrow_to_words(DType dtype, Vec s) {
+    for (int half = 0; half < halves(2); ++half) {
+      const Ymm d(14 + half);
+      if (dtype == DType::bf16) {
+        // Half a unit in the last place, less one when the last kept bit is even; canonical NaNs survive.
+        code_.vpsrld(d, ymm(s, half), 16);
+        code_.vpand(d, d, assembler_.splat(1, 4));
+        code_.vpaddd(d, d, ymm(s, half));
+        code_.vpaddd(d, d, assembler_.splat(0x7fff, 4));
+        code_.vpsrld(d, d, 16);
+      } else {
+        code_.vpand(d, ymm(s, half), assembler_.splat(byte_size(dtype) == 1 ? 0xff : 0xffff, 4));
+      }
+    }
+    code_.vpackusdw(Ymm(14), Ymm(14), lanes_ == 16 ? Ymm(15) : Ymm(14));
+    code_.vpermq(Ymm(14), Ymm(14), 0xd8);
+  }
+
+  void store_words(const Memory& to, int bytes) {
+    if (bytes == 2) {
+      lanes_ == 16 ? code_.vmovdqu(code_.ptr[to], Ymm(14)) : code_.vmovdqu(code_.ptr[to], Xmm(14));
+    } else if (lanes_ == 16) {
+      code_.vextracti128(Xmm(15), Ymm(14), 1);
+      code_.vpackuswb(Xmm(14), Xmm(14), Xmm(15));
+      code_.vmovdqu(code_.ptr[to], Xmm(14));
+    } else {
+      code_.vpackuswb(Xmm(14), Xmm(14), Xmm(14));
+      code_.vmovq(code_.ptr[to], Xmm(14));
+    }
+  }
+
+  static bool changes_width(const LaneNode& node) { return lane_bytes(node.type) != lane_bytes(result_type(node)); }
+
+  /// Between 8 lanes of 32 bits in one register and of 64 bits in two.
+  void convert(const LaneNode& node, Vec d, const Ymm& first, const Ymm& second) {
+    const auto upwards = [&](const auto& each) {
+      code_.vextracti128(Xmm(15), first, 1);
+      each(ymm(d, 1), Xmm(15));
+      each(ymm(d, 0), low(first));
+    };
+    switch (node.op) {
+      case LaneOp::to_f64: upwards([this](const Ymm& to, const Xmm& from) { code_.vcvtdq2pd(to, from); }); break;
+      case LaneOp::widen: upwards([this](const Ymm& to, const Xmm& from) { code_.vcvtps2pd(to, from); }); break;
+      case LaneOp::extend_signed: upwards([this](const Ymm& to, const Xmm& from) { code_.vpmovsxdq(to, from); }); break;
+      case LaneOp::extend_zero: upwards([this](const Ymm& to, const Xmm& from) { code_.vpmovzxdq(to, from); }); break;
+      case LaneOp::to_i32:
+        code_.vcvttpd2dq(Xmm(15), second);
+        code_.vcvttpd2dq(Xmm(14), first);
+        code_.vinserti128(ymm(d, 0), Ymm(14), Xmm(15), 1);
+        break;
+      case LaneOp::narrow:
+        code_.vcvtpd2ps(Xmm(15), second);
+        code_.vcvtpd2ps(Xmm(14), first);
+        code_.vinsertf128(ymm(d, 0), Ymm(14), Xmm(15), 1);
+        break;
+      default:  // low_half
+        code_.vshufps(Ymm(14), first, second, 0x88);
+        code_.vpermq(ymm(d, 0), Ymm(14), 0xd8);
+        break;
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<LaneLayer> make_avx2_lanes(Assembler& assembler, int lanes) {
+  return std::make_unique<Avx2Lanes>(assembler, lanes);
+}
+
+}  // namespace tenfold::jit

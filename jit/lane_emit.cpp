@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Register allocation of straight-line code. Constants stay in memory and are operands of instructions. When vectors
+// run out, the value that is needed latest leaves: an input is dropped and read again, anything else is written to its
+// place in scratch, once.
+#include "jit/lane_emit.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace tenfold::jit {
+namespace {
+
+constexpr int kNone = -1;
+constexpr int kVectorBytes = 64;
+/// Places for the arguments of operations that go lane by lane, before those of spilled values.
+constexpr int kOwnPlaces = 2;
+
+bool goes_lane_by_lane(LaneOp op) { return op >= LaneOp::s64_to_f32; }
+
+class Emission {
+ public:
+  Emission(Assembler& assembler, LaneLayer& layer, const LaneProgram& program, const Memory& spill,
+           const LaneOperands& operands)
+      : a_(assembler),
+        layer_(layer),
+        program_(program),
+        spill_(spill),
+        operands_(operands),
+        values_(program.nodes.size()),
+        held_(static_cast<std::size_t>(layer.vectors()), kNone) {
+    for (std::size_t i = 0; i < program.nodes.size(); ++i)
+      for (int arg = 0; arg < arity(program.nodes[i].op); ++arg)
+        values_[at(program.nodes[i].args[at(arg)])].uses.push_back(static_cast<int>(i));
+  }
+
+  std::int64_t run() {
+    for (now_ = 0; now_ < static_cast<int>(program_.nodes.size()); ++now_) {
+      const LaneNode& node = program_.nodes[at(now_)];
+      const bool is_result =
+          std::find(program_.results.begin(), program_.results.end(), now_) != program_.results.end();
+      if (node.op == LaneOp::input || node.op == LaneOp::constant) {
+        if (!is_result) continue;
+        bring(now_);
+      } else {
+        compute(node);
+      }
+      for (std::size_t result = 0; result < program_.results.size(); ++result)
+        if (program_.results[result] == now_) operands_.store(static_cast<int>(result), values_[at(now_)].vec);
+      release_if_dead(now_);
+    }
+    return kVectorBytes * (kOwnPlaces + places_);
+  }
+
+ private:
+  struct Value {
+    Vec vec = kNone;
+    int place = kNone;      ///< in scratch
+    std::vector<int> uses;  ///< nodes, in order
+  };
+  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+  int next_use(int value) const {
+    const std::vector<int>& uses = values_[at(value)].uses;
+    const auto next = std::lower_bound(uses.begin(), uses.end(), now_);
+    return next == uses.end() ? std::numeric_limits<int>::max() : *next;
+  }
+  bool is_used_later(int value) const {
+    const std::vector<int>& uses = values_[at(value)].uses;
+    return !uses.empty() && uses.back() > now_;
+  }
+
+  void release_if_dead(int value) {
+    Value& v = values_[at(value)];
+    if (v.vec == kNone || is_used_later(value)) return;
+    held_[at(v.vec)] = kNone;
+    v.vec = kNone;
+  }
+
+  /// A free vector. Values that the current operation has brought in are used by it now, so they leave last of all.
+  Vec take(int for_value) {
+    auto free = std::find(held_.begin(), held_.end(), kNone);
+    if (free == held_.end()) {
+      const auto later = [this](int a, int b) { return next_use(a) < next_use(b); };
+      free = std::max_element(held_.begin(), held_.end(), later);
+      leave(*free);
+    }
+    *free = for_value;
+    const Vec vec = static_cast<Vec>(free - held_.begin());
+    values_[at(for_value)].vec = vec;
+    return vec;
+  }
+
+  void leave(int value) {
+    Value& v = values_[at(value)];
+    const LaneOp op = program_.nodes[at(value)].op;
+    if (op != LaneOp::input && op != LaneOp::constant && v.place == kNone) {
+      v.place = kOwnPlaces + places_++;
+      layer_.spill(place(v.place), v.vec);
+    }
+    v.vec = kNone;
+  }
+
+  Memory place(int index) const { return spill_ + kVectorBytes * index; }
+
+  void bring(int value) {
+    Value& v = values_[at(value)];
+    if (v.vec != kNone) return;
+    const LaneNode& node = program_.nodes[at(value)];
+    const Vec vec = take(value);
+    if (node.op == LaneOp::input) {
+      operands_.load(static_cast<int>(node.immediate), vec);
+    } else if (node.op == LaneOp::constant) {
+      // x & x, all of it a constant: the one instruction that takes two.
+      const LaneSource source[] = {{kNone, node.immediate, lane_bytes(node.type)},
+                                   {kNone, node.immediate, lane_bytes(node.type)}};
+      layer_.operate({LaneOp::bit_and, node.type, {}, 0}, vec, source);
+    } else {
+      layer_.reload(vec, place(v.place));
+    }
+  }
+
+  void compute(const LaneNode& node) {
+    const int count = arity(node.op);
+    std::array<LaneSource, 3> sources;
+    bool any_vector = false;
+    for (int arg = 0; arg < count; ++arg) any_vector = any_vector || !is_constant(node.args[at(arg)]);
+    for (int arg = 0; arg < count; ++arg) {
+      const int value = node.args[at(arg)];
+      const LaneNode& made = program_.nodes[at(value)];
+      if (is_constant(value) && (any_vector || arg > 0) && !goes_lane_by_lane(node.op)) {
+        sources[at(arg)] = {kNone, made.immediate, lane_bytes(made.type)};
+        continue;
+      }
+      bring(value);
+    }
+    for (int arg = 0; arg < count; ++arg)
+      if (values_[at(node.args[at(arg)])].vec != kNone) sources[at(arg)].vec = values_[at(node.args[at(arg)])].vec;
+    if (goes_lane_by_lane(node.op)) {
+      lane_by_lane(node, sources);
+      return;
+    }
+    for (int arg = 0; arg < count; ++arg) release_if_dead(node.args[at(arg)]);
+    layer_.operate(node, take(now_), {sources.data(), at(count)});
+  }
+
+  bool is_constant(int value) const { return program_.nodes[at(value)].op == LaneOp::constant; }
+
+  void lane_by_lane(const LaneNode& node, const std::array<LaneSource, 3>& sources) {
+    for (int arg = 0; arg < arity(node.op); ++arg) layer_.spill(place(arg), sources[at(arg)].vec);
+    for (int arg = 0; arg < arity(node.op); ++arg) release_if_dead(node.args[at(arg)]);
+    emit_lane_by_lane(a_, node, layer_.lanes(), place(0), place(0), place(1));
+    layer_.reload(take(now_), place(0));
+  }
+
+  Assembler& a_;
+  LaneLayer& layer_;
+  const LaneProgram& program_;
+  Memory spill_;
+  const LaneOperands& operands_;
+  std::vector<Value> values_;
+  std::vector<int> held_;  ///< by vector: its value
+  int now_ = 0;
+  int places_ = 0;
+};
+
+}  // namespace
+
+std::int64_t emit_lanes(Assembler& assembler, LaneLayer& layer, const LaneProgram& program, const Memory& spill,
+                        const LaneOperands& operands) {
+  return Emission(assembler, layer, program, spill, operands).run();
+}
+
+}  // namespace tenfold::jit

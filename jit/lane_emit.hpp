@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a lane program to instructions: which vector holds which value, what is spilled, in one walk over the program.
+#pragma once
+
+#include <functional>
+
+#include "jit/lane.hpp"
+#include "jit/lane_layer.hpp"
+
+namespace tenfold::jit {
+
+/// Where inputs come from and results go. An input is asked for right before its first use, and may be asked for again;
+/// a result is handed over as soon as it is there, and must be kept.
+struct LaneOperands {
+  std::function<void(int input, Vec d)> load;
+  std::function<void(int result, Vec s)> store;
+};
+
+/// Emits one step of `program`, and tells how many bytes of scratch, from `spill` on, it uses.
+std::int64_t emit_lanes(Assembler& assembler, LaneLayer& layer, const LaneProgram& program, const Memory& spill,
+                const LaneOperands& operands);
+
+}  // namespace tenfold::jit

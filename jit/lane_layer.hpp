@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How lane programs are spoken: one operation on virtual vectors of 64 bytes (one zmm or two ymm). A step has 16 lanes,
+// or 8 when the program has 64-bit lanes; of 8, lanes of 32 bits fill the lower half of a vector (one ymm), those of 64
+// bits the whole. What is past the lanes may hold anything. Only lane_avx2.cpp and lane_avx512.cpp know which ISA it
+// is.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "jit/lane.hpp"
+#include "jit/vector.hpp"
+
+namespace tenfold::jit {
+
+/// An argument of an operation: a vector, or a constant in all lanes.
+struct LaneSource {
+  Vec vec = -1;               ///< -1: the constant
+  std::uint64_t pattern = 0;  ///< its bits
+  int bytes = 4;              ///< of a lane
+  bool is_constant() const { return vec < 0; }
+};
+
+class LaneLayer {
+ public:
+  /// `lanes`: 8 or 16, for all operations.
+  static std::unique_ptr<LaneLayer> make(Assembler& assembler, target::Isa isa, int lanes);
+  virtual ~LaneLayer() = default;
+  LaneLayer(const LaneLayer&) = delete;
+  LaneLayer& operator=(const LaneLayer&) = delete;
+
+  int lanes() const { return lanes_; }
+  /// Vectors that programs may use: [0, vectors()). The layer's own registers are above.
+  virtual int vectors() const = 0;
+
+  /// Makes the mask for tails of `count` lanes (1 to lanes - 1).
+  virtual void prepare_tail(const Xbyak::Reg64& count) = 0;
+  /// True when load() and store() take Part::tail for elements of this dtype; memory past the tail is not touched.
+  virtual bool has_tails(DType dtype) const = 0;
+
+  /// Elements side by side, widened exactly: f32, bf16, f16 to f32 lanes; s8, s16, s32 to i32 lanes, u8, u16, u32 and
+  /// boolean (0 or 1) to i32 lanes with zeros above; f64, s64, u64 as they are. Past a tail: zeros.
+  virtual void load(Vec d, DType dtype, const Memory& from, Part part) = 0;
+  /// One element into all lanes.
+  virtual void broadcast(Vec d, DType dtype, const Memory& from) = 0;
+  /// The way back: f32 lanes round to nearest even; integers keep their low bits; a boolean is the low byte of an i32
+  /// lane. NaNs must be canonical. Keeps `s`.
+  virtual void store(const Memory& to, DType dtype, Vec s, Part part) = 0;
+
+  /// Whole vectors to and from scratch.
+  virtual void spill(const Memory& to, Vec s) = 0;
+  virtual void reload(Vec d, const Memory& from) = 0;
+
+  /// d = op(args). `d` may be any of the arguments. Constants may stand anywhere.
+  virtual void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) = 0;
+
+ protected:
+  LaneLayer(Assembler& assembler, int lanes) : assembler_(assembler), code_(assembler.code()), lanes_(lanes) {}
+
+  Assembler& assembler_;
+  Xbyak::CodeGenerator& code_;
+  int lanes_;
+};
+
+/// Vector register 15, of any width, is clobbered by what goes lane by lane: no layer gives it to programs.
+inline constexpr int kLaneByLaneVector = 15;
+
+/// The operations that go one lane after the other (s64_to_f32 ... divide_unsigned), between 64-byte places in scratch:
+/// arguments are read from `a` and `b`, results written to `d` (which may be `a` or `b`). Only `lanes` lanes are
+/// touched. Addresses have neither an index nor rax, rcx, rdx or rsp. Saves what it clobbers but flags and
+/// kLaneByLaneVector.
+void emit_lane_by_lane(Assembler& assembler, const LaneNode& node, int lanes, const Memory& d, const Memory& a,
+                       const Memory& b);
+
+std::unique_ptr<LaneLayer> make_avx2_lanes(Assembler& assembler, int lanes);
+std::unique_ptr<LaneLayer> make_avx512_lanes(Assembler& assembler, int lanes);
+
+}  // namespace tenfold::jit

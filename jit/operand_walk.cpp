@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/operand_walk.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "jit/abi.hpp"
+#include "jit/frame.hpp"
+
+namespace tenfold::jit {
+
+using Xbyak::Label;
+using Xbyak::Reg64;
+
+namespace {
+
+constexpr int kRows = frame::kRecords;
+/// Pointers kept in registers; what is left serves indices, records and copies.
+constexpr std::size_t kMostKept = 6;
+
+}  // namespace
+
+OperandWalk::OperandWalk(Assembler& assembler, const kernel::KernelSpec& spec, int vector_level)
+    : a_(assembler),
+      c_(assembler.code()),
+      spec_(spec),
+      vector_level_(static_cast<std::size_t>(vector_level)),
+      kept_(spec.inputs.size() + spec.outputs.size()) {}
+
+Xbyak::Address OperandWalk::slot(int offset) const { return c_.qword[c_.rbp + offset]; }
+
+Xbyak::Address OperandWalk::pointer_slot(std::size_t depth, std::size_t k) const {
+  return slot(kRows + static_cast<int>(8 * (depth * count() + k)));
+}
+
+int OperandWalk::scratch_end() const {
+  return (kRows + static_cast<int>(8 * spec_.levels.size() * count()) + 63) / 64 * 64;
+}
+
+const kernel::Operand& OperandWalk::operand(std::size_t k) const {
+  return k < spec_.inputs.size() ? spec_.inputs[k] : spec_.outputs[k - spec_.inputs.size()];
+}
+
+void OperandWalk::start() {
+  c_.mov(c_.rbp, c_.qword[c_.rdi + offsetof(KernelArgs, scratch)]);
+  Gpr pointer(a_);
+  for (std::size_t k = 0; k < count(); ++k) {
+    const std::size_t offset =
+        k < inputs() ? offsetof(KernelArgs, inputs) + 8 * k : offsetof(KernelArgs, outputs) + 8 * (k - inputs());
+    c_.mov(pointer, c_.qword[c_.rdi + offset]);
+    c_.mov(pointer_slot(0, k), pointer);
+  }
+}
+
+void OperandWalk::load_extent(const Reg64& d, int level) {
+  c_.mov(d, c_.qword[c_.rdi + offsetof(KernelArgs, extents) + 8 * static_cast<std::size_t>(level)]);
+}
+
+/// Bytes.
+void OperandWalk::load_stride(const Reg64& d, std::size_t k, int level) {
+  c_.mov(d, c_.qword[c_.rdi + offsetof(KernelArgs, strides)]);
+  c_.mov(d, c_.qword[d + 8 * stride_index(static_cast<int>(k), level)]);
+}
+
+void OperandWalk::over(std::span<const int> levels, std::size_t depth,
+                       const std::function<void(std::size_t depth)>& body) {
+  if (levels.empty()) {
+    body(depth);
+    return;
+  }
+  const Xbyak::Address counter = slot(frame::kCounters + frame::kSlot * levels.front());
+  Label again, done;
+  {
+    Gpr value(a_);
+    load_extent(value, levels.front());
+    c_.mov(counter, value);
+    c_.test(value, value);
+    c_.jz(done);
+    for (std::size_t k = 0; k < count(); ++k) {
+      c_.mov(value, pointer_slot(depth, k));
+      c_.mov(pointer_slot(depth + 1, k), value);
+    }
+  }
+  c_.L(again);
+  over(levels.subspan(1), depth + 1, body);
+  {
+    Gpr stride(a_);
+    for (std::size_t k = 0; k < count(); ++k) {
+      load_stride(stride, k, levels.front());
+      c_.add(pointer_slot(depth + 1, k), stride);
+    }
+  }
+  c_.dec(counter);
+  c_.jnz(again);
+  c_.L(done);
+}
+
+OperandWalk::Leases OperandWalk::keep_pointers(std::size_t depth) {
+  Leases leases;
+  std::fill(kept_.begin(), kept_.end(), std::nullopt);
+  kept_depth_ = depth;
+  for (std::size_t k = 0; k < std::min(count(), kMostKept); ++k) {
+    leases.push_back(std::make_unique<Gpr>(a_));
+    c_.mov(*leases.back(), pointer_slot(depth, k));
+    kept_[k] = leases.back()->reg().getIdx();
+  }
+  return leases;
+}
+
+Reg64 OperandWalk::pointer_of(std::size_t k, std::size_t depth, std::optional<Gpr>& spare) {
+  if (depth == kept_depth_ && kept_[k]) return Reg64(*kept_[k]);
+  spare.emplace(a_);
+  c_.mov(*spare, pointer_slot(depth, k));
+  return spare->reg();
+}
+
+bool OperandWalk::is_direct(const LaneLayer& layer, std::size_t k, const At& at) const {
+  return vector_stride(k) == 1 && (at.part == Part::full || (at.masks && layer.has_tails(operand(k).dtype)));
+}
+
+void OperandWalk::load(LaneLayer& layer, std::size_t k, Vec d, const At& at) {
+  const DType dtype = operand(k).dtype;
+  if (vector_stride(k) == 0) {
+    broadcast(layer, k, d, at.depth);
+  } else if (is_direct(layer, k, at)) {
+    std::optional<Gpr> spare;
+    const int bytes = byte_size(dtype);
+    layer.load(d, dtype, pointer_of(k, at.depth, spare) + at.index * bytes + at.offset * bytes, at.part);
+  } else {
+    stage(Staging::in, k, at, layer.lanes());
+    layer.load(d, dtype, c_.rbp + frame::kStaging, Part::full);
+  }
+}
+
+void OperandWalk::store(LaneLayer& layer, std::size_t k, Vec s, const At& at) {
+  const DType dtype = operand(k).dtype;
+  if (is_direct(layer, k, at)) {
+    std::optional<Gpr> spare;
+    const int bytes = byte_size(dtype);
+    layer.store(pointer_of(k, at.depth, spare) + at.index * bytes + at.offset * bytes, dtype, s, at.part);
+  } else {
+    layer.store(c_.rbp + frame::kStaging, dtype, s, Part::full);
+    stage(Staging::out, k, at, layer.lanes());
+  }
+}
+
+void OperandWalk::broadcast(LaneLayer& layer, std::size_t k, Vec d, std::size_t depth) {
+  std::optional<Gpr> spare;
+  layer.broadcast(d, operand(k).dtype, pointer_of(k, depth, spare));
+}
+
+void OperandWalk::stage(Staging way, std::size_t k, const At& at, int lanes) {
+  std::optional<Gpr> spare;
+  const Reg64 pointer = pointer_of(k, at.depth, spare);
+  Gpr from(a_), stride(a_), number(a_);
+  load_stride(stride, k, static_cast<int>(vector_level_));
+  c_.lea(from, c_.ptr[at.index + at.offset]);
+  c_.imul(from, stride);
+  c_.add(from, pointer);
+  if (at.part == Part::tail) {
+    c_.mov(number, c_.qword[at.tail_count]);
+  } else {
+    c_.mov(number.r32(), lanes);
+  }
+  emit_staging(a_, way, from, stride, number, byte_size(operand(k).dtype));
+}
+
+void OperandWalk::put_one(std::size_t k, std::size_t depth) {
+  std::optional<Gpr> spare;
+  const Reg64 to = pointer_of(k, depth, spare);
+  Gpr element(a_);
+  const Memory from = c_.rbp + frame::kStaging;
+  switch (byte_size(operand(k).dtype)) {
+    case 1:
+      c_.movzx(element.r32(), c_.byte[from]);
+      c_.mov(c_.byte[to], element.reg().cvt8());
+      break;
+    case 2:
+      c_.movzx(element.r32(), c_.word[from]);
+      c_.mov(c_.word[to], element.reg().cvt16());
+      break;
+    case 4:
+      c_.mov(element.r32(), c_.dword[from]);
+      c_.mov(c_.dword[to], element.r32());
+      break;
+    default:
+      c_.mov(element, c_.qword[from]);
+      c_.mov(c_.qword[to], element);
+      break;
+  }
+}
+
+}  // namespace tenfold::jit

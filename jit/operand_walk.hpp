@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loops of kernels whose body is a lane program, and their operands: any number, each with its own strides. Every
+// level of loops has a row of operand pointers in scratch; entering a level copies the row of the level around it, and
+// each turn adds that level's strides. The vector level is the caller's: one index, in elements, serves all operands.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "jit/lane_layer.hpp"
+#include "jit/staging.hpp"
+#include "kernel/spec.hpp"
+
+namespace tenfold::jit {
+
+class OperandWalk {
+ public:
+  OperandWalk(Assembler& assembler, const kernel::KernelSpec& spec, int vector_level);
+
+  /// Loads the scratch pointer (rbp) and row 0.
+  void start();
+  /// First byte of scratch that the walk leaves to others.
+  int scratch_end() const;
+
+  std::size_t inputs() const { return spec_.inputs.size(); }
+  /// Inputs first, then outputs.
+  const kernel::Operand& operand(std::size_t k) const;
+  std::int64_t vector_stride(std::size_t k) const { return operand(k).strides[vector_level_]; }
+
+  void load_extent(const Xbyak::Reg64& d, int level);
+  void load_vector_extent(const Xbyak::Reg64& d) { load_extent(d, static_cast<int>(vector_level_)); }
+
+  /// Runs `body` for every index of `levels`, outermost first. `depth`: that of the row outside; the body gets its own.
+  void over(std::span<const int> levels, std::size_t depth, const std::function<void(std::size_t depth)>& body);
+
+  /// Keeps the first pointers of row `depth` in registers as long as the lease lives.
+  using Leases = std::vector<std::unique_ptr<Gpr>>;
+  Leases keep_pointers(std::size_t depth);
+
+  /// Where in row `depth` an access stands: `index` + `offset` elements along the vector level; of a tail, as many as
+  /// `tail_count` (a qword) says, and without `masks` they are staged.
+  struct At {
+    std::size_t depth;
+    const Xbyak::Reg64& index;
+    Part part;
+    Memory tail_count;
+    int offset = 0;
+    bool masks = true;
+  };
+  void load(LaneLayer& layer, std::size_t k, Vec d, const At& at);
+  void store(LaneLayer& layer, std::size_t k, Vec s, const At& at);
+  /// One element, in all lanes, of an operand that does not move along the vector level.
+  void broadcast(LaneLayer& layer, std::size_t k, Vec d, std::size_t depth);
+  /// Copies one element from the staging area to where row `depth` stands.
+  void put_one(std::size_t k, std::size_t depth);
+
+ private:
+  Xbyak::Address slot(int offset) const;
+  Xbyak::Address pointer_slot(std::size_t depth, std::size_t k) const;
+  void load_stride(const Xbyak::Reg64& d, std::size_t k, int level);
+  /// Copies between the operand and the staging area.
+  void stage(Staging way, std::size_t k, const At& at, int lanes);
+  bool is_direct(const LaneLayer& layer, std::size_t k, const At& at) const;
+  Xbyak::Reg64 pointer_of(std::size_t k, std::size_t depth, std::optional<Gpr>& spare);
+  std::size_t count() const { return spec_.inputs.size() + spec_.outputs.size(); }
+
+  Assembler& a_;
+  Xbyak::CodeGenerator& c_;
+  const kernel::KernelSpec& spec_;
+  std::size_t vector_level_;
+  std::vector<std::optional<int>> kept_;  ///< by operand: register of its pointer in row kept_depth_
+  std::size_t kept_depth_ = 0;
+};
+
+}  // namespace tenfold::jit

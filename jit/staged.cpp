@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/staged.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "jit/abi.hpp"
+#include "jit/frame.hpp"
+#include "jit/lane_emit.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using Xbyak::Label;
+using Xbyak::Reg64;
+
+/// Places before the nests' own: the mask and the count, each as 32 and as 64 bits, the count also as f64.
+enum Own { kMask32, kMask64, kCount32, kCount64, kCountReal, kOwnPlaces };
+
+}  // namespace
+
+StagedKernel::StagedKernel(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
+                           const schedule::Schedule& schedule)
+    : a_(assembler),
+      c_(assembler.code()),
+      stages_(stages),
+      spec_(spec),
+      schedule_(schedule),
+      walk_(assembler, spec, schedule.vector_level),
+      layer_(LaneLayer::make(assembler, schedule.isa, stages.lanes)),
+      narrow_layer_(LaneLayer::make(assembler, schedule.isa, 8)),
+      lanes_(stages.lanes),
+      places_(walk_.scratch_end() + kOwnPlaces * kPlaceBytes) {}
+
+Memory StagedKernel::tail_count() const { return c_.rbp + frame::kTailCount; }
+
+std::vector<int> StagedKernel::levels(bool reduced) const {
+  std::vector<int> found;
+  for (int level = 0; level < static_cast<int>(spec_.levels.size()); ++level)
+    if (level != schedule_.vector_level && spec_.levels[static_cast<std::size_t>(level)].reduced == reduced)
+      found.push_back(level);
+  return found;
+}
+
+void StagedKernel::start() {
+  walk_.start();
+  Gpr tail(a_);
+  Label whole;
+  walk_.load_vector_extent(tail);
+  c_.and_(tail, lanes_ - 1);
+  c_.mov(c_.qword[tail_count()], tail);
+  c_.jz(whole, Xbyak::CodeGenerator::T_NEAR);
+  layer_->prepare_tail(tail);
+  write_mask(tail);
+  c_.L(whole);
+  write_count();
+}
+
+void StagedKernel::write_mask(const Reg64& tail) {
+  Gpr lane(a_);
+  for (int i = 0; i < lanes_; ++i) {
+    c_.mov(lane.r32(), i);
+    c_.cmp(lane, tail);
+    c_.sbb(lane, lane);
+    c_.mov(c_.dword[c_.rbp + walk_.scratch_end() + kMask32 * kPlaceBytes + 4 * i], lane.r32());
+    c_.mov(c_.qword[c_.rbp + walk_.scratch_end() + kMask64 * kPlaceBytes + 8 * i], lane);
+  }
+}
+
+void StagedKernel::write_count() {
+  const Memory first = c_.rbp + walk_.scratch_end();
+  const Memory argument = c_.rdi + offsetof(KernelArgs, count);
+  narrow_layer_->broadcast(0, DType::f64, argument);
+  narrow_layer_->spill(first + kCountReal * kPlaceBytes, 0);
+  Gpr integer(a_);
+  c_.vcvttsd2si(integer, c_.qword[argument]);
+  c_.mov(c_.qword[first + kCount64 * kPlaceBytes], integer);
+  narrow_layer_->broadcast(0, DType::s64, first + kCount64 * kPlaceBytes);
+  narrow_layer_->spill(first + kCount64 * kPlaceBytes, 0);
+  layer_->broadcast(0, DType::s32, first + kCount64 * kPlaceBytes);
+  layer_->spill(first + kCount32 * kPlaceBytes, 0);
+}
+
+void StagedKernel::load_mask(LaneLayer& layer, Vec d, LaneType type) {
+  const int place = lane_bytes(type) == 8 ? kMask64 : kMask32;
+  load_lanes(layer, d, type, c_.rbp + walk_.scratch_end() + place * kPlaceBytes);
+}
+
+void StagedKernel::load_count(LaneLayer& layer, Vec d, LaneType type) {
+  const int place = type == LaneType::f64 ? kCountReal : type == LaneType::i64 ? kCount64 : kCount32;
+  const Memory at = c_.rbp + walk_.scratch_end() + place * kPlaceBytes;
+  if (type != LaneType::f32) {
+    load_lanes(layer, d, type, at);
+    return;
+  }
+  load_lanes(layer, d, LaneType::i32, at);
+  const LaneSource count[] = {{d, 0, 4}};
+  layer.operate({LaneOp::to_f32, LaneType::i32, {}, 0}, d, count);
+}
+
+LaneLayer& StagedKernel::layer_for(const StageProgram& program) {
+  return program.lanes.lanes() < lanes_ ? *narrow_layer_ : *layer_;
+}
+
+void StagedKernel::run(const StageProgram& program, LaneLayer& layer, const Access& load, const Access& store) {
+  const LaneOperands operands{[&](int input, Vec d) { load(program.inputs[static_cast<std::size_t>(input)], d); },
+                              [&](int result, Vec s) { store(program.results[static_cast<std::size_t>(result)], s); }};
+  spilled_ = std::max(spilled_, emit_lanes(a_, layer, program.lanes, c_.rbp + spill_, operands));
+}
+
+DType StagedKernel::dtype_of(LaneType type) {
+  switch (type) {
+    case LaneType::f32: return DType::f32;
+    case LaneType::f64: return DType::f64;
+    case LaneType::i32: return DType::s32;
+    case LaneType::i64: break;
+  }
+  return DType::s64;
+}
+
+void StagedKernel::load_lanes(LaneLayer& layer, Vec d, LaneType type, const Memory& from) {
+  layer.load(d, dtype_of(type), from, Part::full);
+}
+
+void StagedKernel::store_lanes(LaneLayer& layer, Vec s, LaneType type, const Memory& to) {
+  layer.store(to, dtype_of(type), s, Part::full);
+}
+
+void StagedKernel::fill(const Memory& to, LaneType type, std::uint64_t pattern) {
+  const int bytes = lane_bytes(type);
+  const LaneSource constant[] = {{-1, pattern, bytes}, {-1, pattern, bytes}};
+  LaneLayer& layer = bytes == 8 ? *narrow_layer_ : *layer_;
+  layer.operate({LaneOp::bit_and, type, {}, 0}, 0, constant);
+  for (int lane = 0; lane < lanes_; lane += layer.lanes()) store_lanes(layer, 0, type, to + lane * bytes);
+}
+
+}  // namespace tenfold::jit

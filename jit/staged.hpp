@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels in stages (stages.hpp): what staged rows and staged columns share. All arithmetic is lane programs; running
+// values, totals and the values of rows lie in scratch, so that a program has every register.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "jit/operand_walk.hpp"
+#include "jit/stages.hpp"
+#include "schedule/schedule.hpp"
+
+namespace tenfold::jit {
+
+/// Bytes between places of scratch arrays: 16 lanes of 64 bits.
+inline constexpr int kPlaceBytes = 128;
+
+class StagedKernel {
+ protected:
+  StagedKernel(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
+               const schedule::Schedule& schedule);
+
+  /// Pointers, the tail's count, masks and the count of elements in lanes.
+  void start();
+  std::vector<int> levels(bool reduced) const;
+
+  /// The layer for programs of rows, flushes and folds: `lanes` of the kernel, or 8 where one has 64 bits.
+  LaneLayer& layer_for(const StageProgram& program);
+
+  using Access = std::function<void(const StagePlace& place, Vec v)>;
+  void run(const StageProgram& program, LaneLayer& layer, const Access& load, const Access& store);
+
+  /// Lanes of `type` side by side, from `lane` on.
+  static DType dtype_of(LaneType type);
+  void load_lanes(LaneLayer& layer, Vec d, LaneType type, const Memory& from);
+  void store_lanes(LaneLayer& layer, Vec s, LaneType type, const Memory& to);
+  /// Fills `lanes` lanes of `type` with a bit pattern.
+  void fill(const Memory& to, LaneType type, std::uint64_t pattern);
+  void load_mask(LaneLayer& layer, Vec d, LaneType type);
+  void load_count(LaneLayer& layer, Vec d, LaneType type);
+
+  /// Scratch in use when the kernel has been emitted.
+  std::int64_t scratch_bytes() const { return spill_ + spilled_; }
+  Memory tail_count() const;
+
+  Assembler& a_;
+  Xbyak::CodeGenerator& c_;
+  const Stages& stages_;
+  const kernel::KernelSpec& spec_;
+  const schedule::Schedule& schedule_;
+  OperandWalk walk_;
+  std::unique_ptr<LaneLayer> layer_, narrow_layer_;
+  int lanes_;
+  int places_;     ///< first byte of scratch for the nests' own places
+  int spill_ = 0;  ///< first byte of scratch for spilled values
+  std::int64_t spilled_ = 0;
+
+ private:
+  void write_mask(const Xbyak::Reg64& tail);
+  void write_count();
+};
+
+/// Emits the loops between prologue and epilogue; tells how many bytes of KernelArgs::scratch they use.
+std::int64_t emit_staged_rows(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
+                              const schedule::Schedule& schedule);
+std::int64_t emit_staged_columns(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
+                                 const schedule::Schedule& schedule);
+
+}  // namespace tenfold::jit

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Staged columns: lanes run across outputs. A tile of columns has a record in scratch for each vector of them: the sets
+// and totals of all reductions, and the saved values. Each pass sweeps all rows of the tile; sets are flushed into
+// totals after every kChain rows.
+#include <algorithm>
+#include <bit>
+
+#include "jit/frame.hpp"
+#include "jit/staged.hpp"
+#include "schedule/body.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using Xbyak::Label;
+using Xbyak::Reg64;
+
+class StagedColumns final : StagedKernel {
+ public:
+  StagedColumns(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
+                const schedule::Schedule& schedule)
+      : StagedKernel(assembler, stages, spec, schedule) {
+    for (const LaneType type : stages.saved) saved_.push_back(place(type));
+    for (const StageReduction& r : stages.reductions) {
+      sets_.push_back(place(r.set_type));
+      totals_.push_back(place(r.total_type));
+    }
+    const auto records = static_cast<int>(schedule.columns / lanes_ + 1);
+    spill_ = places_ + records * record_bytes_;
+  }
+
+  std::int64_t emit() {
+    start();
+    const std::vector<int> kept = levels(false);
+    walk_.over(kept, 0, [&](std::size_t depth) { tiles(depth); });
+    return scratch_bytes();
+  }
+
+ private:
+  int place(LaneType type) {
+    const int at = record_bytes_;
+    record_bytes_ += std::max(64, lanes_ * lane_bytes(type));
+    return at;
+  }
+  const StageReduction& reduction(int r) const { return stages_.reductions[static_cast<std::size_t>(r)]; }
+  int set_of(int r) const { return sets_[static_cast<std::size_t>(r)]; }
+  int total_of(int r) const { return totals_[static_cast<std::size_t>(r)]; }
+  int saved_of(int slot) const { return saved_[static_cast<std::size_t>(slot)]; }
+
+  // Slots of the frame: the tile's first column, the end of its whole vectors, whether the partial one belongs to it,
+  // the columns of half a partial vector, rows until the next flush.
+  Xbyak::Address slot(int offset) const { return c_.qword[c_.rbp + offset]; }
+  static constexpr int kFirst = frame::kNestInput;
+  static constexpr int kEnd = frame::kTileSteps;
+  static constexpr int kHasTail = frame::kTileTail;
+  static constexpr int kHalfCount = frame::kNestOutput;
+  static constexpr int kRowsLeft = frame::kStepsLeft;
+
+  void tiles(std::size_t depth) {
+    const std::vector<int> reduced = levels(true);
+    Label tile, done;
+    c_.mov(slot(kFirst), 0);
+    c_.L(tile);
+    take_tile();
+    for (std::size_t pass = 0; pass < stages_.passes.size(); ++pass) {
+      const StagePass& of = stages_.passes[pass];
+      rows(stages_.rows[pass], depth);
+      each_vector([&](const Reg64&, const Reg64& record, Part) {
+        for (const int r : of.reductions) {
+          fill(record + set_of(r), reduction(r).set_type, reduction(r).set_identity);
+          fill(record + total_of(r), reduction(r).total_type, reduction(r).total_identity);
+        }
+      });
+      c_.mov(slot(kRowsLeft), schedule::kChain);
+      walk_.over(reduced, depth, [&](std::size_t inner) {
+        sweep(of, inner);
+        if (of.reductions.empty()) return;
+        Label not_yet;
+        c_.dec(slot(kRowsLeft));
+        c_.jnz(not_yet, Xbyak::CodeGenerator::T_NEAR);
+        flush(of);
+        c_.mov(slot(kRowsLeft), schedule::kChain);
+        c_.L(not_yet);
+      });
+      flush(of);
+    }
+    rows(stages_.rows.back(), depth);
+    {
+      Gpr first(a_), extent(a_);
+      c_.mov(first, slot(kEnd));
+      c_.mov(slot(kFirst), first);
+      walk_.load_vector_extent(extent);
+      c_.and_(extent, -lanes_);
+      c_.cmp(first, extent);
+      c_.jb(tile, Xbyak::CodeGenerator::T_NEAR);
+    }
+    c_.L(done);
+  }
+
+  /// As many whole vectors as a tile has, or what is left; the last tile takes the partial vector along.
+  void take_tile() {
+    Gpr end(a_), extent(a_), tail(a_);
+    Label last, known;
+    c_.mov(end, slot(kFirst));
+    c_.add(end, static_cast<std::uint32_t>(schedule_.columns));
+    walk_.load_vector_extent(extent);
+    c_.and_(extent, -lanes_);
+    c_.xor_(tail.r32(), tail.r32());
+    c_.cmp(end, extent);
+    c_.jb(known);
+    c_.mov(end, extent);
+    c_.mov(tail, slot(frame::kTailCount));
+    c_.L(known);
+    c_.mov(slot(kEnd), end);
+    c_.mov(slot(kHasTail), tail);
+  }
+
+  /// `body(index, record, part)` for each vector of the tile.
+  template <class Body>
+  void each_vector(const Body& body) {
+    Gpr index(a_), record(a_);
+    Label again, partial, done;
+    c_.mov(index, slot(kFirst));
+    c_.lea(record, c_.ptr[c_.rbp + places_]);
+    c_.cmp(index, slot(kEnd));
+    c_.jae(partial, Xbyak::CodeGenerator::T_NEAR);
+    c_.align(32);
+    c_.L(again);
+    body(index.reg(), record.reg(), Part::full);
+    c_.add(record, record_bytes_);
+    c_.add(index, lanes_);
+    c_.cmp(index, slot(kEnd));
+    c_.jb(again, Xbyak::CodeGenerator::T_NEAR);
+    c_.L(partial);
+    c_.cmp(slot(kHasTail), 0);
+    c_.jz(done, Xbyak::CodeGenerator::T_NEAR);
+    body(index.reg(), record.reg(), Part::tail);
+    c_.L(done);
+  }
+
+  /// One row of the tile. Columns past the tail compute what nobody reads.
+  void sweep(const StagePass& pass, std::size_t depth) {
+    const OperandWalk::Leases pointers = walk_.keep_pointers(depth);
+    each_vector([&](const Reg64& index, const Reg64& record, Part part) {
+      const OperandWalk::At at{depth, index, part, tail_count()};
+      run(
+          pass.step, *layer_,
+          [&](const StagePlace& from, Vec d) {
+            switch (from.kind) {
+              case StagePlace::Kind::operand: walk_.load(*layer_, static_cast<std::size_t>(from.index), d, at); break;
+              case StagePlace::Kind::set: load_lanes(*layer_, d, from.type, record + set_of(from.index)); break;
+              default: load_lanes(*layer_, d, from.type, record + saved_of(from.index)); break;
+            }
+          },
+          [&](const StagePlace& to, Vec s) {
+            if (to.kind == StagePlace::Kind::set) {
+              store_lanes(*layer_, s, to.type, record + set_of(to.index));
+            } else {
+              walk_.store(*layer_, static_cast<std::size_t>(to.index), s, at);
+            }
+          });
+    });
+  }
+
+  void flush(const StagePass& pass) {
+    if (pass.reductions.empty()) return;
+    each_vector([&](const Reg64&, const Reg64& record, Part) {
+      for (const int r : pass.reductions) {
+        const StageReduction& of = reduction(r);
+        LaneLayer& layer = layer_for(of.flush);
+        for (int lane = 0; lane < lanes_; lane += layer.lanes()) {
+          const auto at = [&](const StagePlace& place) {
+            return record + (place.kind == StagePlace::Kind::set ? set_of(r) : total_of(r)) +
+                   lane * lane_bytes(place.type);
+          };
+          run(
+              of.flush, layer, [&](const StagePlace& from, Vec d) { load_lanes(layer, d, from.type, at(from)); },
+              [&](const StagePlace& to, Vec s) { store_lanes(layer, s, to.type, at(to)); });
+        }
+        fill(record + set_of(r), of.set_type, of.set_identity);
+      }
+    });
+  }
+
+  /// A program of rows, for each vector of columns; in halves where it has lanes of 64 bits beside steps of 16.
+  void rows(const StageProgram& program, std::size_t depth) {
+    if (program.results.empty()) return;
+    LaneLayer& layer = layer_for(program);
+    each_vector([&](const Reg64& index, const Reg64& record, Part part) {
+      for (int lane = 0; lane < lanes_; lane += layer.lanes()) {
+        Label nothing;
+        if (part == Part::tail) take_part(lane, layer.lanes(), nothing);
+        rows_of(program, layer, {depth, index, part, c_.rbp + kHalfCount, lane, false}, record);
+        c_.L(nothing);
+      }
+    });
+  }
+
+  /// How many of the tail's columns are among `lanes` from `lane` on; jumps when none is.
+  void take_part(int lane, int lanes, const Label& nothing) {
+    Gpr count(a_), most(a_);
+    c_.mov(count, slot(frame::kTailCount));
+    c_.sub(count, lane);
+    c_.jbe(nothing, Xbyak::CodeGenerator::T_NEAR);
+    c_.mov(most.r32(), lanes);
+    c_.cmp(count, most);
+    c_.cmova(count, most);
+    c_.mov(slot(kHalfCount), count);
+  }
+
+  void rows_of(const StageProgram& program, LaneLayer& layer, const OperandWalk::At& at, const Reg64& record) {
+    const auto in_record = [&](const StagePlace& place) {
+      const int first = place.kind == StagePlace::Kind::total ? total_of(place.index) : saved_of(place.index);
+      return record + (first + at.offset * lane_bytes(place.type));
+    };
+    run(
+        program, layer,
+        [&](const StagePlace& from, Vec d) {
+          switch (from.kind) {
+            case StagePlace::Kind::operand: walk_.load(layer, static_cast<std::size_t>(from.index), d, at); break;
+            case StagePlace::Kind::count: load_count(layer, d, from.type); break;
+            default: load_lanes(layer, d, from.type, in_record(from)); break;
+          }
+        },
+        [&](const StagePlace& to, Vec s) {
+          if (to.kind == StagePlace::Kind::saved) {
+            store_lanes(layer, s, to.type, in_record(to));
+          } else {
+            walk_.store(layer, static_cast<std::size_t>(to.index), s, at);
+          }
+        });
+  }
+
+  std::vector<int> saved_, sets_, totals_;  ///< offsets into a record
+  int record_bytes_ = 0;
+};
+
+}  // namespace
+
+std::int64_t emit_staged_columns(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
+                                 const schedule::Schedule& schedule) {
+  return StagedColumns(assembler, stages, spec, schedule).emit();
+}
+
+}  // namespace tenfold::jit

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Staged rows: lanes run along a reduced level. For each output, each pass walks the reduced levels; a run of the
+// vector level is cut into blocks of at most kChain steps for each of a few sets, which are flushed into totals after
+// each block; what is left goes to set 0. At last the lanes of a total fold to one.
+#include <algorithm>
+#include <bit>
+
+#include "jit/frame.hpp"
+#include "jit/staged.hpp"
+#include "schedule/body.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using Xbyak::Label;
+using Xbyak::Reg64;
+
+class StagedRows final : StagedKernel {
+ public:
+  StagedRows(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
+             const schedule::Schedule& schedule)
+      : StagedKernel(assembler, stages, spec, schedule), sets_(schedule.unroll) {
+    const auto reductions = static_cast<int>(stages.reductions.size());
+    saved_ = places_;
+    totals_ = saved_ + static_cast<int>(stages.saved.size()) * kPlaceBytes;
+    // A fold reads up to half a place beyond a total.
+    set_places_ = totals_ + reductions * 2 * kPlaceBytes;
+    spill_ = set_places_ + reductions * sets_ * kPlaceBytes;
+  }
+
+  std::int64_t emit() {
+    start();
+    const std::vector<int> kept = levels(false), reduced = levels(true);
+    walk_.over(kept, 0, [&](std::size_t depth) {
+      for (std::size_t pass = 0; pass < stages_.passes.size(); ++pass) {
+        rows(stages_.rows[pass], depth);
+        const StagePass& of = stages_.passes[pass];
+        for (const int r : of.reductions) fill(total(r), reduction(r).total_type, reduction(r).total_identity);
+        walk_.over(reduced, depth, [&](std::size_t inner) { row(of, inner); });
+        for (const int r : of.reductions) fold(r);
+      }
+      rows(stages_.rows.back(), depth);
+    });
+    return scratch_bytes();
+  }
+
+ private:
+  const StageReduction& reduction(int r) const { return stages_.reductions[static_cast<std::size_t>(r)]; }
+  Memory saved(int slot) const { return c_.rbp + (saved_ + slot * kPlaceBytes); }
+  Memory total(int r) const { return c_.rbp + (totals_ + r * 2 * kPlaceBytes); }
+  Memory set(int r, int which) const { return c_.rbp + (set_places_ + (r * sets_ + which) * kPlaceBytes); }
+
+  /// Values of this row: lane 0 counts. Saved ones are spread to all lanes.
+  void rows(const StageProgram& program, std::size_t depth) {
+    LaneLayer& layer = layer_for(program);
+    run(
+        program, layer,
+        [&](const StagePlace& place, Vec d) {
+          switch (place.kind) {
+            case StagePlace::Kind::operand:
+              walk_.broadcast(layer, static_cast<std::size_t>(place.index), d, depth);
+              break;
+            case StagePlace::Kind::total: load_lanes(layer, d, place.type, total(place.index)); break;
+            case StagePlace::Kind::count: load_count(layer, d, place.type); break;
+            default: load_lanes(layer, d, place.type, saved(place.index)); break;
+          }
+        },
+        [&](const StagePlace& place, Vec s) {
+          if (place.kind == StagePlace::Kind::saved) {
+            store_lanes(layer, s, place.type, saved(place.index));
+            return;
+          }
+          const auto k = static_cast<std::size_t>(place.index);
+          layer.store(c_.rbp + frame::kStaging, walk_.operand(k).dtype, s, Part::full);
+          walk_.put_one(k, depth);
+        });
+    for (const StagePlace& place : program.results)
+      if (place.kind == StagePlace::Kind::saved) spread(place);
+  }
+
+  void spread(const StagePlace& place) {
+    layer_->broadcast(0, dtype_of(place.type), saved(place.index));
+    store_lanes(*layer_, 0, place.type, saved(place.index));
+  }
+
+  /// One run of the vector level.
+  void row(const StagePass& pass, std::size_t depth) {
+    Gpr index(a_), left(a_);
+    const OperandWalk::Leases pointers = walk_.keep_pointers(depth);
+    Label block, rest, again, tail, flush, done;
+    c_.xor_(index.r32(), index.r32());
+    walk_.load_vector_extent(left);
+    c_.shr(left, std::countr_zero(static_cast<unsigned>(lanes_)));
+    c_.mov(c_.qword[steps_left()], left);
+    c_.L(block);
+    c_.mov(left, c_.qword[steps_left()]);
+    c_.shr(left, std::countr_zero(static_cast<unsigned>(sets_)));
+    c_.jz(rest, Xbyak::CodeGenerator::T_NEAR);
+    take_groups(left);
+    for (int which = 0; which < sets_; ++which) init_sets(pass, which);
+    c_.align(32);
+    c_.L(again);
+    for (int which = 0; which < sets_; ++which)
+      step(pass.step, {depth, index, Part::full, tail_count(), which * lanes_}, which);
+    c_.add(index, sets_ * lanes_);
+    c_.dec(left);
+    c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
+    for (int which = 0; which < sets_; ++which) flush_sets(pass, which);
+    c_.jmp(block, Xbyak::CodeGenerator::T_NEAR);
+
+    c_.L(rest);
+    c_.mov(left, c_.qword[steps_left()]);
+    init_sets(pass, 0);
+    if (sets_ > 1) {
+      Label single;
+      c_.test(left, left);
+      c_.jz(tail, Xbyak::CodeGenerator::T_NEAR);
+      c_.L(single);
+      step(pass.step, {depth, index, Part::full, tail_count()}, 0);
+      c_.add(index, lanes_);
+      c_.dec(left);
+      c_.jnz(single, Xbyak::CodeGenerator::T_NEAR);
+    }
+    c_.L(tail);
+    c_.cmp(c_.qword[tail_count()], 0);
+    c_.jz(flush, Xbyak::CodeGenerator::T_NEAR);
+    step(pass.tail, {depth, index, Part::tail, tail_count()}, 0);
+    c_.L(flush);
+    flush_sets(pass, 0);
+    c_.L(done);
+  }
+
+  /// At most kChain of the `groups` that are left.
+  void take_groups(const Reg64& groups) {
+    Gpr most(a_);
+    c_.mov(most.r32(), schedule::kChain);
+    c_.cmp(groups, most);
+    c_.cmova(groups, most);
+    c_.mov(most, groups);
+    c_.shl(most, std::countr_zero(static_cast<unsigned>(sets_)));
+    c_.sub(c_.qword[steps_left()], most);
+  }
+
+  void init_sets(const StagePass& pass, int which) {
+    for (const int r : pass.reductions) fill(set(r, which), reduction(r).set_type, reduction(r).set_identity);
+  }
+
+  void step(const StageProgram& program, const OperandWalk::At& at, int which) {
+    run(
+        program, *layer_,
+        [&](const StagePlace& place, Vec d) {
+          switch (place.kind) {
+            case StagePlace::Kind::operand: walk_.load(*layer_, static_cast<std::size_t>(place.index), d, at); break;
+            case StagePlace::Kind::set: load_lanes(*layer_, d, place.type, set(place.index, which)); break;
+            case StagePlace::Kind::mask: load_mask(*layer_, d, place.type); break;
+            default: load_lanes(*layer_, d, place.type, saved(place.index)); break;
+          }
+        },
+        [&](const StagePlace& place, Vec s) {
+          if (place.kind == StagePlace::Kind::set) {
+            store_lanes(*layer_, s, place.type, set(place.index, which));
+          } else {
+            walk_.store(*layer_, static_cast<std::size_t>(place.index), s, at);
+          }
+        });
+  }
+
+  void flush_sets(const StagePass& pass, int which) {
+    for (const int r : pass.reductions) combine(r, reduction(r).flush, set(r, which));
+  }
+
+  void fold(int r) {
+    for (int width = lanes_ / 2; width > 0; width /= 2)
+      combine(r, reduction(r).fold, total(r) + width * lane_bytes(reduction(r).total_type), width);
+  }
+
+  /// Lanes of the total with those of `other`; `width` of them count.
+  void combine(int r, const StageProgram& program, const Memory& other, int width = 16) {
+    LaneLayer& layer = layer_for(program);
+    for (int lane = 0; lane < std::min(width, lanes_); lane += layer.lanes()) {
+      const Memory at = total(r) + lane * lane_bytes(reduction(r).total_type);
+      run(
+          program, layer,
+          [&](const StagePlace& place, Vec d) {
+            const bool is_total = place.kind == StagePlace::Kind::total;
+            load_lanes(layer, d, place.type, is_total ? at : other + lane * lane_bytes(place.type));
+          },
+          [&](const StagePlace& place, Vec s) { store_lanes(layer, s, place.type, at); });
+    }
+  }
+
+  Memory steps_left() const { return c_.rbp + frame::kStepsLeft; }
+
+  int sets_;
+  int saved_ = 0, totals_ = 0, set_places_ = 0;
+};
+
+}  // namespace
+
+std::int64_t emit_staged_rows(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
+                              const schedule::Schedule& schedule) {
+  return StagedRows(assembler, stages, spec, schedule).emit();
+}
+
+}  // namespace tenfold::jit

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/stages.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "jit/functions.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using kernel::Function;
+using kernel::KernelSpec;
+using kernel::Monoid;
+using kernel::Node;
+
+/// Where each node of a body belongs.
+struct Position {
+  bool per_row = true;
+  int pass = 0;
+};
+
+std::vector<Position> positions_of(const KernelSpec& spec) {
+  std::vector<Position> positions;
+  for (const Node& node : spec.body) {
+    Position at;
+    if (node.kind == Node::Kind::load)
+      at.per_row = !kernel::moves_along_reduced(spec, spec.inputs[static_cast<std::size_t>(node.index)]);
+    for (const int arg : node.args) {
+      const Position& of = positions[static_cast<std::size_t>(arg)];
+      at.per_row = at.per_row && of.per_row;
+      at.pass = std::max(at.pass, of.pass);
+    }
+    if (node.kind == Node::Kind::reduce) at = {true, at.pass + 1};
+    positions.push_back(at);
+  }
+  return positions;
+}
+
+/// The function that combines two values of a reduction.
+Function combining(Monoid monoid) {
+  switch (monoid) {
+    case Monoid::sum: return Function::add;
+    case Monoid::prod: return Function::mul;
+    case Monoid::max: return Function::max;
+    default: return Function::min;
+  }
+}
+
+/// The start value in lanes of `type`, of elements of `dtype`.
+std::uint64_t identity_bits(Monoid monoid, DType dtype, LaneType type) {
+  const double identity = kernel::row(monoid).identity;
+  if (type == LaneType::f32) return std::bit_cast<std::uint32_t>(static_cast<float>(identity));
+  if (type == LaneType::f64) return std::bit_cast<std::uint64_t>(identity);
+  if (monoid == Monoid::sum) return 0;
+  if (monoid == Monoid::prod) return 1;
+  const int bits = dtype == DType::boolean ? 1 : 8 * byte_size(dtype);
+  const bool is_signed = row(dtype).kind == DTypeKind::signed_integer;
+  const std::uint64_t ones = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t greatest = ones >> (64 - bits + (is_signed ? 1 : 0));
+  const std::uint64_t least = is_signed ? ~greatest : 0;
+  const std::uint64_t pattern = monoid == Monoid::max ? least : greatest;
+  return type == LaneType::i32 ? pattern & 0xffffffffU : pattern;
+}
+
+/// Builds one program over the nodes of a body.
+class Program {
+ public:
+  Program(const KernelSpec& spec, const std::vector<Position>& positions, const std::vector<StageReduction>& reductions,
+          const std::vector<int>& reduction_of, std::map<int, int>& saved)
+      : spec_(spec), positions_(positions), reductions_(reductions), reduction_of_(reduction_of), saved_(saved) {}
+
+  Lane input(StagePlace place) {
+    const auto known = std::find(made_.inputs.begin(), made_.inputs.end(), place);
+    const auto index = static_cast<int>(known - made_.inputs.begin());
+    if (known == made_.inputs.end()) made_.inputs.push_back(place);
+    return builder_.input(index, place.type);
+  }
+
+  void result(Lane lane, StagePlace place) {
+    builder_.result(lane);
+    made_.results.push_back(place);
+  }
+
+  /// In an element program, values of rows are read from their slots; in a program of rows, from totals.
+  void set_elements(bool elements) { elements_ = elements; }
+
+  Lane value(int index) {
+    const auto known = values_.find(index);
+    if (known != values_.end()) return known->second;
+    const Lane lane = make(index);
+    values_.emplace(index, lane);
+    return lane;
+  }
+
+  void store(const kernel::Store& store) {
+    const Lane lane = value(store.node);
+    result(is_real(lane.type) ? canonical_nan(lane) : lane,
+           {StagePlace::Kind::operand, static_cast<int>(spec_.inputs.size()) + store.output, lane.type});
+  }
+
+  Status status() const { return status_; }
+  StageProgram finish() {
+    made_.lanes = builder_.finish();
+    return std::move(made_);
+  }
+  LaneBuilder& builder() { return builder_; }
+
+ private:
+  const Node& node(int index) const { return spec_.body[static_cast<std::size_t>(index)]; }
+  DType dtype(int index) const { return kernel::dtype_of(spec_, index); }
+
+  Lane make(int index) {
+    const Node& at = node(index);
+    if (at.kind == Node::Kind::constant) return builder_.constant(lane_type(at.dtype), at.value);
+    const bool per_row = positions_[static_cast<std::size_t>(index)].per_row;
+    if (elements_ && per_row) {
+      const int slot = saved_.emplace(index, static_cast<int>(saved_.size())).first->second;
+      return input({StagePlace::Kind::saved, slot, lane_type(dtype(index))});
+    }
+    switch (at.kind) {
+      case Node::Kind::load: return input({StagePlace::Kind::operand, at.index, lane_type(dtype(index))});
+      case Node::Kind::count: return input({StagePlace::Kind::count, 0, LaneType::f64});
+      case Node::Kind::cast:
+        if (!has_cast(dtype(at.args[0]), at.dtype)) return missing("a cast", dtype(at.args[0]));
+        return cast_lane(dtype(at.args[0]), at.dtype, value(at.args[0]));
+      case Node::Kind::reduce: return reduced(index);
+      default: return applied(index);
+    }
+  }
+
+  Lane missing(const std::string& what, DType of) {
+    if (status_.ok()) status_ = {Code::unsupported_op, "no kernel for " + what + " of " + std::string(to_string(of))};
+    return builder_.constant(LaneType::f32, 0);
+  }
+
+  /// A sum of f32 stays f64 through the division by the count and the root that may follow, and is rounded once.
+  std::optional<Lane> wide(int index) {
+    const Node& at = node(index);
+    if (at.kind == Node::Kind::reduce) {
+      const int reduction = reduction_of_[static_cast<std::size_t>(index)];
+      const StageReduction& r = reductions_[static_cast<std::size_t>(reduction)];
+      if (r.total_type != LaneType::f64 || r.set_type != LaneType::f32) return std::nullopt;
+      return input({StagePlace::Kind::total, reduction, LaneType::f64});
+    }
+    if (at.kind != Node::Kind::apply) return std::nullopt;
+    const std::optional<Lane> of = at.function == Function::sqrt || is_by_count(at) ? wide(at.args[0]) : std::nullopt;
+    if (!of) return std::nullopt;
+    return at.function == Function::sqrt ? sqrt(*of) : *of / value(at.args[1]);
+  }
+  bool is_by_count(const Node& at) const {
+    return at.function == Function::div && node(at.args[1]).kind == Node::Kind::count;
+  }
+
+  Lane reduced(int index) {
+    if (const std::optional<Lane> lane = wide(index)) return convert(LaneOp::narrow, *lane);
+    const int reduction = reduction_of_[static_cast<std::size_t>(index)];
+    const StageReduction& r = reductions_[static_cast<std::size_t>(reduction)];
+    return normalized(r.dtype, input({StagePlace::Kind::total, reduction, r.total_type}));
+  }
+
+  Lane applied(int index) {
+    const Node& at = node(index);
+    if (!elements_)
+      if (const std::optional<Lane> lane = wide(index)) return convert(LaneOp::narrow, *lane);
+    const DType of = dtype(at.function == Function::select ? at.args.back() : at.args.front());
+    if (!has_function(at.function, of)) return missing(std::string(kernel::row(at.function).name), of);
+    std::vector<Lane> args;
+    for (const int arg : at.args)
+      args.push_back(node(arg).kind == Node::Kind::count ? input({StagePlace::Kind::count, 0, lane_type(of)})
+                                                         : value(arg));
+    const Lane result = apply_function(at.function, of, args);
+    return is_real(result.type) || dtype(index) == DType::boolean ? result : normalized(of, result);
+  }
+
+  const KernelSpec& spec_;
+  const std::vector<Position>& positions_;
+  const std::vector<StageReduction>& reductions_;
+  const std::vector<int>& reduction_of_;
+  std::map<int, int>& saved_;  ///< node to slot
+  bool elements_ = true;
+  LaneBuilder builder_;
+  StageProgram made_;
+  std::map<int, Lane> values_;
+  Status status_;
+};
+
+class Finder {
+ public:
+  explicit Finder(const KernelSpec& spec) : spec_(spec), positions_(positions_of(spec)) {}
+
+  Result<Stages> run() {
+    Status status = find_reductions();
+    if (!status.ok()) return status;
+    for (int pass = 0; pass < pass_count(); ++pass) {
+      StagePass made;
+      for (std::size_t r = 0; r < stages_.reductions.size(); ++r)
+        if (stages_.reductions[r].pass == pass) made.reductions.push_back(static_cast<int>(r));
+      made.step = step(pass, made, false);
+      made.tail = step(pass, made, true);
+      stages_.passes.push_back(std::move(made));
+      slots_by_pass_.push_back(saved_);
+    }
+    for (int pass = 0; pass <= pass_count(); ++pass) stages_.rows.push_back(rows(pass));
+    stages_.saved.resize(saved_.size());
+    for (const auto& [node, slot] : saved_)
+      stages_.saved[static_cast<std::size_t>(slot)] = lane_type(kernel::dtype_of(spec_, node));
+    for (const StagePass& pass : stages_.passes) stages_.lanes = std::min(stages_.lanes, pass.tail.lanes.lanes());
+    for (const LaneType type : stages_.saved)
+      if (lane_bytes(type) == 8) stages_.lanes = 8;
+    if (!status_.ok()) return status_;
+    return std::move(stages_);
+  }
+
+ private:
+  Status find_reductions() {
+    reduction_of_.assign(spec_.body.size(), -1);
+    for (std::size_t i = 0; i < spec_.body.size(); ++i) {
+      const Node& node = spec_.body[i];
+      if (node.kind != Node::Kind::reduce) continue;
+      if (kernel::row(node.monoid).state == kernel::State::arg)
+        return {Code::unsupported_op, "an arg-reduction beside other reductions"};
+      StageReduction r;
+      r.monoid = node.monoid;
+      r.dtype = kernel::dtype_of(spec_, node.args[0]);
+      r.set_type = r.total_type = lane_type(r.dtype);
+      const bool chained = kernel::row(node.monoid).state == kernel::State::chained;
+      if (chained && r.set_type == LaneType::f32) r.total_type = LaneType::f64;
+      r.set_identity = identity_bits(node.monoid, r.dtype, r.set_type);
+      r.total_identity = identity_bits(node.monoid, r.dtype, r.total_type);
+      r.pass = positions_[i].pass - 1;
+      reduction_of_[i] = static_cast<int>(stages_.reductions.size());
+      stages_.reductions.push_back(std::move(r));
+    }
+    for (std::size_t r = 0; r < stages_.reductions.size(); ++r) {
+      stages_.reductions[r].flush = combine(static_cast<int>(r), true);
+      stages_.reductions[r].fold = combine(static_cast<int>(r), false);
+    }
+    return {};
+  }
+
+  int pass_count() const {
+    int count = 0;
+    for (const StageReduction& r : stages_.reductions) count = std::max(count, r.pass + 1);
+    for (const kernel::Store& store : spec_.stores) {
+      const Position& at = positions_[static_cast<std::size_t>(store.node)];
+      if (!at.per_row) count = std::max(count, at.pass + 1);
+    }
+    return count;
+  }
+
+  Program program(bool elements) {
+    Program made(spec_, positions_, stages_.reductions, reduction_of_, saved_);
+    made.set_elements(elements);
+    return made;
+  }
+
+  StageProgram finish(Program& made) {
+    if (status_.ok()) status_ = made.status();
+    return made.finish();
+  }
+
+  Lane combined(const StageReduction& r, LaneType type, Lane a, Lane b) {
+    const DType of = type == LaneType::f64 && r.set_type == LaneType::f32 ? DType::f64 : r.dtype;
+    const Lane args[] = {a, b};
+    if (of == DType::boolean || has_function(combining(r.monoid), of))
+      return apply_function(combining(r.monoid), of, args);
+    status_ = {Code::unsupported_op, "no kernel for this reduction of " + std::string(to_string(r.dtype))};
+    return a;
+  }
+
+  StageProgram combine(int reduction, bool with_set) {
+    const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
+    Program made = program(false);
+    const StagePlace total{StagePlace::Kind::total, reduction, r.total_type};
+    const Lane a = made.input(total);
+    Lane b;
+    if (with_set) {
+      b = made.input({StagePlace::Kind::set, reduction, r.set_type});
+      if (r.set_type != r.total_type) b = convert(LaneOp::widen, b);
+    } else {
+      b = made.input({StagePlace::Kind::other, reduction, r.total_type});
+    }
+    made.result(combined(r, r.total_type, a, b), total);
+    return finish(made);
+  }
+
+  StageProgram step(int pass, const StagePass& of, bool masked) {
+    Program made = program(true);
+    for (const int reduction : of.reductions) {
+      const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
+      const auto node = std::find(reduction_of_.begin(), reduction_of_.end(), reduction) - reduction_of_.begin();
+      Lane element = made.value(spec_.body[static_cast<std::size_t>(node)].args[0]);
+      if (masked) {
+        const Lane mask = made.input({StagePlace::Kind::mask, 0, integer_of(r.set_type)});
+        element = select(mask, element, made.builder().bits(r.set_type, r.set_identity));
+      }
+      const StagePlace set{StagePlace::Kind::set, reduction, r.set_type};
+      made.result(combined(r, r.set_type, made.input(set), element), set);
+    }
+    for (const kernel::Store& store : spec_.stores) {
+      const Position& at = positions_[static_cast<std::size_t>(store.node)];
+      if (!at.per_row && at.pass == pass) made.store(store);
+    }
+    return finish(made);
+  }
+
+  /// Saves what pass `pass` is the first to read, and stores at the end.
+  StageProgram rows(int pass) {
+    Program made = program(false);
+    for (const auto& [node, slot] : saved_) {
+      const bool known = pass > 0 && slots_by_pass_[static_cast<std::size_t>(pass) - 1].contains(node);
+      const bool needed = pass < pass_count() && slots_by_pass_[static_cast<std::size_t>(pass)].contains(node);
+      if (!known && needed)
+        made.result(made.value(node), {StagePlace::Kind::saved, slot, lane_type(kernel::dtype_of(spec_, node))});
+    }
+    if (pass == pass_count())
+      for (const kernel::Store& store : spec_.stores)
+        if (positions_[static_cast<std::size_t>(store.node)].per_row) made.store(store);
+    return finish(made);
+  }
+
+  const KernelSpec& spec_;
+  std::vector<Position> positions_;
+  std::vector<int> reduction_of_;  ///< by node
+  std::map<int, int> saved_;       ///< node to slot, of all passes so far
+  std::vector<std::map<int, int>> slots_by_pass_;
+  Stages stages_;
+  Status status_;
+};
+
+}  // namespace
+
+Result<Stages> find_stages(const kernel::KernelSpec& spec) { return Finder(spec).run(); }
+
+}  // namespace tenfold::jit

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A body with several inputs, reductions that feed each other, or both, taken apart into lane programs. A pass walks
+// the reduced levels once; a value belongs to the earliest pass that has all it needs:
+//
+//   rows 0     what is the same for all elements of a row, before the first pass
+//   pass 0     elements up to the first reductions, and their combining
+//   rows 1     what follows from those: means, roots, divisors, ...
+//   pass 1     elements again, now with the values of rows 1: exp(x - m), ...
+//   ...
+//   rows P     what is stored once per row
+//
+// Elements are computed anew from the inputs in each pass that needs them. "Row" stands for what one output of a
+// reduction sees, whether lanes run along it (staged rows) or across (staged columns).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "jit/lane.hpp"
+#include "kernel/spec.hpp"
+#include "tenfold/status.hpp"
+
+namespace tenfold::jit {
+
+/// What a program's input reads, or a result writes.
+struct StagePlace {
+  enum class Kind : std::uint8_t {
+    operand,  ///< operand `index`: inputs first, then outputs
+    saved,    ///< a row's value for the pass that follows: slot `index`
+    set,      ///< reduction `index`: the running value
+    total,    ///< reduction `index`: what has been flushed, at last the reduction itself
+    mask,     ///< all ones in lanes that hold an element, as integers of `type`
+    other,    ///< reduction `index`: another part of the total
+    count,    ///< KernelArgs::count, in lanes of `type`
+  };
+  Kind kind = Kind::operand;
+  int index = 0;
+  LaneType type = LaneType::f32;
+  friend bool operator==(const StagePlace&, const StagePlace&) = default;
+};
+
+struct StageProgram {
+  LaneProgram lanes;
+  std::vector<StagePlace> inputs;   ///< by LaneOp::input's immediate
+  std::vector<StagePlace> results;  ///< by result
+};
+
+struct StageReduction {
+  kernel::Monoid monoid = kernel::Monoid::sum;
+  DType dtype = DType::f32;                            ///< of the elements
+  LaneType set_type = LaneType::f32;                   ///< of the running value
+  LaneType total_type = LaneType::f32;                 ///< f64 for sums and products of f32
+  std::uint64_t set_identity = 0, total_identity = 0;  ///< bit patterns
+  int pass = 0;
+  StageProgram flush;  ///< total = total and set
+  StageProgram fold;   ///< total = total and other
+};
+
+struct StagePass {
+  StageProgram step;            ///< elements of all lanes
+  StageProgram tail;            ///< the same, of a partial vector along a reduced level: other lanes change no set
+  std::vector<int> reductions;  ///< that it feeds
+};
+
+struct Stages {
+  std::vector<StageReduction> reductions;
+  std::vector<StagePass> passes;
+  std::vector<StageProgram> rows;  ///< before each pass, and after the last
+  std::vector<LaneType> saved;     ///< slots
+  /// Lanes of a vector step: 8 when an element or a saved value has 64 bits, else 16. Programs of rows and flushes may
+  /// have 8 beside steps of 16; they run twice then.
+  int lanes = 16;
+};
+
+/// unsupported_op or unsupported_dtype for functions that there are not, or a body that is not of this form.
+Result<Stages> find_stages(const kernel::KernelSpec& spec);
+
+}  // namespace tenfold::jit

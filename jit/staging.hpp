@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Element-wise copies between operands and the staging area, for operands that are not contiguous along the vector
+// level and for tails that the vector layer cannot mask.
+#pragma once
+
+#include "jit/assembler.hpp"
+
+namespace tenfold::jit {
+
+enum class Staging { in, out };
+
+/// Copies `count` (1 or more) elements of `bytes`, `stride` bytes apart at `operand`, to (in) or from (out) the staging
+/// area, where they lie side by side. Keeps all registers but the flags.
+void emit_staging(Assembler& assembler, Staging way, const Xbyak::Reg64& operand, const Xbyak::Reg64& stride,
+                  const Xbyak::Reg64& count, int bytes);
+
+}  // namespace tenfold::jit

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Vectors of arg-reductions on AVX2. A mask is a register: ymm15 here, with ymm14 beside it.
+#include "jit/frame.hpp"
+#include "jit/vector_arg.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using Xbyak::Xmm;
+using Xbyak::Ymm;
+
+constexpr int kHalves = 2;
+
+class Avx2ArgVectors final : public ArgVectors {
+ public:
+  using ArgVectors::ArgVectors;
+
+  bool loads_tails_of(int element_bytes) const override { return element_bytes != 1; }
+
+  void load(Vec d, DType dtype, const Memory& from, Part part) override {
+    const int bytes = byte_size(dtype);
+    const bool is_unsigned = row(dtype).kind == DTypeKind::unsigned_integer;
+    if (bytes == 8) {
+      load_qwords(d, from, part);
+    } else if (is_floating(dtype) || bytes == 4) {
+      v_.load32(d, bytes == 4 ? DType::f32 : dtype, from, part);
+    } else if (bytes == 2 && part == Part::tail) {
+      v_.load16(d, from, part);
+      code_.vextracti128(Xmm(15), ymm(d, 0), 1);
+      widen_words(ymm(d, 1), Xmm(15), is_unsigned);
+      widen_words(ymm(d, 0), xmm(d), is_unsigned);
+    } else {
+      for (int half = 0; half < kHalves; ++half) {
+        const Xbyak::Address address = code_.ptr[from + 8 * bytes * half];
+        if (bytes == 2) {
+          widen_words(ymm(d, half), address, is_unsigned);
+        } else if (dtype == DType::s8) {
+          code_.vpmovsxbd(ymm(d, half), address);
+        } else {
+          code_.vpmovzxbd(ymm(d, half), address);
+        }
+      }
+    }
+    if (is_unsigned && bytes >= 4) flip_signs(d, arg_lane_bits(dtype));
+  }
+
+  void take(const ExtremeRule& rule, Vec best, Vec index, Vec x, const IndexSource& at, Part part) override {
+    const bool wide = arg_lane_bits(rule.dtype) == 64;
+    for (int half = 0; half < kHalves; ++half) {
+      const Ymm b = ymm(best, half), i = ymm(index, half), e = ymm(x, half);
+      bool keeps = false;
+      if (is_floating(rule.dtype)) {
+        beaten_by_float(rule, wide, b, e);
+      } else {
+        // There is no "greater or equal": for the last of equals the mask says which lanes stay.
+        keeps = rule.last;
+        const bool x_first = rule.greatest != rule.last;
+        greater(kMask, x_first ? e : b, x_first ? b : e, wide);
+      }
+      if (part == Part::tail) {
+        const Xbyak::Address in_tail = code_.ptr[code_.rbp + frame::kMasks + 32 * half];
+        keeps ? code_.vpandn(kMask, kMask, in_tail) : code_.vpand(kMask, kMask, in_tail);
+        keeps = false;
+      }
+      if (!is_floating(rule.dtype) && !wide && part != Part::tail) {
+        rule.greatest ? code_.vpmaxsd(b, b, e) : code_.vpminsd(b, b, e);
+      } else {
+        blend(b, keeps ? e : b, keeps ? b : e, wide);
+      }
+      blend_index(i, at, half, keeps, wide);
+    }
+  }
+
+  void take_number(const ExtremeRule& rule, Vec best, Vec index, Vec x, const IndexSource& at, Vec sum) override {
+    const bool wide = rule.dtype == DType::f64;
+    const std::uint8_t strict = rule.greatest ? predicate::kGreater : predicate::kLess;
+    const std::uint8_t loose = rule.greatest ? predicate::kGreaterEqual : predicate::kLessEqual;
+    for (int half = 0; half < kHalves; ++half) {
+      const Ymm b = ymm(best, half), e = ymm(x, half), s = ymm(sum, half);
+      compare(kMask, e, b, rule.last ? loose : strict, wide);
+      // Of a NaN and a number these give their second source: a NaN in `best` stays.
+      if (wide) {
+        rule.greatest ? code_.vmaxpd(b, e, b) : code_.vminpd(b, e, b);
+        code_.vaddpd(s, s, e);
+      } else {
+        rule.greatest ? code_.vmaxps(b, e, b) : code_.vminps(b, e, b);
+        code_.vaddps(s, s, e);
+      }
+      blend_index(ymm(index, half), at, half, false, wide);
+    }
+  }
+
+  void jump_if_numbers(Vec sum, int lane_bits, const Xbyak::Label& target) override {
+    // Both halves at once, as infinities of both signs are rare.
+    if (lane_bits == 64) {
+      code_.vaddpd(kMask, ymm(sum, 0), ymm(sum, 1));
+    } else {
+      code_.vaddps(kMask, ymm(sum, 0), ymm(sum, 1));
+    }
+    compare(kMask, kMask, kMask, predicate::kUnordered, lane_bits == 64);
+    code_.vptest(kMask, kMask);
+    code_.jz(target, Xbyak::CodeGenerator::T_NEAR);
+  }
+
+  void add_constant(Vec d, int value, int lane_bits) override {
+    const Xbyak::Address constant = assembler_.splat(static_cast<std::uint64_t>(value), lane_bits / 8);
+    for (int half = 0; half < kHalves; ++half) {
+      if (lane_bits == 64) {
+        code_.vpaddq(ymm(d, half), ymm(d, half), constant);
+      } else {
+        code_.vpaddd(ymm(d, half), ymm(d, half), constant);
+      }
+    }
+  }
+
+  void count_lanes(Vec d, int lane_bits) override {
+    for (int half = 0; half < kHalves; ++half)
+      code_.vmovdqu(ymm(d, half), assembler_.iota(0, 1, lane_bits / 8, 32 * half));
+  }
+
+  void flip_signs(Vec d, int lane_bits) override {
+    for (int half = 0; half < kHalves; ++half) code_.vpxor(ymm(d, half), ymm(d, half), signs(lane_bits));
+  }
+
+  void order_as_integers(Vec d, int lane_bits) override {
+    for (int half = 0; half < kHalves; ++half) {
+      if (lane_bits == 64) {
+        code_.vpxor(kOther, kOther, kOther);
+        code_.vpcmpgtq(kOther, kOther, ymm(d, half));
+        code_.vpsrlq(kOther, kOther, 1);
+      } else {
+        code_.vpsrad(kOther, ymm(d, half), 31);
+        code_.vpsrld(kOther, kOther, 1);
+      }
+      code_.vpxor(ymm(d, half), ymm(d, half), kOther);
+    }
+  }
+
+  void spread(Vec d, Vec s, int lane_bits) override {
+    lane_bits == 64 ? code_.vpbroadcastq(ymm(d, 0), xmm(s)) : code_.vpbroadcastd(ymm(d, 0), xmm(s));
+    code_.vmovdqa(ymm(d, 1), ymm(d, 0));
+  }
+
+  void drop_unequal(Vec index, Vec a, Vec b, std::int64_t none, int lane_bits) override {
+    const bool wide = lane_bits == 64;
+    code_.vmovdqu(kOther, assembler_.splat(static_cast<std::uint64_t>(none), lane_bits / 8));
+    for (int half = 0; half < kHalves; ++half) {
+      if (wide) {
+        code_.vpcmpeqq(kMask, ymm(a, half), ymm(b, half));
+      } else {
+        code_.vpcmpeqd(kMask, ymm(a, half), ymm(b, half));
+      }
+      blend(ymm(index, half), kOther, ymm(index, half), wide);
+    }
+  }
+
+  void sign_zeros(Vec d, Vec from, int lane_bits) override {
+    for (int half = 0; half < kHalves; ++half) {
+      code_.vpxor(kOther, kOther, kOther);
+      compare(kMask, ymm(d, half), kOther, predicate::kEqual, lane_bits == 64);
+      code_.vpand(kOther, ymm(from, half), signs(lane_bits));
+      blend(ymm(d, half), ymm(d, half), kOther, lane_bits == 64);
+    }
+  }
+
+  void store_index(const Memory& to, Vec s, int lane_bits, DType dtype, Part part) override {
+    const bool wide = lane_bits == 64, to_wide = dtype == DType::s64;
+    if (part == Part::one) {
+      if (to_wide && !wide) code_.vpmovsxdq(xmm(s), xmm(s));
+      to_wide ? code_.vmovq(code_.qword[to], xmm(s)) : code_.vmovd(code_.dword[to], xmm(s));
+    } else if (wide == to_wide) {
+      v_.store_bytes(to, s);
+    } else {
+      for (int half = 0; half < kHalves; ++half) {
+        code_.vextracti128(Xmm(15), ymm(s, half), 1);
+        if (to_wide) {
+          code_.vpmovsxdq(kOther, Xmm(2 * s + half));
+          code_.vmovdqu(code_.ptr[to + 64 * half], kOther);
+          code_.vpmovsxdq(kOther, Xmm(15));
+          code_.vmovdqu(code_.ptr[to + 64 * half + 32], kOther);
+        } else {
+          // The low halves of four lanes.
+          code_.vshufps(Xmm(15), Xmm(2 * s + half), Xmm(15), 0x88);
+          code_.vmovdqu(code_.ptr[to + 16 * half], Xmm(15));
+        }
+      }
+    }
+  }
+
+  void store_integers(const Memory& to, Vec s, DType dtype, Part part) override {
+    const int bytes = byte_size(dtype);
+    if (part == Part::one) return v_.store_integers(to, s, 8 * bytes, part);
+    if (bytes >= 4) return v_.store_bytes(to, s);
+    // Lanes are within the narrow type, so that saturating changes none. Packing goes by halves of 128 bits.
+    if (dtype == DType::u16) {
+      code_.vpackusdw(kMask, ymm(s, 0), ymm(s, 1));
+    } else {
+      code_.vpackssdw(kMask, ymm(s, 0), ymm(s, 1));
+    }
+    code_.vpermq(kMask, kMask, 0xd8);
+    if (bytes == 2) return code_.vmovdqu(code_.ptr[to], kMask);
+    code_.vextracti128(Xmm(14), kMask, 1);
+    if (dtype == DType::s8) {
+      code_.vpacksswb(Xmm(15), Xmm(15), Xmm(14));
+    } else {
+      code_.vpackuswb(Xmm(15), Xmm(15), Xmm(14));
+    }
+    code_.vmovdqu(code_.ptr[to], Xmm(15));
+  }
+
+ private:
+  static Ymm ymm(Vec v, int half) { return Ymm(2 * v + half); }
+  static Xmm xmm(Vec v) { return Xmm(2 * v); }
+  Xbyak::Address signs(int lane_bits) { return assembler_.splat(std::uint64_t{1} << (lane_bits - 1), lane_bits / 8); }
+
+  void load_qwords(Vec d, const Memory& from, Part part) {
+    if (part != Part::tail) return v_.load_bytes(d, from);
+    for (int half = 0; half < kHalves; ++half) {
+      code_.vmovdqu(kMask, code_.ptr[code_.rbp + frame::kMasks + 32 * half]);
+      code_.vpmaskmovq(ymm(d, half), kMask, code_.ptr[from + 32 * half]);
+    }
+  }
+
+  void widen_words(const Ymm& d, const Xbyak::Operand& from, bool is_unsigned) {
+    is_unsigned ? code_.vpmovzxwd(d, from) : code_.vpmovsxwd(d, from);
+  }
+
+  void compare(const Ymm& d, const Ymm& a, const Ymm& b, std::uint8_t how, bool wide) {
+    wide ? code_.vcmppd(d, a, b, how) : code_.vcmpps(d, a, b, how);
+  }
+
+  void greater(const Ymm& d, const Ymm& a, const Ymm& b, bool wide) {
+    wide ? code_.vpcmpgtq(d, a, b) : code_.vpcmpgtd(d, a, b);
+  }
+
+  /// index = where kMask (keeps: where not): at.
+  void blend_index(const Ymm& index, const IndexSource& at, int half, bool keeps, bool wide) {
+    if (at.memory == nullptr) {
+      const Ymm a = ymm(at.vec, half);
+      blend(index, keeps ? a : index, keeps ? index : a, wide);
+    } else if (keeps) {
+      code_.vmovdqu(kOther, code_.ptr[*at.memory]);
+      blend(index, kOther, index, wide);
+    } else {
+      blend(index, index, code_.ptr[*at.memory], wide);
+    }
+  }
+
+  /// d = where kMask: taken, else kept.
+  void blend(const Ymm& d, const Ymm& kept, const Xbyak::Operand& taken, bool wide) {
+    wide ? code_.vblendvpd(d, kept, taken, kMask) : code_.vblendvps(d, kept, taken, kMask);
+  }
+
+  void beaten_by_float(const ExtremeRule& rule, bool wide, const Ymm& best, const Ymm& x) {
+    if (rule.last) {
+      compare(kMask, x, best, rule.greatest ? predicate::kGreaterEqual : predicate::kLessEqual, wide);
+      compare(kOther, x, x, predicate::kUnordered, wide);
+      code_.vorps(kMask, kMask, kOther);
+    } else {
+      compare(kMask, x, best, rule.greatest ? predicate::kGreaterOrUnordered : predicate::kLessOrUnordered, wide);
+      compare(kOther, best, best, predicate::kOrdered, wide);
+      code_.vandps(kMask, kMask, kOther);
+    }
+  }
+
+  const Ymm kOther{14}, kMask{15};
+};
+
+}  // namespace
+
+std::unique_ptr<ArgVectors> make_avx2_arg_vectors(VectorLayer& layer, Assembler& assembler) {
+  return std::make_unique<Avx2ArgVectors>(layer, assembler);
+}
+
+}  // namespace tenfold::jit

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/flat.hpp"
+
+#include <algorithm>
+
+namespace tenfold::schedule {
+namespace {
+
+using kernel::KernelSpec;
+
+/// A task moves at least this much, so that handing it out (0.2 us) stays below a hundredth of its time.
+constexpr std::int64_t kTaskBytes = 128 << 10;
+/// Vector levels are cut into whole pages of the narrowest elements.
+constexpr std::int64_t kVectorGrain = 4096;
+
+/// Lanes run where the output's elements are neighbours, else along the innermost level.
+int choose_vector_level(const KernelSpec& spec) {
+  const int last = static_cast<int>(spec.levels.size()) - 1;
+  for (int level = last; level >= 0; --level)
+    if (spec.outputs[0].strides[static_cast<std::size_t>(level)] == 1) return level;
+  return last;
+}
+
+std::int64_t bytes_per_element(const KernelSpec& spec) {
+  std::int64_t bytes = 0;
+  for (const kernel::Operand& operand : spec.inputs) bytes += byte_size(operand.dtype);
+  for (const kernel::Operand& operand : spec.outputs) bytes += byte_size(operand.dtype);
+  return bytes;
+}
+
+}  // namespace
+
+Schedule choose_flat(const KernelSpec& spec, const target::Target& target) {
+  Schedule schedule;
+  schedule.isa = target.isa;
+  schedule.nest = Nest::flat;
+  schedule.vector_level = choose_vector_level(spec);
+  int widest = 0;
+  for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level)
+    if (spec.levels[static_cast<std::size_t>(level)].extent > spec.levels[static_cast<std::size_t>(widest)].extent)
+      widest = level;
+  const std::int64_t extent = spec.levels[static_cast<std::size_t>(widest)].extent;
+  if (extent == 0) return schedule;
+  const std::int64_t unit_bytes =
+      std::max<std::int64_t>(1, kernel::kept_count(spec) / extent * bytes_per_element(spec));
+  const std::int64_t unit = widest == schedule.vector_level ? kVectorGrain : 1;
+  std::int64_t grain = std::max((extent - 1) / (4 * std::int64_t{target.cores}) + 1, (kTaskBytes - 1) / unit_bytes + 1);
+  grain = (grain + unit - 1) / unit * unit;
+  if (grain < extent) schedule.tile = {widest, grain};
+  return schedule;
+}
+
+Status check_flat(const KernelSpec& spec, const Schedule& schedule) {
+  const auto broken = [](const std::string& what) { return Status(Code::internal_error, "schedule: " + what); };
+  const int levels = static_cast<int>(spec.levels.size());
+  if (schedule.nest != Nest::flat) return broken("an elementwise kernel is not in the flat nest");
+  if (schedule.isa == target::Isa::reference) return {Code::unsupported_target, "the reference target has no kernels"};
+  if (levels > kernel::kMaxLevels) return broken("too many levels");
+  if (schedule.vector_level < 0 || schedule.vector_level >= levels) return broken("no such vector level");
+  if (schedule.split.level >= 0) return broken("an elementwise kernel is split");
+  if (spec.inputs.size() > static_cast<std::size_t>(kernel::kMaxInputs) ||
+      spec.outputs.size() > static_cast<std::size_t>(kernel::kMaxOutputs))
+    return {Code::unsupported_shape, "kernels have at most " + std::to_string(kernel::kMaxInputs) + " inputs and " +
+                                         std::to_string(kernel::kMaxOutputs) + " outputs; this one has " +
+                                         std::to_string(spec.inputs.size()) + " and " +
+                                         std::to_string(spec.outputs.size())};
+  return {};
+}
+
+}  // namespace tenfold::schedule

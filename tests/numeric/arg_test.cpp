@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arg-max and arg-min, alone and beside the extreme of the same tensor (one kernel, two outputs), of every dtype:
+// random shapes, axes and layouts, and NaNs, ties and extremes at every position, natively on every level of the
+// machine and emulated on the others, against the reference evaluator. Everything must be equal to the bit.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "compile/compile.hpp"
+#include "emulated_run.hpp"
+#include "emulator/emulator.hpp"
+#include "graph/eval/eval.hpp"
+#include "graph/pass/pass.hpp"
+#include "guarded_buffer.hpp"
+#include "prepared_case.hpp"
+#include "settings.hpp"
+#include "subjects.hpp"
+
+namespace tenfold::numeric {
+namespace {
+
+constexpr DType kAllTypes[] = {DType::f32, DType::f64, DType::bf16, DType::f16, DType::s8,  DType::u8,     DType::s16,
+                               DType::u16, DType::s32, DType::u32,  DType::s64, DType::u64, DType::boolean};
+constexpr std::int64_t kSizes[] = {1,  2,  3,  4,  5,  7,  8,  9,  15, 16,  17,  18,  23,  24, 31,
+                                   32, 33, 34, 47, 48, 49, 63, 64, 65, 127, 128, 129, 200, 257};
+constexpr std::int64_t kMostElements = 30'000;
+
+struct ArgCase {
+  TensorDesc in, index, extreme;
+  std::int64_t axis = 0;
+  bool greatest = true, last = false;
+  bool beside = false;         ///< the extreme is wanted too
+  bool extreme_first = false;  ///< its op comes first
+
+  graph::Graph graph() const;
+  std::string text() const;
+};
+
+graph::Op reduction(const ArgCase& c, bool is_index) {
+  const TensorDesc& out = is_index ? c.index : c.extreme;
+  graph::Op op;
+  op.id = is_index ? 1 : 2;
+  op.dialect = graph::Dialect::core;
+  op.kind = is_index ? "arg_reduce" : "reduce";
+  const bool keep = out.shape.size() == c.in.shape.size();
+  if (is_index) {
+    op.attributes = {{"mode", std::string(c.greatest ? "argmax" : "argmin")},
+                     {"axis", c.axis},
+                     {"keep_dims", keep},
+                     {"select_last", c.last}};
+  } else {
+    op.attributes = {
+        {"reduction", std::string(c.greatest ? "max" : "min")}, {"axes", Dims{c.axis}}, {"keep_dims", keep}};
+  }
+  op.inputs = {0};
+  return op;
+}
+
+graph::Graph ArgCase::graph() const {
+  graph::Graph g;
+  const auto add_value = [&g](const TensorDesc& desc) {
+    graph::Value value;
+    value.id = static_cast<std::int64_t>(g.values.size());
+    value.dtype = desc.dtype;
+    value.ranked = true;
+    value.shape = desc.shape;
+    value.strides = desc.strides == row_major_strides(desc.shape) ? Dims() : desc.strides;
+    g.values.push_back(value);
+    return static_cast<graph::ValueId>(g.values.size() - 1);
+  };
+  add_value(in);
+  const auto add_op = [&](bool is_index) {
+    graph::Op op = reduction(*this, is_index);
+    op.outputs = {add_value(is_index ? index : extreme)};
+    g.ops.push_back(op);
+  };
+  if (beside && extreme_first) add_op(false);
+  add_op(true);
+  if (beside && !extreme_first) add_op(false);
+  graph::connect(g);
+  return g;
+}
+
+std::string list(const Dims& dims) {
+  std::string text = "[";
+  for (const std::int64_t dim : dims) text += std::to_string(dim) + " ";
+  return text + "]";
+}
+
+std::string ArgCase::text() const {
+  return std::string(greatest ? "argmax " : "argmin ") + (last ? "last " : "first ") +
+         (beside ? extreme_first ? "after the extreme " : "before the extreme " : "") +
+         std::string(to_string(in.dtype)) + " " + list(in.shape) + " strides " + list(in.strides) + " axis " +
+         std::to_string(axis) + " gives " + std::string(to_string(index.dtype)) + " " + list(index.shape) +
+         " strides " + list(index.strides);
+}
+
+/// Row-major, or with gaps between and after the elements of a row.
+Dims drawn_strides(const Dims& shape, std::mt19937_64& random) {
+  Dims strides = row_major_strides(shape);
+  if (shape.empty() || random() % 3 != 0) return strides;
+  const std::int64_t gap = static_cast<std::int64_t>(random() % 3);
+  std::int64_t at = 1 + static_cast<std::int64_t>(random() % 2);
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    strides[i] = at;
+    at = at * std::max<std::int64_t>(1, shape[i]) + gap;
+  }
+  return strides;
+}
+
+Dims without(Dims shape, std::int64_t axis, bool keep) {
+  if (keep) {
+    shape[static_cast<std::size_t>(axis)] = 1;
+  } else {
+    shape.erase(shape.begin() + axis);
+  }
+  return shape;
+}
+
+ArgCase draw(DType dtype, std::mt19937_64& random) {
+  ArgCase c;
+  c.in.dtype = c.extreme.dtype = dtype;
+  c.index.dtype = random() % 3 == 0 ? DType::s32 : DType::s64;
+  const std::size_t rank = 1 + random() % 4;
+  std::int64_t elements = 1;
+  for (std::size_t dim = 0; dim < rank; ++dim) {
+    std::int64_t size = kSizes[random() % std::size(kSizes)];
+    if (elements * size > kMostElements) size = 3;
+    elements *= size;
+    c.in.shape.push_back(size);
+  }
+  c.axis = static_cast<std::int64_t>(random() % rank);
+  c.greatest = random() % 2 == 0;
+  c.last = random() % 2 == 0;
+  c.beside = random() % 2 == 0;
+  c.extreme_first = random() % 2 == 0;
+  c.index.shape = without(c.in.shape, c.axis, random() % 2 == 0);
+  c.extreme.shape = without(c.in.shape, c.axis, random() % 2 == 0);
+  c.in.strides = drawn_strides(c.in.shape, random);
+  c.index.strides = drawn_strides(c.index.shape, random);
+  c.extreme.strides = drawn_strides(c.extreme.shape, random);
+  return c;
+}
+
+/// The value that arg-max, or arg-min, wants least.
+void put_worst(const ArgCase& c, std::byte* data, std::int64_t at) {
+  const int size = byte_size(c.in.dtype);
+  const DTypeKind kind = row(c.in.dtype).kind;
+  if (is_floating(c.in.dtype)) return graph::store_real(c.in.dtype, data, at, c.greatest ? -INFINITY : INFINITY);
+  std::uint64_t bits = c.greatest ? 0 : kind == DTypeKind::boolean ? 1 : ~std::uint64_t{0};
+  if (kind == DTypeKind::signed_integer) bits = (std::uint64_t{1} << (8 * size - 1)) - (c.greatest ? 0 : 1);
+  std::memcpy(data + at * size, &bits, static_cast<std::size_t>(size));
+}
+
+enum class Fill { any, few, worst, ordered };
+
+void fill_input(const ArgCase& c, std::byte* data, std::mt19937_64& random) {
+  const Fill fill = static_cast<Fill>(random() % 4);
+  const int size = byte_size(c.in.dtype);
+  const bool nans = random() % 3 == 0;
+  std::uint64_t counted = random();
+  for (const std::int64_t at : element_offsets(c.in)) {
+    const std::uint64_t bits = random();
+    counted += fill == Fill::ordered ? 1 : 0;
+    if (fill == Fill::worst && bits % 61 != 0) {
+      put_worst(c, data, at);
+    } else if (is_floating(c.in.dtype)) {
+      // Few different ones make ties, zeros of both signs among them.
+      double value = fill == Fill::few ? static_cast<double>(bits % 3) - 1 : static_cast<double>(bits >> 40);
+      if ((bits & 1) != 0) value = -value;
+      if (fill == Fill::ordered) value = static_cast<double>(counted % 1024);
+      if (bits % 211 == 3) value = (bits & 1024) != 0 ? INFINITY : -INFINITY;
+      if (nans && bits % 199 == 5) value = (bits & 1024) != 0 ? NAN : -NAN;
+      graph::store_real(c.in.dtype, data, at, value);
+    } else if (c.in.dtype == DType::boolean) {
+      data[at] = static_cast<std::byte>(bits & 1);
+    } else {
+      // Beyond 2^53 two neighbours are one double; ties of the few.
+      std::uint64_t value = fill == Fill::few ? bits % 3 - 1 : bits;
+      if (fill == Fill::ordered) value = (std::uint64_t{1} << 62) + counted % 256;
+      std::memcpy(data + at * size, &value, static_cast<std::size_t>(size));
+    }
+  }
+}
+
+std::size_t bytes_of(const TensorDesc& desc) { return static_cast<std::size_t>(span_bytes(desc).value()); }
+
+/// What the reference evaluator says.
+struct Expected {
+  std::vector<std::byte> index, extreme;
+};
+
+class ArgReductions : public ::testing::TestWithParam<DType> {
+ protected:
+  void SetUp() override {
+    if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  }
+
+  static std::vector<std::byte> solve(const ArgCase& c, bool is_index, const std::byte* data) {
+    const TensorDesc& desc = is_index ? c.index : c.extreme;
+    std::vector<std::byte> expected(bytes_of(desc) + 8);
+    const graph::ConstTensor in{c.in, data};
+    const graph::MutableTensor out{desc, expected.data()};
+    const Status solved = graph::evaluate_op(reduction(c, is_index), {&in, 1}, {&out, 1});
+    EXPECT_TRUE(solved.ok()) << solved.message();
+    return expected;
+  }
+
+  void check(const ArgCase& c, const GuardedBuffer& input, GuardedBuffer::Guard guard, const std::string& where) {
+    Expected expected{solve(c, true, input.data()), {}};
+    if (c.beside) expected.extreme = solve(c, false, input.data());
+    graph::Graph core = c.graph();
+    const Status passes = graph::run_pipeline(core);
+    ASSERT_TRUE(passes.ok()) << passes.message() << "\n" << where;
+    for (const target::Isa isa : all_levels()) {
+      GuardedBuffer index(bytes_of(c.index), guard), extreme(c.beside ? bytes_of(c.extreme) : 1, guard);
+      const std::string at_level = std::string(target::to_string(isa)) + "\n" + where;
+      ASSERT_EQ(run(c, core, isa, input, index, extreme), "") << at_level;
+      ASSERT_EQ(difference(c.index, expected.index.data(), index), "") << "of the index, " << at_level;
+      if (!c.beside) continue;
+      ASSERT_EQ(difference(c.extreme, expected.extreme.data(), extreme), "") << "of the extreme, " << at_level;
+    }
+  }
+
+  static std::string difference(const TensorDesc& desc, const std::byte* expected, const GuardedBuffer& got) {
+    const int size = byte_size(desc.dtype);
+    for (const std::int64_t at : element_offsets(desc))
+      if (std::memcmp(expected + at * size, got.data() + at * size, static_cast<std::size_t>(size)) != 0)
+        return "element at " + std::to_string(at) + " is " +
+               std::to_string(graph::load_real(desc.dtype, got.data(), at)) + ", expected " +
+               std::to_string(graph::load_real(desc.dtype, expected, at));
+    return got.canary_intact() ? "" : "bytes beside the output were written";
+  }
+
+  std::string run(const ArgCase& c, const graph::Graph& core, target::Isa isa, const GuardedBuffer& input,
+                  GuardedBuffer& index, GuardedBuffer& extreme) {
+    target::Target target = target::host().ok() ? target::host().value() : target::Target{};
+    target.isa = isa;
+    const Result<compiler::Compiled> compiled = compiler::compile(core, target);
+    if (!compiled.ok()) return compiled.status().message();
+    if (compiled.value().regions.size() != 1) return "not one region";
+    const compiler::RegionReport& region = compiled.value().regions[0];
+    if (region.kind != compiler::RegionReport::Kind::kernel || region.kernels.size() != 1)
+      return "not one kernel: " + region.reason;
+    const bool native = std::ranges::count(native_levels(), isa) > 0;
+    ++summary_[std::string(target::to_string(isa)) + (native ? " " : " emulated ") +
+               std::string(schedule::to_string(region.kernels[0].schedule.nest)) + (c.beside ? " of two" : "")];
+    const std::size_t outputs = c.beside ? 2 : 1;
+    // Outputs are in the order of production.
+    GuardedBuffer* order[] = {&index, &extreme};
+    if (c.beside && c.extreme_first) std::swap(order[0], order[1]);
+    Status status;
+    if (native) {
+      const void* const in = input.data();
+      void* const out[] = {order[0]->data(), order[1]->data()};
+      status = runtime::run(compiled.value().program, {&in, 1}, {out, outputs}, nullptr, 1);
+    } else {
+      const Bytes in{const_cast<std::byte*>(input.data()), input.size()};
+      const Bytes out[] = {{order[0]->data(), order[0]->size()}, {order[1]->data(), order[1]->size()}};
+      status = emulated_run(compiled.value().program, isa, {&in, 1}, {out, outputs});
+    }
+    return status.ok() ? "" : status.message();
+  }
+
+  void print(std::uint64_t cases) const {
+    std::string line;
+    for (const auto& [key, count] : summary_) line += " " + key + " " + std::to_string(count) + ",";
+    std::printf("%llu cases of %s:%s seed %llu\n", static_cast<unsigned long long>(cases),
+                std::string(to_string(GetParam())).c_str(), line.c_str(), static_cast<unsigned long long>(test_seed()));
+  }
+
+  std::map<std::string, std::int64_t> summary_;
+};
+
+TEST_P(ArgReductions, AgreeWithTheReference) {
+  std::uint64_t index = 0;
+  for (std::int64_t i = 0; i < scaled_cases(250) && !HasFatalFailure(); ++i, ++index) {
+    if (only_case().value_or(index) != index) continue;
+    std::mt19937_64 random(case_seed(test_name(), index));
+    const ArgCase c = draw(GetParam(), random);
+    const auto guard = index % 2 == 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
+    GuardedBuffer input(bytes_of(c.in), guard);
+    fill_input(c, input.data(), random);
+    check(c, input, guard, c.text() + "\n" + repeat_line(test_name(), index));
+  }
+  print(index);
+}
+
+/// One kind of element stands at `first` of the axis and again at `second`; all others are the worst there is.
+struct Planted {
+  double value = 0;
+  std::int64_t first = 0, second = 0;
+};
+
+/// A row of `extent`, or a matrix of as many rows and `columns` columns in which column k has it k further on.
+ArgCase planted_case(DType dtype, std::int64_t extent, std::int64_t columns) {
+  ArgCase c;
+  c.in = {dtype, columns > 0 ? Dims{extent, columns} : Dims{extent}, {}};
+  c.in.strides = row_major_strides(c.in.shape);
+  c.index = {DType::s64, without(c.in.shape, 0, false), {}};
+  c.index.strides = row_major_strides(c.index.shape);
+  c.extreme = {dtype, c.index.shape, c.index.strides};
+  c.beside = true;
+  return c;
+}
+
+void plant(const ArgCase& c, const Planted& planted, std::byte* data) {
+  const std::int64_t extent = c.in.shape[0], columns = c.in.shape.size() > 1 ? c.in.shape[1] : 1;
+  for (std::int64_t at = 0; at < extent * columns; ++at) put_worst(c, data, at);
+  for (std::int64_t column = 0; column < columns; ++column)
+    for (const std::int64_t row : {planted.first, planted.second}) {
+      const std::int64_t at = (row + column) % extent * columns + column;
+      if (is_floating(c.in.dtype)) {
+        graph::store_real(c.in.dtype, data, at, planted.value);
+      } else {
+        // Not the worst, for either of arg-max and arg-min.
+        std::memset(data + at * byte_size(c.in.dtype), c.in.dtype == DType::boolean ? (c.greatest ? 1 : 0) : 1,
+                    static_cast<std::size_t>(byte_size(c.in.dtype)));
+      }
+    }
+}
+
+TEST_P(ArgReductions, FindANaNATieOrAnExtremeAtEveryPosition) {
+  // A NaN beats everything; a zero of either sign, an infinity and a plain number beat the worst.
+  const double values[] = {NAN, -NAN, 0.0, -0.0, 3.0, INFINITY, -INFINITY};
+  std::uint64_t cases = 0;
+  // Two unrolled steps of the widest vector and what is left; three sweeps of four rows over two records and a tail.
+  for (const auto& [extent, columns] : {std::pair<std::int64_t, std::int64_t>{75, 0}, {15, 37}, {27, 37}}) {
+    for (std::int64_t first = 0; first < extent && !HasFatalFailure(); ++first) {
+      for (const std::int64_t second : {first, (first + 1) % extent, (first + 16) % extent, extent - 1}) {
+        ArgCase c = planted_case(GetParam(), extent, columns);
+        c.greatest = (first + second) % 3 != 0;
+        c.last = cases % 2 == 0;
+        c.beside = cases % 4 < 2;
+        const Planted planted{values[cases % std::size(values)], first, second};
+        const auto guard = cases % 8 < 4 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
+        GuardedBuffer input(bytes_of(c.in), guard);
+        plant(c, planted, input.data());
+        check(c, input, guard,
+              c.text() + " value " + std::to_string(planted.value) + " at " + std::to_string(first) + " and " +
+                  std::to_string(second));
+        ++cases;
+      }
+    }
+  }
+  print(cases);
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, ArgReductions, ::testing::ValuesIn(kAllTypes),
+                         [](const auto& type) { return std::string(to_string(type.param)); });
+
+}  // namespace
+}  // namespace tenfold::numeric

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Elementwise ops as kernels: every function of core.map, casts and select in every dtype, with random shapes that
+// broadcast, strides, data and attributes; natively on the levels of the machine, emulated on the others; against the
+// reference evaluator within its stated bounds, and equal bits on all levels.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "compile/compile.hpp"
+#include "emulated_run.hpp"
+#include "emulator/emulator.hpp"
+#include "graph/eval/bound.hpp"
+#include "graph/eval/eval.hpp"
+#include "graph/eval/functions.hpp"
+#include "graph/pass/pass.hpp"
+#include "guarded_buffer.hpp"
+#include "prepared_case.hpp"
+#include "settings.hpp"
+#include "subjects.hpp"
+
+namespace tenfold::numeric {
+namespace {
+
+constexpr DType kAllTypes[] = {DType::f32, DType::f64, DType::bf16, DType::f16, DType::s8,  DType::u8,     DType::s16,
+                               DType::u16, DType::s32, DType::u32,  DType::s64, DType::u64, DType::boolean};
+constexpr std::int64_t kSizes[] = {0, 1, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 65, 257};
+constexpr std::int64_t kMostElements = 1200;
+/// Their results are booleans, whatever goes in.
+const std::set<std::string> kComparisons{"equal", "greater", "greater_equal", "less", "less_equal", "isnan", "isinf"};
+const std::set<std::string> kLogic{"and", "or", "xor", "not"};
+/// Functions without a kernel, as docs/numerics.md says.
+bool may_run_on_the_reference(const std::string& function, DType dtype) {
+  if (function == "mod") return is_floating(dtype);
+  if (function == "pow") return !is_floating(dtype);
+  if (dtype != DType::f64) return false;
+  static const std::set<std::string> kNarrowOnly{"cos", "sin", "tan", "erf", "gelu_erf", "pow"};
+  return kNarrowOnly.contains(function);
+}
+
+struct Operand {
+  TensorDesc desc;
+  std::unique_ptr<GuardedBuffer> data;
+};
+
+/// One op, its operands filled, and the reference's answer.
+struct Drawn {
+  graph::Graph graph;
+  std::string text;
+  std::vector<Operand> inputs;
+  TensorDesc out;
+  std::vector<std::byte> expected;
+  std::vector<double> bounds;  ///< row-major; empty: all 0
+};
+
+std::string text_of(const TensorDesc& desc) {
+  std::string text = std::string(to_string(desc.dtype)) + "[";
+  for (const std::int64_t dim : desc.shape) text += std::to_string(dim) + " ";
+  text += "]:[";
+  for (const std::int64_t stride : desc.strides) text += std::to_string(stride) + " ";
+  return text + "]";
+}
+
+/// Row-major; in one case of three with gaps, in one of six with the dims in another order.
+Dims drawn_strides(const Dims& shape, std::mt19937_64& random) {
+  std::vector<std::size_t> order(shape.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  if (random() % 6 == 0) std::shuffle(order.begin(), order.end(), random);
+  const bool gaps = random() % 3 == 0;
+  std::int64_t at = gaps ? 1 + static_cast<std::int64_t>(random() % 2) : 1;
+  Dims strides(shape.size());
+  for (std::size_t i = order.size(); i-- > 0;) {
+    strides[order[i]] = at;
+    at = at * std::max<std::int64_t>(1, shape[order[i]]) + (gaps ? static_cast<std::int64_t>(random() % 3) : 0);
+  }
+  return strides;
+}
+
+Dims drawn_shape(std::mt19937_64& random) {
+  Dims shape;
+  std::int64_t elements = 1;
+  for (std::uint64_t rank = random() % 5; rank > 0; --rank) {
+    std::int64_t size = kSizes[random() % std::size(kSizes)];
+    if (elements * size > kMostElements) size = 2;
+    elements *= std::max<std::int64_t>(1, size);
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+/// A shape that broadcasts to `shape`: leading dims left out, others 1.
+Dims drawn_part(const Dims& shape, std::mt19937_64& random) {
+  if (random() % 2 == 0) return shape;
+  Dims part(shape.begin() + static_cast<std::ptrdiff_t>(shape.empty() ? 0 : random() % (shape.size() + 1)),
+            shape.end());
+  for (std::int64_t& dim : part)
+    if (random() % 3 == 0) dim = 1;
+  return part;
+}
+
+void store_drawn(DType dtype, std::byte* data, std::int64_t at, std::mt19937_64& random) {
+  const std::uint64_t bits = random();
+  const int size = byte_size(dtype);
+  if (dtype == DType::boolean) {
+    data[at] = static_cast<std::byte>(bits & 1);
+  } else if (!is_floating(dtype)) {
+    static constexpr std::uint64_t kEdges[] = {0, 1, 2, ~0ULL, 0x80, 0x8000, 0x80000000, 1ULL << 63, ~0ULL >> 1, 7};
+    const std::uint64_t value = bits % 5 == 0  ? kEdges[(bits >> 8) % std::size(kEdges)]
+                                : bits % 5 < 3 ? bits % 201 - 100
+                                               : bits;
+    std::memcpy(data + at * size, &value, static_cast<std::size_t>(size));
+  } else if (bits % 8 == 0) {
+    static const double kSpecial[] = {0.0, -0.0, NAN,   INFINITY, -INFINITY, 0.5, -0.5,
+                                      1.5, 2.5,  1e-40, -1e-320,  3e38,      1.0, -1.0};
+    graph::store_real(dtype, data, at, kSpecial[(bits >> 8) % std::size(kSpecial)]);
+  } else if (bits % 8 == 1) {
+    const std::uint64_t pattern = random();
+    std::memcpy(data + at * size, &pattern, static_cast<std::size_t>(size));
+  } else {
+    const double magnitude = std::ldexp(static_cast<double>(bits >> 11) * 0x1p-53, static_cast<int>(random() % 12) - 5);
+    graph::store_real(dtype, data, at, (bits & 16) != 0 ? -magnitude : magnitude);
+  }
+}
+
+graph::Value value_of(const TensorDesc& desc, std::size_t id) {
+  graph::Value value;
+  value.id = static_cast<std::int64_t>(id);
+  value.dtype = desc.dtype;
+  value.ranked = true;
+  value.shape = desc.shape;
+  value.strides = desc.strides;
+  return value;
+}
+
+/// An op of that kind: inputs of `dtypes` that broadcast together.
+Result<Drawn> draw(graph::Op op, const std::vector<DType>& dtypes, DType to, GuardedBuffer::Guard guard,
+                   std::mt19937_64& random) {
+  Drawn drawn;
+  const Dims shape = drawn_shape(random);
+  drawn.out = {to, shape, drawn_strides(shape, random)};
+  const std::size_t whole = random() % dtypes.size();
+  for (std::size_t i = 0; i < dtypes.size(); ++i) {
+    TensorDesc desc{dtypes[i], i == whole ? shape : drawn_part(shape, random), {}};
+    desc.strides = drawn_strides(desc.shape, random);
+    drawn.graph.values.push_back(value_of(desc, i));
+    op.inputs.push_back(static_cast<graph::ValueId>(i));
+    drawn.text += text_of(desc) + " ";
+    drawn.inputs.push_back(
+        {desc, std::make_unique<GuardedBuffer>(static_cast<std::size_t>(span_bytes(desc).value()), guard)});
+    std::fill_n(drawn.inputs.back().data->data(), drawn.inputs.back().data->size(), std::byte{0xff});
+    for (const std::int64_t at : element_offsets(desc))
+      store_drawn(dtypes[i], drawn.inputs.back().data->data(), at, random);
+  }
+  op.dialect = graph::Dialect::core;
+  op.outputs = {static_cast<graph::ValueId>(dtypes.size())};
+  drawn.graph.values.push_back(value_of(drawn.out, dtypes.size()));
+  drawn.graph.ops.push_back(std::move(op));
+  graph::connect(drawn.graph);
+  drawn.text += "-> " + text_of(drawn.out);
+
+  std::vector<graph::ConstTensor> ins;
+  for (const Operand& input : drawn.inputs) ins.push_back({input.desc, input.data->data()});
+  drawn.expected.resize(static_cast<std::size_t>(span_bytes(drawn.out).value()));
+  const graph::MutableTensor out{drawn.out, drawn.expected.data()};
+  std::vector<std::vector<double>> bounds;
+  Status status = graph::evaluate_with_bounds(drawn.graph, ins, {&out, 1}, bounds);
+  if (!status.ok()) return status;
+  if (!bounds.empty()) drawn.bounds = std::move(bounds[0]);
+  return drawn;
+}
+
+/// Empty when `got` is right.
+std::string judge(const Drawn& drawn, const std::byte* got) {
+  const DType dtype = drawn.out.dtype;
+  const auto size = static_cast<std::size_t>(byte_size(dtype));
+  std::size_t position = 0;
+  for (const std::int64_t at : element_offsets(drawn.out)) {
+    const double bound = drawn.bounds.empty() ? 0 : drawn.bounds[position];
+    ++position;
+    const std::byte* const want = drawn.expected.data() + static_cast<std::size_t>(at) * size;
+    const std::byte* const have = got + static_cast<std::size_t>(at) * size;
+    if (std::memcmp(want, have, size) == 0) continue;
+    const double a = graph::load_real(dtype, want, 0), b = graph::load_real(dtype, have, 0);
+    if (is_floating(dtype) && !std::isnan(b) && graph::agree(dtype, a, b, bound)) continue;
+    char text[160];
+    std::snprintf(text, sizeof text, "element %zu is %.17g, expected %.17g within %g", position - 1, b, a, bound);
+    return text;
+  }
+  return "";
+}
+
+class Flat : public ::testing::TestWithParam<DType> {
+ protected:
+  static target::Target target_of(target::Isa isa) {
+    target::Target target = target::host().ok() ? target::host().value() : target::Target{};
+    target.isa = isa;
+    return target;
+  }
+
+  static std::vector<std::byte> gathered(const TensorDesc& desc, const std::byte* data) {
+    std::vector<std::byte> elements;
+    const int size = byte_size(desc.dtype);
+    for (const std::int64_t at : element_offsets(desc))
+      elements.insert(elements.end(), data + at * size, data + (at + 1) * size);
+    return elements;
+  }
+
+  /// Runs the op on every level. `label` is what the summary counts it under.
+  void check(graph::Op op, const std::vector<DType>& dtypes, DType to, const std::string& label, bool must_be_kernel,
+             std::mt19937_64& random) {
+    const auto guard = random() % 2 == 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
+    const Result<Drawn> made = draw(std::move(op), dtypes, to, guard, random);
+    ASSERT_TRUE(made.ok()) << made.status().message() << "\n" << label;
+    const Drawn& drawn = made.value();
+    const std::string where = label + " " + drawn.text + "\n" + repeat_line(test_name(), index_);
+    graph::Graph core = drawn.graph;
+    const Status passes = graph::run_pipeline(core);
+    ASSERT_TRUE(passes.ok()) << passes.message() << "\n" << where;
+    std::vector<std::byte> first;
+    for (const target::Isa isa : all_levels()) {
+      const bool native = std::ranges::count(native_levels(), isa) > 0;
+      if (!native && index_ % kEmulatedEvery != 0) continue;
+      GuardedBuffer output(static_cast<std::size_t>(span_bytes(drawn.out).value()), guard);
+      ASSERT_EQ(run(core, isa, native, drawn, output, label, must_be_kernel), "") << where;
+      ASSERT_TRUE(output.canary_intact()) << "bytes beside the output were written\n" << where;
+      ASSERT_EQ(judge(drawn, output.data()), "") << target::to_string(isa) << (native ? "" : " emulated") << "\n"
+                                                 << where;
+      const std::vector<std::byte> elements = gathered(drawn.out, output.data());
+      if (first.empty()) first = elements;
+      ASSERT_EQ(elements, first) << target::to_string(isa) << " gives other bits\n" << where;
+    }
+  }
+
+  std::string run(const graph::Graph& core, target::Isa isa, bool native, const Drawn& drawn, GuardedBuffer& output,
+                  const std::string& label, bool must_be_kernel) {
+    const Result<compiler::Compiled> compiled = compiler::compile(core, target_of(isa));
+    if (!compiled.ok()) return compiled.status().message();
+    for (const compiler::RegionReport& region : compiled.value().regions) {
+      if (must_be_kernel && region.kind == compiler::RegionReport::Kind::reference)
+        return "no kernel: " + region.reason;
+      if (region.kind == compiler::RegionReport::Kind::reference) on_reference_.insert(label);
+      ++kinds_[static_cast<int>(region.kind)];
+    }
+    std::vector<const void*> ins;
+    std::vector<Bytes> in_bytes;
+    for (const Operand& input : drawn.inputs) {
+      ins.push_back(input.data->data());
+      in_bytes.push_back({input.data->data(), input.data->size()});
+    }
+    void* const out = output.data();
+    const Bytes out_bytes{output.data(), output.size()};
+    const Status status = native ? runtime::run(compiled.value().program, ins, {&out, 1}, nullptr, 1)
+                                 : emulated_run(compiled.value().program, isa, in_bytes, {&out_bytes, 1});
+    return status.ok() ? "" : status.message();
+  }
+
+  /// Calls `act` for each case of its own random numbers, `count` (times TENFOLD_TEST_CASES) in all.
+  template <class Act>
+  void each(std::int64_t count, const Act& act) {
+    for (std::int64_t i = 0; i < scaled_cases(count) && !HasFatalFailure(); ++i, ++index_) {
+      if (only_case().value_or(index_) != index_) continue;
+      std::mt19937_64 random(case_seed(test_name(), index_));
+      act(random);
+    }
+  }
+
+  void TearDown() override {
+    std::string reference;
+    for (const std::string& label : on_reference_) reference += " " + label;
+    std::printf("%llu cases: %lld kernels, %lld on the reference (%s ), seed %llu\n",
+                static_cast<unsigned long long>(index_), static_cast<long long>(kinds_[0]),
+                static_cast<long long>(kinds_[1]), reference.c_str(), static_cast<unsigned long long>(test_seed()));
+  }
+
+  /// Emulation is slow: of the levels that the machine lacks, every third case.
+  static constexpr std::uint64_t kEmulatedEvery = 3;
+  std::uint64_t index_ = 0;
+  std::array<std::int64_t, 3> kinds_{};
+  std::set<std::string> on_reference_;
+};
+
+std::vector<graph::NamedAttribute> drawn_attributes(const std::string& function, std::mt19937_64& random) {
+  static constexpr double kNumbers[] = {0.1F, 1, 0.5, 2, 1.5, 0.25, 3};
+  const auto number = [&random] { return kNumbers[random() % std::size(kNumbers)]; };
+  std::vector<graph::NamedAttribute> attributes{{"function", function}};
+  attributes.push_back({"alpha", number()});
+  attributes.push_back({"beta", number()});
+  attributes.push_back({"gamma", number()});
+  // Clip with attributes is Clamp.
+  if (function == "clamp") attributes.push_back({"min", -number()});
+  if (function == "clamp") attributes.push_back({"max", number()});
+  if (function == "mod") attributes.push_back({"fmod", random() % 2 == 0});
+  if (function == "bit_shift") attributes.push_back({"direction", std::string(random() % 2 == 0 ? "LEFT" : "RIGHT")});
+  if (function == "isinf" && random() % 2 == 0) attributes.push_back({"detect_negative", false});
+  return attributes;
+}
+
+bool applies(const graph::FunctionRow& row, DType dtype) {
+  const std::string name(row.name);
+  if (kLogic.contains(name)) return dtype == DType::boolean;
+  if (dtype == DType::boolean)
+    return name == "equal" || name == "identity" || name == "bitwise_not" || name == "max" || name == "min";
+  if (name == "bit_shift") return tenfold::row(dtype).kind == DTypeKind::unsigned_integer;
+  return is_floating(dtype) ? row.real != nullptr : row.integer != nullptr;
+}
+
+TEST_P(Flat, FunctionsAgreeWithTheReference) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  const DType dtype = GetParam();
+  for (const graph::FunctionRow& row : graph::all_functions()) {
+    const std::string name(row.name);
+    if (!applies(row, dtype)) continue;
+    each(24, [&](std::mt19937_64& random) {
+      graph::Op op;
+      op.kind = "map";
+      op.attributes = drawn_attributes(name, random);
+      const std::size_t most = std::min<std::size_t>(row.arity.most, random() % 8 == 0 ? 9 : 3);
+      const std::size_t count = row.arity.least + random() % (most - row.arity.least + 1);
+      const DType to = kComparisons.contains(name) || kLogic.contains(name) ? DType::boolean : dtype;
+      check(std::move(op), std::vector<DType>(count, dtype), to, name, !may_run_on_the_reference(name, dtype), random);
+    });
+  }
+}
+
+TEST_P(Flat, CastsAndSelectsAgreeWithTheReference) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  for (const DType to : kAllTypes)
+    each(15, [&](std::mt19937_64& random) {
+      graph::Op op;
+      op.kind = "cast";
+      check(std::move(op), {GetParam()}, to, "cast to " + std::string(to_string(to)), true, random);
+    });
+  each(60, [&](std::mt19937_64& random) {
+    graph::Op op;
+    op.kind = "select";
+    check(std::move(op), {DType::boolean, GetParam(), GetParam()}, GetParam(), "select", true, random);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, Flat, ::testing::ValuesIn(kAllTypes),
+                         [](const auto& type) { return std::string(to_string(type.param)); });
+
+}  // namespace
+}  // namespace tenfold::numeric

@@ -1,0 +1,673 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The layers of lane programs, one operation at a time: every operation on every type, with the destination and the
+// arguments being each other's vectors and constants in every place, against the definition of jit/lane.hpp; loads,
+// stores and broadcasts of every dtype, whole and of every tail, in buffers that end at pages that cannot be touched.
+// Each layer runs on the CPU where it can, and in the emulator.
+#include "jit/lane_layer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <sstream>
+
+#include "guarded_buffer.hpp"
+#include "jit/code.hpp"
+#include "settings.hpp"
+#include "tests/unit/jit/lane_interpreter.hpp"
+#ifdef TENFOLD_EMULATED
+#include "emulator/emulator.hpp"
+#endif
+
+namespace tenfold::numeric {
+namespace {
+
+using jit::lane_bytes;
+using jit::LaneLayer;
+using jit::LaneNode;
+using jit::LaneOp;
+using jit::LaneSource;
+using jit::LaneType;
+using jit::Memory;
+using jit::Part;
+using jit::Vec;
+using Random = std::mt19937_64;
+using Words = std::array<std::uint64_t, 3>;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The definition
+// ---------------------------------------------------------------------------------------------------------------------
+
+std::uint64_t low_bits(std::uint64_t x, int bytes) { return bytes == 4 ? x & 0xffff'ffff : x; }
+
+template <class T>
+T real(std::uint64_t x) {
+  if constexpr (sizeof(T) == 4)
+    return std::bit_cast<T>(static_cast<std::uint32_t>(x));
+  else
+    return std::bit_cast<T>(x);
+}
+template <class T>
+std::uint64_t bits(T x) {
+  if constexpr (sizeof(T) == 4)
+    return std::bit_cast<std::uint32_t>(x);
+  else
+    return std::bit_cast<std::uint64_t>(x);
+}
+
+constexpr std::size_t kMostLanes = 16;
+/// Arguments, or results, of one operation: by lane.
+using Lanes = std::array<Words, kMostLanes>;
+using Results = std::array<std::uint64_t, kMostLanes>;
+
+/// What the interpreter makes of `node`.
+Results defined(const LaneNode& node, const Lanes& lanes) {
+  const std::size_t bytes = static_cast<std::size_t>(lane_bytes(node.type));
+  const std::size_t result_bytes = static_cast<std::size_t>(lane_bytes(jit::result_type(node)));
+  jit::LaneProgram program;
+  std::array<std::array<std::byte, 8 * kMostLanes>, 3> packed{};
+  LaneNode last = node;
+  for (std::size_t arg = 0; arg < static_cast<std::size_t>(jit::arity(node.op)); ++arg) {
+    program.nodes.push_back({LaneOp::input, node.type, {-1, -1, -1}, arg});
+    last.args[arg] = static_cast<int>(arg);
+    for (std::size_t i = 0; i < kMostLanes; ++i) std::memcpy(packed[arg].data() + i * bytes, &lanes[i][arg], bytes);
+  }
+  program.results.push_back(static_cast<int>(program.nodes.size()));
+  program.nodes.push_back(last);
+  std::array<std::byte, 8 * kMostLanes> results{};
+  const void* const inputs[] = {packed[0].data(), packed[1].data(), packed[2].data()};
+  void* const outputs[] = {results.data()};
+  jit::interpret(program, kMostLanes, inputs, outputs);
+  Results unpacked{};
+  for (std::size_t i = 0; i < kMostLanes; ++i)
+    std::memcpy(&unpacked[i], results.data() + i * result_bytes, result_bytes);
+  return unpacked;
+}
+
+bool is_nan(LaneType type, std::uint64_t x) {
+  return type == LaneType::f32 ? std::isnan(real<float>(x)) : type == LaneType::f64 && std::isnan(real<double>(x));
+}
+
+/// Which NaN an operation of reals gives is left open; what moves bits about moves NaNs as they are.
+bool same(const LaneNode& node, std::uint64_t expected, std::uint64_t got) {
+  const LaneType type = jit::result_type(node);
+  const bool computes = jit::is_real(node.type) && !(node.op >= LaneOp::bit_and && node.op <= LaneOp::select);
+  return expected == got || (computes && is_nan(type, expected) && is_nan(type, got));
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Values
+// ---------------------------------------------------------------------------------------------------------------------
+
+enum class Role { value, mask, count };
+
+Role role(const LaneNode& node, int arg) {
+  if (node.op == LaneOp::select && arg == 0) return Role::mask;
+  const bool shifts = node.op >= LaneOp::shift_left_by && node.op <= LaneOp::shift_right_arithmetic_by;
+  return shifts && arg == 1 ? Role::count : Role::value;
+}
+
+template <class T>
+std::uint64_t draw_real(Random& random) {
+  using Limits = std::numeric_limits<T>;
+  constexpr double kFinite[] = {0,   1,   2,    0.5,    1.5,    2.5,   3.5,   1e5,          0x1p31 - 1,   0x1p31,
+                                3e9, 0.1, 5e18, 0x1p63, 0x1p64, 65504, 65520, 0x1p31 - 128, 0x1p31 - 0.5, 0x1p31 + 0.5};
+  const T limits[] = {Limits::min(),      Limits::denorm_min(), Limits::max(),           Limits::epsilon(),
+                      Limits::infinity(), Limits::quiet_NaN(),  Limits::signaling_NaN(), 1 / Limits::epsilon()};
+  const std::uint64_t sign = (random() & 1) << (8 * sizeof(T) - 1);
+  switch (random() % 5) {
+    case 0: return low_bits(random(), sizeof(T));
+    case 1: return bits(static_cast<T>(static_cast<double>(random() % 4000) / 4)) ^ sign;
+    case 2: {
+      const int exponent = 1 + static_cast<int>(random() % 70);
+      return bits(static_cast<T>(std::ldexp(static_cast<double>(random()) / 0x1p64, exponent))) ^ sign;
+    }
+    case 3: return bits(static_cast<T>(kFinite[random() % std::size(kFinite)])) ^ sign;
+    default: return bits(limits[random() % std::size(limits)]) ^ sign;
+  }
+}
+
+std::uint64_t draw_integer(int bytes, Random& random) {
+  const std::uint64_t special[] = {
+      0,           1,           ~std::uint64_t{0}, std::uint64_t{1} << 63, ~std::uint64_t{0} >> 1,
+      0x8000'0000, 0x7fff'ffff, 0xffff'ffff,       0x1'0000'0000,          7,
+      0x80,        0x8000};
+  const auto kind = random() % 3;
+  const std::uint64_t x = kind == 0   ? special[random() % std::size(special)]
+                          : kind == 1 ? random()
+                                      : random() >> (random() % 64);
+  return low_bits(x, bytes);
+}
+
+std::uint64_t draw(LaneType type, Role wanted, Random& random) {
+  const int bytes = lane_bytes(type);
+  if (wanted == Role::mask) return random() % 2 == 0 ? 0 : low_bits(~std::uint64_t{0}, bytes);
+  if (wanted == Role::count && random() % 2 == 0) return random() % (9 * static_cast<std::uint64_t>(bytes));
+  if (type == LaneType::f32) return draw_real<float>(random);
+  return type == LaneType::f64 ? draw_real<double>(random) : draw_integer(bytes, random);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Running
+// ---------------------------------------------------------------------------------------------------------------------
+
+struct Subject {
+  target::Isa isa;
+  bool emulated;
+};
+
+void PrintTo(const Subject& subject, std::ostream* out) {
+  *out << target::to_string(subject.isa) << (subject.emulated ? " emulated" : " on the CPU");
+}
+
+using VectorBytes = std::array<std::uint8_t, 64>;
+
+/// What emitted code sees at rdi; rbp points at the scratch.
+struct alignas(64) Block {
+  std::array<VectorBytes, 28> vectors{};
+  std::array<std::uint8_t, 4096> scratch{};
+  std::uint8_t* buffer = nullptr;
+  std::uint64_t count = 0;
+  std::array<std::uint64_t, 3> gprs{};  ///< rax, rcx, rdx at the end
+
+  std::uint64_t lane(Vec v, int i, int bytes) const {
+    std::uint64_t x = 0;
+    std::memcpy(&x, vectors[static_cast<std::size_t>(v)].data() + i * bytes, static_cast<std::size_t>(bytes));
+    return x;
+  }
+  void set_lane(Vec v, int i, int bytes, std::uint64_t x) {
+    std::memcpy(vectors[static_cast<std::size_t>(v)].data() + i * bytes, &x, static_cast<std::size_t>(bytes));
+  }
+};
+
+constexpr int kScratch = offsetof(Block, scratch);
+
+class LaneLayers : public ::testing::TestWithParam<Subject> {
+ protected:
+  void SetUp() override {
+#ifdef TENFOLD_EMULATED
+    if (GetParam().emulated && !emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+#else
+    if (GetParam().emulated) GTEST_SKIP() << "NOT RUN: built without the emulator";
+#endif
+    const Result<target::Target> host = target::host();
+    if (!GetParam().emulated && (!host.ok() || host.value().isa < GetParam().isa))
+      GTEST_SKIP() << "NOT RUN on the CPU, which has no " << target::to_string(GetParam().isa);
+    std::printf("seed %llu\n", static_cast<unsigned long long>(test_seed()));
+  }
+
+  /// Emits a function of what `body` emits, between reading all vectors from the block and writing them back.
+  template <class Body>
+  std::vector<std::uint8_t> emit(int lanes, const Body& body) {
+    jit::Assembler assembler;
+    Xbyak::CodeGenerator& c = assembler.code();
+    const auto layer = LaneLayer::make(assembler, GetParam().isa, lanes);
+    vectors_ = layer->vectors();
+    assembler.prologue();
+    c.lea(c.rbp, c.ptr[c.rdi + kScratch]);
+    for (Vec v = 0; v < vectors_; ++v) layer->reload(v, Memory(c.rdi) + 64 * v);
+    body(assembler, *layer);
+    for (Vec v = 0; v < vectors_; ++v) layer->spill(Memory(c.rdi) + 64 * v, v);
+    c.vzeroupper();
+    assembler.epilogue();
+    Result<std::vector<std::uint8_t>> code = assembler.finish();
+    EXPECT_TRUE(code.ok()) << code.status().message();
+    return code.ok() ? code.value() : std::vector<std::uint8_t>{0xc3};
+  }
+
+  /// Runs the code; `size` bytes at the block's buffer may be touched.
+  std::string run(std::span<const std::uint8_t> code, Block& block, std::size_t size = 0) {
+    if (!GetParam().emulated) {
+      const auto published = memory_.publish(code, 0, "lanes");
+      if (!published.ok()) return published.status().message();
+      published.value()->function()(reinterpret_cast<const jit::KernelArgs*>(&block));
+      return "";
+    }
+#ifdef TENFOLD_EMULATED
+    emulator::Emulator emulated(code, GetParam().isa);
+    emulated.memory().allow(&block, sizeof block, emulator::Access::read_write, "block");
+    if (size > 0) emulated.memory().allow(block.buffer, size, emulator::Access::read_write, "buffer");
+    const Status status = emulated.run(&block);
+    return status.ok() ? "" : status.message();
+#else
+    return "no emulator, nowhere for " + std::to_string(size) + " bytes";
+#endif
+  }
+
+  Block random_block() {
+    Block block;
+    for (VectorBytes& v : block.vectors)
+      for (std::uint8_t& byte : v) byte = static_cast<std::uint8_t>(random_());
+    return block;
+  }
+
+  Vec draw_vector() { return static_cast<Vec>(random_() % static_cast<std::uint64_t>(vectors_)); }
+
+  Random random_{test_seed()};
+  int vectors_ = 7;
+  jit::CodeMemory memory_;
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Operations
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// Which vector each argument is, by a number that counts different ones (-1: a constant); and the destination.
+struct Places {
+  std::array<int, 3> args{-1, -1, -1};
+  int d = 0;
+  int different = 0;
+};
+
+/// Every way for the arguments to be constants and each other's vectors, and for the destination to be one of them or
+/// none. Not constants alone, which only bit_and need take.
+std::vector<Places> all_places(const LaneNode& node) {
+  std::vector<Places> all{{}};
+  for (std::size_t arg = 0; arg < static_cast<std::size_t>(jit::arity(node.op)); ++arg) {
+    std::vector<Places> longer;
+    for (const Places& p : all)
+      for (int place = -1; place <= p.different; ++place) {
+        Places next = p;
+        next.args[arg] = place;
+        if (place == p.different) ++next.different;
+        longer.push_back(next);
+      }
+    all = std::move(longer);
+  }
+  std::vector<Places> result;
+  for (Places p : all) {
+    if (p.different == 0 && node.op != LaneOp::bit_and) continue;
+    for (p.d = 0; p.d <= p.different; ++p.d) result.push_back(p);
+  }
+  return result;
+}
+
+std::vector<LaneNode> all_nodes() {
+  using enum LaneOp;
+  using enum LaneType;
+  std::vector<LaneNode> nodes;
+  const auto put = [&](std::initializer_list<LaneOp> ops, std::initializer_list<LaneType> types,
+                       std::initializer_list<std::uint64_t> immediates = {0}) {
+    for (const LaneOp op : ops)
+      for (const LaneType type : types)
+        for (const std::uint64_t immediate : immediates) nodes.push_back({op, type, {-1, -1, -1}, immediate});
+  };
+  put({add, subtract, multiply, equal, less, select}, {f32, f64, i32, i64});
+  put({bit_and, bit_or, bit_xor, bit_and_not}, {f32, f64, i32, i64});
+  put({divide, fma, fnma, sqrt, less_equal, unordered}, {f32, f64});
+  put({round}, {f32, f64}, {0, 1, 2, 3});
+  put({shift_left, shift_right, shift_right_arithmetic}, {i32, i64}, {0, 1, 13, 31});
+  put({shift_left, shift_right, shift_right_arithmetic}, {i64}, {32, 63});
+  put({shift_left_by, shift_right_by, shift_right_arithmetic_by}, {i32, i64});
+  put({greatest_signed, greatest_unsigned, least_signed, least_unsigned}, {i32, i64});
+  put({to_i32}, {f32, f64});
+  put({to_f32, to_f64, extend_signed, extend_zero}, {i32});
+  put({widen}, {f32});
+  put({narrow}, {f64});
+  put({low_half}, {i64});
+  return nodes;
+}
+
+bool is_wide(const LaneNode& node) { return lane_bytes(node.type) == 8 || lane_bytes(jit::result_type(node)) == 8; }
+
+std::string describe(const LaneNode& node, const Words& words, std::uint64_t expected, std::uint64_t got) {
+  std::ostringstream text;
+  text << jit::LaneProgram{{node}, {}}.print() << std::hex;
+  for (int arg = 0; arg < jit::arity(node.op); ++arg) text << "0x" << words[static_cast<std::size_t>(arg)] << ", ";
+  text << "expected 0x" << expected << ", got 0x" << got;
+  return text.str();
+}
+
+class LaneOperations : public LaneLayers {
+ protected:
+  /// One operation in one arrangement: `vecs` are the vectors that places number.
+  struct Arranged {
+    LaneNode node;
+    Places places;
+    int lanes = 8;
+    std::array<Vec, 4> vecs{};
+    Words constants{};
+  };
+
+  Arranged arrange(const LaneNode& node, const Places& places, int lanes) {
+    Arranged a{node, places, lanes, {}, {}};
+    for (std::size_t i = 0; i < a.vecs.size(); ++i) {
+      do a.vecs[i] = draw_vector();
+      while (std::find(a.vecs.begin(), a.vecs.begin() + static_cast<int>(i), a.vecs[i]) !=
+             a.vecs.begin() + static_cast<int>(i));
+    }
+    for (int arg = 0; arg < 3; ++arg)
+      a.constants[static_cast<std::size_t>(arg)] = draw(node.type, role(node, arg), random_);
+    return a;
+  }
+
+  std::vector<std::uint8_t> code_of(const Arranged& a) {
+    return emit(a.lanes, [&](jit::Assembler&, LaneLayer& layer) {
+      std::array<LaneSource, 3> sources;
+      const auto count = static_cast<std::size_t>(jit::arity(a.node.op));
+      for (std::size_t i = 0; i < count; ++i) {
+        const int place = a.places.args[i];
+        if (place < 0)
+          sources[i] = {-1, a.constants[i], lane_bytes(a.node.type)};
+        else
+          sources[i].vec = a.vecs[static_cast<std::size_t>(place)];
+      }
+      layer.operate(a.node, a.vecs[static_cast<std::size_t>(a.places.d)], {sources.data(), count});
+    });
+  }
+
+  Block block_for(const Arranged& a) {
+    Block block = random_block();
+    const int bytes = lane_bytes(a.node.type);
+    for (int place = 0; place < a.places.different; ++place) {
+      Role wanted = Role::value;
+      for (int arg = 0; arg < jit::arity(a.node.op); ++arg) {
+        if (a.places.args[static_cast<std::size_t>(arg)] != place || wanted == Role::mask) continue;
+        if (role(a.node, arg) != Role::value) wanted = role(a.node, arg);
+      }
+      for (int i = 0; i < a.lanes; ++i)
+        block.set_lane(a.vecs[static_cast<std::size_t>(place)], i, bytes, draw(a.node.type, wanted, random_));
+    }
+    return block;
+  }
+
+  /// What is wrong, or nothing.
+  std::string check(const Arranged& a, const Block& before, const Block& after) const {
+    const Vec d = a.vecs[static_cast<std::size_t>(a.places.d)];
+    Lanes lanes{};
+    for (int i = 0; i < a.lanes; ++i)
+      for (std::size_t arg = 0; arg < 3; ++arg) {
+        const int place = a.places.args[arg];
+        lanes[static_cast<std::size_t>(i)][arg] =
+            place < 0 ? a.constants[arg]
+                      : before.lane(a.vecs[static_cast<std::size_t>(place)], i, lane_bytes(a.node.type));
+      }
+    const Results expected = defined(a.node, lanes);
+    for (int i = 0; i < a.lanes; ++i) {
+      const std::uint64_t got = after.lane(d, i, lane_bytes(jit::result_type(a.node)));
+      const auto lane = static_cast<std::size_t>(i);
+      if (!same(a.node, expected[lane], got))
+        return "lane " + std::to_string(i) + ": " + describe(a.node, lanes[lane], expected[lane], got);
+    }
+    for (Vec v = 0; v < vectors_; ++v)
+      if (v != d && before.vectors[static_cast<std::size_t>(v)] != after.vectors[static_cast<std::size_t>(v)])
+        return "vector " + std::to_string(v) + " has changed";
+    return "";
+  }
+
+  std::string try_out(const Arranged& a) {
+    const std::vector<std::uint8_t> code = code_of(a);
+    for (std::int64_t round = scaled_cases(3); round-- > 0;) {
+      const Block before = block_for(a);
+      Block after = before;
+      std::string wrong = run(code, after);
+      if (wrong.empty()) wrong = check(a, before, after);
+      if (wrong.empty()) continue;
+      wrong += "\nof " + std::to_string(a.lanes) + " lanes, vectors and places:";
+      for (std::size_t i = 0; i < 3; ++i)
+        wrong += " " + std::to_string(a.places.args[i] < 0 ? -1 : a.vecs[static_cast<std::size_t>(a.places.args[i])]);
+      return wrong + " into " + std::to_string(a.vecs[static_cast<std::size_t>(a.places.d)]);
+    }
+    return "";
+  }
+};
+
+TEST_P(LaneOperations, AreAsDefined) {
+  code_of(arrange({LaneOp::bit_and, LaneType::i32, {}, 0}, {}, 8));  // learns how many vectors there are
+  std::int64_t arrangements = 0;
+  for (const LaneNode& node : all_nodes())
+    for (const int lanes : {8, 16}) {
+      if (lanes == 16 && is_wide(node)) continue;
+      for (const Places& places : all_places(node)) {
+        ++arrangements;
+        const std::string wrong = try_out(arrange(node, places, lanes));
+        if (wrong.empty()) continue;
+        ADD_FAILURE() << wrong;
+        break;
+      }
+    }
+  std::printf("%lld arrangements\n", static_cast<long long>(arrangements));
+}
+
+/// Where arguments and results of what goes lane by lane stand in the scratch.
+constexpr int kA = 64, kB = 192, kOther = 320;
+
+TEST_P(LaneOperations, LaneByLane) {
+  using enum LaneOp;
+  using enum LaneType;
+  const LaneNode nodes[] = {{s64_to_f32, i64, {}, 0},     {s64_to_f64, i64, {}, 0},    {f64_to_s64, f64, {}, 0},
+                            {divide_signed, i64, {}, 0},  {divide_signed, i32, {}, 0}, {divide_unsigned, i64, {}, 0},
+                            {divide_unsigned, i32, {}, 0}};
+  for (const LaneNode& node : nodes)
+    for (const int lanes : {8, 16})
+      for (const int d : {kA, kB, kOther}) {
+        if (lanes == 16 && is_wide(node)) continue;
+        const std::vector<std::uint8_t> code = emit(lanes, [&](jit::Assembler& assembler, LaneLayer&) {
+          Xbyak::CodeGenerator& c = assembler.code();
+          const Xbyak::Reg64 clobbered[] = {c.rax, c.rcx, c.rdx};
+          for (int i = 0; i < 3; ++i) c.mov(clobbered[i], 1000 + i);
+          const Memory rbp(c.rbp);
+          jit::emit_lane_by_lane(assembler, node, lanes, rbp + d, rbp + kA, rbp + kB);
+          for (int i = 0; i < 3; ++i)
+            c.mov(c.ptr[c.rdi + static_cast<int>(offsetof(Block, gprs)) + 8 * i], clobbered[i]);
+        });
+        const int bytes = lane_bytes(node.type), result_bytes = lane_bytes(jit::result_type(node));
+        for (int round = 0; round < 8; ++round) {
+          Block expected = random_block();
+          Lanes words{};
+          for (int i = 0; i < lanes; ++i) {
+            Words& w = words[static_cast<std::size_t>(i)];
+            w[0] = draw(node.type, Role::value, random_);
+            do w[1] = draw(node.type, Role::value, random_);
+            while (w[1] == 0 || low_bits(~w[1], bytes) == 0);
+            std::memcpy(expected.scratch.data() + kA + i * bytes, w.data(), static_cast<std::size_t>(bytes));
+            std::memcpy(expected.scratch.data() + kB + i * bytes, w.data() + 1, static_cast<std::size_t>(bytes));
+          }
+          Block after = expected;
+          ASSERT_EQ(run(code, after), "");
+          const Results results = defined(node, words);
+          for (int i = 0; i < lanes; ++i) {
+            const std::uint64_t result = results[static_cast<std::size_t>(i)];
+            std::memcpy(expected.scratch.data() + d + i * result_bytes, &result,
+                        static_cast<std::size_t>(result_bytes));
+          }
+          ASSERT_EQ(expected.scratch, after.scratch) << jit::LaneProgram{{node}, {}}.print();
+          ASSERT_EQ(expected.vectors, after.vectors) << jit::LaneProgram{{node}, {}}.print();
+          ASSERT_EQ(after.gprs, (std::array<std::uint64_t, 3>{1000, 1001, 1002}));
+        }
+      }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Memory
+// ---------------------------------------------------------------------------------------------------------------------
+
+constexpr DType kDTypesOfLanes[] = {DType::f32, DType::f64, DType::bf16,   DType::f16, DType::s8,
+                                    DType::u8,  DType::s16, DType::u16,    DType::s32, DType::u32,
+                                    DType::s64, DType::u64, DType::boolean};
+
+double half_to_real(std::uint64_t x) {
+  const int exponent = static_cast<int>(x >> 10 & 31), fraction = static_cast<int>(x & 1023);
+  const double magnitude = exponent == 31  ? (fraction == 0 ? HUGE_VAL : std::nan(""))
+                           : exponent == 0 ? std::ldexp(fraction, -24)
+                                           : std::ldexp(1024 + fraction, exponent - 25);
+  return x >> 15 != 0 ? -magnitude : magnitude;
+}
+
+std::uint64_t real_to_half(float x) {
+  if (std::isnan(x)) return 0x7e00;
+  const double magnitude = std::abs(static_cast<double>(x));
+  const std::uint64_t sign = std::signbit(x) ? 0x8000 : 0;
+  if (magnitude >= 65520) return sign | 0x7c00;
+  const int exponent = magnitude < 0x1p-14 ? -14 : std::ilogb(magnitude);
+  const auto fraction = static_cast<std::uint64_t>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
+  return sign | (static_cast<std::uint64_t>(exponent + 14) * 1024 + fraction);
+}
+
+std::uint64_t loaded(DType dtype, std::uint64_t x) {
+  switch (dtype) {
+    case DType::bf16: return x << 16;
+    case DType::f16: return bits(static_cast<float>(half_to_real(x)));
+    case DType::s8: return static_cast<std::uint32_t>(static_cast<std::int8_t>(x));
+    case DType::s16: return static_cast<std::uint32_t>(static_cast<std::int16_t>(x));
+    default: return x;
+  }
+}
+
+std::uint64_t stored(DType dtype, std::uint64_t lane) {
+  switch (dtype) {
+    case DType::bf16: return (lane + 0x7fff + (lane >> 16 & 1)) >> 16;
+    case DType::f16: return real_to_half(real<float>(lane));
+    case DType::s8:
+    case DType::u8:
+    case DType::boolean: return lane & 0xff;
+    case DType::s16:
+    case DType::u16: return lane & 0xffff;
+    default: return lane;
+  }
+}
+
+LaneType type_of(DType dtype) {
+  if (dtype == DType::f64) return LaneType::f64;
+  if (byte_size(dtype) == 8) return LaneType::i64;
+  return is_floating(dtype) ? LaneType::f32 : LaneType::i32;
+}
+
+/// A way to read or write `elements` of a dtype.
+struct Access {
+  DType dtype;
+  int lanes;
+  int elements;  ///< 1 of a broadcast
+  Part part;
+  bool broadcast;
+};
+
+class LaneMemory : public LaneLayers {
+ protected:
+  std::vector<Access> accesses(bool loads) {
+    std::vector<Access> all;
+    for (const DType dtype : kDTypesOfLanes)
+      for (const int lanes : {8, 16}) {
+        if (lanes == 16 && byte_size(dtype) == 8) continue;
+        jit::Assembler assembler;
+        const auto layer = LaneLayer::make(assembler, GetParam().isa, lanes);
+        vectors_ = layer->vectors();
+        all.push_back({dtype, lanes, lanes, Part::full, false});
+        if (loads) all.push_back({dtype, lanes, 1, Part::full, true});
+        for (int count = 1; count < lanes && layer->has_tails(dtype); ++count)
+          all.push_back({dtype, lanes, count, Part::tail, false});
+      }
+    return all;
+  }
+
+  /// `act` on the layer and the buffer's address; with the tail prepared.
+  template <class Act>
+  std::vector<std::uint8_t> code_of(const Access& access, const Act& act) {
+    return emit(access.lanes, [&](jit::Assembler& assembler, LaneLayer& layer) {
+      Xbyak::CodeGenerator& c = assembler.code();
+      const jit::Gpr buffer(assembler), index(assembler);
+      c.mov(buffer, c.ptr[c.rdi + static_cast<int>(offsetof(Block, buffer))]);
+      c.mov(index, c.ptr[c.rdi + static_cast<int>(offsetof(Block, count))]);
+      if (access.part == Part::tail) {
+        layer.prepare_tail(index);
+        act(layer, Memory(buffer.reg()));
+      } else {
+        act(layer, Memory(buffer.reg()) + index.reg() * 2 + -2 * access.elements);
+      }
+    });
+  }
+
+  std::uint64_t element(const GuardedBuffer& buffer, int i, int bytes) const {
+    std::uint64_t x = 0;
+    std::memcpy(&x, buffer.data() + i * bytes, static_cast<std::size_t>(bytes));
+    return x;
+  }
+
+  static std::string describe(const Access& a, GuardedBuffer::Guard guard) {
+    return std::string(to_string(a.dtype)) + ", " + std::to_string(a.elements) + " of " + std::to_string(a.lanes) +
+           (a.broadcast ? ", to all" : "") + (guard == GuardedBuffer::Guard::after ? ", guarded after" : ", before");
+  }
+};
+
+TEST_P(LaneMemory, LoadsAndBroadcasts) {
+  for (const Access& a : accesses(true)) {
+    const Vec d = draw_vector();
+    const std::vector<std::uint8_t> code = code_of(a, [&](LaneLayer& layer, const Memory& from) {
+      a.broadcast ? layer.broadcast(d, a.dtype, from) : layer.load(d, a.dtype, from, a.part);
+    });
+    const int bytes = byte_size(a.dtype), result_bytes = lane_bytes(type_of(a.dtype));
+    for (const auto guard : {GuardedBuffer::Guard::after, GuardedBuffer::Guard::before})
+      for (int round = 0; round < 4; ++round) {
+        const GuardedBuffer buffer(static_cast<std::size_t>(a.elements * bytes), guard);
+        for (std::size_t i = 0; i < buffer.size(); ++i)
+          buffer.data()[i] = static_cast<std::byte>(random_() & (a.dtype == DType::boolean ? 1 : 0xff));
+        const Block before = random_block();
+        Block after = before;
+        after.buffer = reinterpret_cast<std::uint8_t*>(buffer.data());
+        after.count = static_cast<std::uint64_t>(a.elements);
+        ASSERT_EQ(run(code, after, buffer.size()), "") << describe(a, guard);
+        for (int i = 0; i < a.lanes; ++i) {
+          const bool there = a.broadcast || i < a.elements;
+          const std::uint64_t raw = element(buffer, a.broadcast ? 0 : std::min(i, a.elements - 1), bytes);
+          const std::uint64_t expected = there ? loaded(a.dtype, raw) : 0, got = after.lane(d, i, result_bytes);
+          ASSERT_TRUE(expected == got ||
+                      (a.dtype == DType::f16 && is_nan(LaneType::f32, expected) && is_nan(LaneType::f32, got)))
+              << describe(a, guard) << ": lane " << i << std::hex << " of 0x" << raw << " is 0x" << got;
+        }
+        for (Vec v = 0; v < vectors_; ++v)
+          ASSERT_TRUE(v == d ||
+                      before.vectors[static_cast<std::size_t>(v)] == after.vectors[static_cast<std::size_t>(v)])
+              << describe(a, guard) << ": vector " << v << " has changed";
+      }
+  }
+}
+
+TEST_P(LaneMemory, Stores) {
+  for (const Access& a : accesses(false)) {
+    const Vec s = draw_vector();
+    const std::vector<std::uint8_t> code =
+        code_of(a, [&](LaneLayer& layer, const Memory& to) { layer.store(to, a.dtype, s, a.part); });
+    const int bytes = byte_size(a.dtype);
+    const LaneType type = type_of(a.dtype);
+    for (const auto guard : {GuardedBuffer::Guard::after, GuardedBuffer::Guard::before})
+      for (int round = 0; round < 4; ++round) {
+        const GuardedBuffer buffer(static_cast<std::size_t>(a.elements * bytes), guard);
+        Block before = random_block();
+        for (int i = 0; i < a.lanes; ++i) {
+          std::uint64_t x = draw(type, Role::value, random_);
+          if (is_nan(type, x)) x = type == LaneType::f32 ? 0x7fc00000 : 0x7ff8000000000000;
+          before.set_lane(s, i, lane_bytes(type), x);
+        }
+        Block after = before;
+        after.buffer = reinterpret_cast<std::uint8_t*>(buffer.data());
+        after.count = static_cast<std::uint64_t>(a.elements);
+        ASSERT_EQ(run(code, after, buffer.size()), "") << describe(a, guard);
+        for (int i = 0; i < a.elements; ++i) {
+          const std::uint64_t lane = before.lane(s, i, lane_bytes(type));
+          ASSERT_EQ(element(buffer, i, bytes), stored(a.dtype, lane))
+              << describe(a, guard) << std::hex << " of 0x" << lane;
+        }
+        ASSERT_TRUE(buffer.canary_intact()) << describe(a, guard);
+        ASSERT_EQ(before.vectors, after.vectors) << describe(a, guard) << ": a vector has changed";
+      }
+  }
+}
+
+std::vector<Subject> subjects() {
+  using target::Isa;
+  return {{Isa::avx2, false}, {Isa::avx2, true}, {Isa::avx512_core, false}, {Isa::avx512_core, true}};
+}
+std::string subject_name(const ::testing::TestParamInfo<Subject>& subject) {
+  return std::string(target::to_string(subject.param.isa)) + (subject.param.emulated ? "_emulated" : "");
+}
+INSTANTIATE_TEST_SUITE_P(Layers, LaneOperations, ::testing::ValuesIn(subjects()), subject_name);
+INSTANTIATE_TEST_SUITE_P(Layers, LaneMemory, ::testing::ValuesIn(subjects()), subject_name);
+
+}  // namespace
+}  // namespace tenfold::numeric

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which functions the tests run with which constant arguments, as what op of the reference, and how far they may be
+// off: the table "Measured errors" of docs/numerics.md says the same.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernel/tables.hpp"
+
+namespace tenfold::jit {
+
+using kernel::Function;
+
+/// Arguments after the first `tensors` are constants.
+struct FunctionCase {
+  Function function;
+  int tensors = 1;
+  std::vector<double> constants;
+};
+
+inline std::vector<FunctionCase> all_cases() {
+  std::vector<FunctionCase> cases;
+  for (const kernel::FunctionRow& row : kernel::kFunctions) cases.push_back({row.function, row.arity, {}});
+  const auto with = [&](Function function, int tensors, std::vector<std::vector<double>> sets) {
+    std::erase_if(cases, [&](const FunctionCase& c) { return c.function == function; });
+    for (std::vector<double>& set : sets) cases.push_back({function, tensors, std::move(set)});
+  };
+  with(Function::elu, 1, {{1}, {0.1F}, {-2.5}});
+  with(Function::celu, 1, {{1}, {0.3F}, {1e5F}, {-2.5}});
+  with(Function::selu, 1, {{1.6732632F, 1.0507010F}, {0.5, 3}});
+  with(Function::leakyrelu, 1, {{0.01F}, {-3}});
+  with(Function::softplus, 1, {{1}, {0.1F}, {-2.5}, {20}});
+  with(Function::thresholded_relu, 1, {{1}, {-0.5}});
+  with(Function::hardsigmoid, 1, {{0.2F, 0.5}, {1.0F / 6, 0.5}, {-1, 0}});
+  with(Function::clamp, 1, {{-1, 1}, {0, 6}, {-0.0, 100}, {-3, -0.0}, {-7, 0.0}});
+  with(Function::pow, 1, {{1}, {2}, {3}, {-1}, {0.5}, {-0.5}, {4}, {1.7F}, {0}});
+  cases.push_back({Function::pow, 2, {}});
+  cases.push_back({Function::max, 1, {0}});
+  cases.push_back({Function::min, 1, {-0.0}});
+  return cases;
+}
+
+/// Bound of a result's error in units in the last place, f32 and f64. 0: the reference's bits.
+struct Bound {
+  Function function;
+  double single_ulps;
+  double double_ulps;
+};
+
+inline constexpr Bound kBounds[] = {
+    {Function::acos, 1, 4},      {Function::acosh, 1, 4},         {Function::asin, 1, 4},
+    {Function::asinh, 1, 4},     {Function::atan, 1, 4},          {Function::atanh, 1, 4},
+    {Function::celu, 4, 4},      {Function::cos, 1, 0},           {Function::cosh, 1, 4},
+    {Function::elu, 4, 4},       {Function::erf, 4, 4},           {Function::exp, 1, 2},
+    {Function::gelu_erf, 4, 4},  {Function::gelu_tanh, 4, 4},     {Function::hardsigmoid, 1, 1},
+    {Function::hardswish, 3, 3}, {Function::leakyrelu, 0.5, 0.5}, {Function::log, 1, 2},
+    {Function::mish, 4, 4},      {Function::pow, 2, 4},           {Function::selu, 4, 4},
+    {Function::sigmoid, 4, 4},   {Function::sin, 1, 0},           {Function::sinh, 1, 4},
+    {Function::softplus, 4, 4},  {Function::softsign, 2, 2},      {Function::squared_difference, 2, 2},
+    {Function::tan, 1, 0},       {Function::tanh, 4, 4},
+};
+
+inline double bound_of(Function function, bool single) {
+  for (const Bound& bound : kBounds)
+    if (bound.function == function) return single ? bound.single_ulps : bound.double_ulps;
+  return 0;
+}
+
+}  // namespace tenfold::jit

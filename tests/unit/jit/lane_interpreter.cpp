@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Node after node over short blocks of lanes, each in an array of its own, so that the compiler can vectorize the
+// loops: the long tests run programs on every f32. Compiled without contraction of products and sums.
+#include "lane_interpreter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define TENFOLD_CLONES __attribute__((target_clones("default", "arch=haswell"), flatten))
+#else
+#define TENFOLD_CLONES
+#endif
+
+namespace tenfold::jit {
+namespace {
+
+constexpr std::size_t kBlock = 512;
+
+/// Lanes of one node; any type may be read from what another was written to.
+struct Lanes {
+  alignas(64) std::array<std::byte, kBlock * 8> bytes;
+};
+
+template <class T>
+T get(const Lanes& lanes, std::size_t i) {
+  T value;
+  std::memcpy(&value, lanes.bytes.data() + i * sizeof(T), sizeof(T));
+  return value;
+}
+
+template <class T>
+void put(Lanes& lanes, std::size_t i, T value) {
+  std::memcpy(lanes.bytes.data() + i * sizeof(T), &value, sizeof(T));
+}
+
+template <class T>
+using Unsigned = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+template <class T>
+using Signed = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+
+using Arguments = std::array<const Lanes*, 3>;
+
+template <class To, class From, class Fn>
+inline void each1(Lanes& d, const Arguments& a, Fn fn) {
+  for (std::size_t i = 0; i < kBlock; ++i) put<To>(d, i, static_cast<To>(fn(get<From>(*a[0], i))));
+}
+template <class To, class From, class Fn>
+inline void each2(Lanes& d, const Arguments& a, Fn fn) {
+  for (std::size_t i = 0; i < kBlock; ++i) put<To>(d, i, static_cast<To>(fn(get<From>(*a[0], i), get<From>(*a[1], i))));
+}
+template <class T, class Fn>
+inline void each3(Lanes& d, const Arguments& a, Fn fn) {
+  for (std::size_t i = 0; i < kBlock; ++i)
+    put<T>(d, i, static_cast<T>(fn(get<T>(*a[0], i), get<T>(*a[1], i), get<T>(*a[2], i))));
+}
+
+template <class T>
+T rounded(T x, std::uint64_t rounding) {
+  switch (static_cast<LaneRounding>(rounding)) {
+    case LaneRounding::nearest_even: return std::nearbyint(x);
+    case LaneRounding::floor: return std::floor(x);
+    case LaneRounding::ceil: return std::ceil(x);
+    case LaneRounding::truncate: return std::trunc(x);
+  }
+  return x;
+}
+
+/// Toward zero; the least integer where that is out of range.
+template <class To, class From>
+To truncated(From x) {
+  constexpr From least = static_cast<From>(std::numeric_limits<To>::min());
+  return x >= least && x < -least ? static_cast<To>(x) : std::numeric_limits<To>::min();
+}
+
+/// All ones or all zeros.
+template <class T>
+Signed<T> mask_of(bool truth) {
+  return truth ? Signed<T>{-1} : Signed<T>{0};
+}
+
+/// Comparisons, and what looks at bits alone.
+template <class T>
+void run_any(const LaneNode& node, Lanes& d, const Arguments& a) {
+  using U = Unsigned<T>;
+  using S = Signed<T>;
+  switch (node.op) {
+    case LaneOp::bit_and: return each2<U, U>(d, a, [](U x, U y) { return x & y; });
+    case LaneOp::bit_or: return each2<U, U>(d, a, [](U x, U y) { return x | y; });
+    case LaneOp::bit_xor: return each2<U, U>(d, a, [](U x, U y) { return x ^ y; });
+    case LaneOp::bit_and_not: return each2<U, U>(d, a, [](U x, U y) { return ~x & y; });
+    case LaneOp::select: return each3<U>(d, a, [](U m, U x, U y) { return (m & x) | (~m & y); });
+    case LaneOp::equal: return each2<S, T>(d, a, [](T x, T y) { return mask_of<T>(x == y); });
+    case LaneOp::less: return each2<S, T>(d, a, [](T x, T y) { return mask_of<T>(x < y); });
+    case LaneOp::less_equal: return each2<S, T>(d, a, [](T x, T y) { return mask_of<T>(x <= y); });
+    case LaneOp::unordered: return each2<S, T>(d, a, [](T x, T y) { return mask_of<T>(x != x || y != y); });
+    default: std::abort();
+  }
+}
+
+template <class T>
+void run_real(const LaneNode& node, Lanes& d, const Arguments& a) {
+  switch (node.op) {
+    case LaneOp::add: return each2<T, T>(d, a, [](T x, T y) { return x + y; });
+    case LaneOp::subtract: return each2<T, T>(d, a, [](T x, T y) { return x - y; });
+    case LaneOp::multiply: return each2<T, T>(d, a, [](T x, T y) { return x * y; });
+    case LaneOp::divide: return each2<T, T>(d, a, [](T x, T y) { return x / y; });
+    case LaneOp::fma: return each3<T>(d, a, [](T x, T y, T z) { return std::fma(x, y, z); });
+    case LaneOp::fnma: return each3<T>(d, a, [](T x, T y, T z) { return std::fma(-x, y, z); });
+    case LaneOp::sqrt: return each1<T, T>(d, a, [](T x) { return std::sqrt(x); });
+    case LaneOp::round: return each1<T, T>(d, a, [&](T x) { return rounded(x, node.immediate); });
+    case LaneOp::to_i32: return each1<std::int32_t, T>(d, a, [](T x) { return truncated<std::int32_t>(x); });
+    case LaneOp::widen: return each1<double, float>(d, a, [](float x) { return static_cast<double>(x); });
+    case LaneOp::narrow: return each1<float, double>(d, a, [](double x) { return static_cast<float>(x); });
+    case LaneOp::f64_to_s64:
+      return each1<std::int64_t, double>(d, a, [](double x) { return truncated<std::int64_t>(x); });
+    default: return run_any<T>(node, d, a);
+  }
+}
+
+template <class S>
+void run_shift(const LaneNode& node, Lanes& d, const Arguments& a) {
+  using U = Unsigned<S>;
+  constexpr U width = sizeof(S) * 8;
+  const auto by = static_cast<int>(node.immediate);
+  switch (node.op) {
+    case LaneOp::shift_left: return each1<U, U>(d, a, [=](U x) { return x << by; });
+    case LaneOp::shift_right: return each1<U, U>(d, a, [=](U x) { return x >> by; });
+    case LaneOp::shift_right_arithmetic: return each1<S, S>(d, a, [=](S x) { return x >> by; });
+    case LaneOp::shift_left_by: return each2<U, U>(d, a, [](U x, U n) { return n < width ? x << n : 0; });
+    case LaneOp::shift_right_by: return each2<U, U>(d, a, [](U x, U n) { return n < width ? x >> n : 0; });
+    case LaneOp::shift_right_arithmetic_by:
+      return each2<S, S>(d, a, [](S x, S n) { return x >> std::min(static_cast<U>(n), width - 1); });
+    default: return run_any<S>(node, d, a);
+  }
+}
+
+template <class S>
+void run_integer(const LaneNode& node, Lanes& d, const Arguments& a) {
+  using U = Unsigned<S>;
+  switch (node.op) {
+    case LaneOp::add: return each2<U, U>(d, a, [](U x, U y) { return x + y; });
+    case LaneOp::subtract: return each2<U, U>(d, a, [](U x, U y) { return x - y; });
+    case LaneOp::multiply: return each2<U, U>(d, a, [](U x, U y) { return x * y; });
+    case LaneOp::greatest_signed: return each2<S, S>(d, a, [](S x, S y) { return std::max(x, y); });
+    case LaneOp::greatest_unsigned: return each2<U, U>(d, a, [](U x, U y) { return std::max(x, y); });
+    case LaneOp::least_signed: return each2<S, S>(d, a, [](S x, S y) { return std::min(x, y); });
+    case LaneOp::least_unsigned: return each2<U, U>(d, a, [](U x, U y) { return std::min(x, y); });
+    // A program never uses what it must not ask for; lanes past the end of the data may.
+    case LaneOp::divide_signed:
+      return each2<S, S>(d, a,
+                         [](S x, S y) { return y == 0 || y == -1 ? static_cast<S>(U{0} - static_cast<U>(x)) : x / y; });
+    case LaneOp::divide_unsigned: return each2<U, U>(d, a, [](U x, U y) { return y == 0 ? x : x / y; });
+    case LaneOp::to_f32: return each1<float, S>(d, a, [](S x) { return static_cast<float>(x); });
+    case LaneOp::to_f64: return each1<double, S>(d, a, [](S x) { return static_cast<double>(x); });
+    case LaneOp::s64_to_f32: return each1<float, S>(d, a, [](S x) { return static_cast<float>(x); });
+    case LaneOp::s64_to_f64: return each1<double, S>(d, a, [](S x) { return static_cast<double>(x); });
+    case LaneOp::extend_signed: return each1<std::int64_t, std::int32_t>(d, a, [](std::int32_t x) { return x; });
+    case LaneOp::extend_zero: return each1<std::uint64_t, std::uint32_t>(d, a, [](std::uint32_t x) { return x; });
+    case LaneOp::low_half: return each1<std::uint32_t, std::uint64_t>(d, a, [](std::uint64_t x) { return x; });
+    default: return run_shift<S>(node, d, a);
+  }
+}
+
+TENFOLD_CLONES void run_node(const LaneNode& node, Lanes& d, const Arguments& a) {
+  switch (node.type) {
+    case LaneType::f32: return run_real<float>(node, d, a);
+    case LaneType::f64: return run_real<double>(node, d, a);
+    case LaneType::i32: return run_integer<std::int32_t>(node, d, a);
+    case LaneType::i64: return run_integer<std::int64_t>(node, d, a);
+  }
+}
+
+void fill(Lanes& d, const LaneNode& node) {
+  if (lane_bytes(node.type) == 8)
+    for (std::size_t i = 0; i < kBlock; ++i) put<std::uint64_t>(d, i, node.immediate);
+  else
+    for (std::size_t i = 0; i < kBlock; ++i) put<std::uint32_t>(d, i, static_cast<std::uint32_t>(node.immediate));
+}
+
+}  // namespace
+
+void interpret(const LaneProgram& program, std::size_t count, std::span<const void* const> inputs,
+               std::span<void* const> results) {
+  std::vector<Lanes> values(program.nodes.size());
+  for (std::size_t at = 0; at < count; at += kBlock) {
+    const std::size_t lanes = std::min(kBlock, count - at);
+    for (std::size_t n = 0; n < program.nodes.size(); ++n) {
+      const LaneNode& node = program.nodes[n];
+      const auto bytes = static_cast<std::size_t>(lane_bytes(node.type));
+      if (node.op == LaneOp::input) {
+        const auto* const from = static_cast<const std::byte*>(inputs[node.immediate]);
+        std::memcpy(values[n].bytes.data(), from + at * bytes, lanes * bytes);
+      } else if (node.op == LaneOp::constant) {
+        if (at == 0) fill(values[n], node);
+      } else {
+        Arguments arguments{};
+        for (std::size_t k = 0; k < 3; ++k)
+          if (node.args[k] >= 0) arguments[k] = &values[static_cast<std::size_t>(node.args[k])];
+        run_node(node, values[n], arguments);
+      }
+    }
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      const auto n = static_cast<std::size_t>(program.results[r]);
+      const auto bytes = static_cast<std::size_t>(lane_bytes(result_type(program.nodes[n])));
+      std::memcpy(static_cast<std::byte*>(results[r]) + at * bytes, values[n].bytes.data(), lanes * bytes);
+    }
+  }
+}
+
+}  // namespace tenfold::jit

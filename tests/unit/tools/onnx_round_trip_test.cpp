@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ONNX's own node tests, where they are, as graph files and as models again: from the second round on nothing changes,
+// and for most models from the first.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "graph/pass/pass.hpp"
+#include "graph/read/onnx.hpp"
+#include "graph/write/onnx.hpp"
+#include "tenfold/graph.hpp"
+#include "tools/graph_file.hpp"
+#include "tools/graph_json.hpp"
+
+namespace tenfold::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> corpora() {
+  std::vector<fs::path> found;
+  const char* given = std::getenv("TENFOLD_CORPUS_ONNX");
+  const fs::path beside = fs::path(TENFOLD_SOURCE_DIR) / "../shared/corpus/onnx-node";
+  for (const fs::path& folder :
+       {given != nullptr ? fs::path(given) : beside, fs::path("/usr/share/libonnx-testdata/data/node")})
+    if (fs::is_directory(folder)) found.push_back(folder);
+  return found;
+}
+
+/// A graph file's text as a model, and that as a graph file's text.
+Result<std::string> round_trip(const std::string& text) {
+  const Result<Graph> graph = Graph::from_json(text);
+  if (!graph.ok()) return graph.status();
+  graph::Graph copy = graph.value().ir();
+  if (Status s = graph::to_onnx(copy); !s.ok()) return s;
+  const Result<std::string> model = graph::write_onnx(copy);
+  if (!model.ok()) return model.status();
+  const Result<Graph> again = Graph::from_onnx(model.value());
+  if (!again.ok()) return again.status();
+  return graph_json(again.value().ir());
+}
+
+TEST(OnnxRoundTrip, NodeTestsSettle) {
+  const std::vector<fs::path> folders = corpora();
+  if (folders.empty() || !graph::can_read_onnx()) {
+    std::printf("NOT RUN: no ONNX node tests (set TENFOLD_CORPUS_ONNX, or install libonnx-testdata)\n");
+    GTEST_SKIP();
+  }
+  std::size_t models = 0, at_once = 0;
+  for (const fs::path& folder : folders) {
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      if (!is_onnx_path(entry.path())) continue;
+      const Result<Graph> graph = read_graph_file(entry.path(), "");
+      if (!graph.ok()) continue;
+      const Result<std::string> first = graph_json(graph.value().ir());
+      if (!first.ok()) continue;
+      ++models;
+      const Result<std::string> second = round_trip(first.value());
+      ASSERT_TRUE(second.ok()) << entry.path() << ": " << second.status().message();
+      const Result<std::string> third = round_trip(second.value());
+      ASSERT_TRUE(third.ok()) << entry.path() << ": " << third.status().message();
+      EXPECT_EQ(second.value(), third.value()) << entry.path();
+      at_once += first.value() == second.value() ? 1 : 0;
+    }
+  }
+  std::printf("%zu models, %zu the same at once\n", models, at_once);
+  EXPECT_GT(models, 0U);
+  EXPECT_GE(10 * at_once, 9 * models) << "only Constant nodes and tensors that nobody uses may make a difference";
+}
+
+}  // namespace
+}  // namespace tenfold::tools
