@@ -361,14 +361,15 @@ class Columns {
       if (row == 2) return first + stream_.reg() * 2;
       return row == 3 ? first + stream3->reg() : Memory(first);
     };
-    // Adjacent rows end with the tile, which is too soon for the machine's own prefetching: ask for the next sweep's.
+    // Adjacent rows end with the tile, too soon for the machine's own prefetching: ask for those of the next sweep.
+    // Into L2, as L1 holds no two sweeps: f32 [1024, 4096] runs at 41 GB/s so, at 32 with a prefetch into L1 or none.
     std::optional<Gpr> ahead;
     if (n_.s.in_order() && at_once == 4) {
       ahead.emplace(n_.a);
       c_.lea(*ahead, c_.ptr[p_.reg() + stream_.reg() * 4]);
     }
     for (int row = 0; row < at_once; ++row) {
-      if (ahead) c_.prefetcht0(c_.ptr[place(*ahead, row)]);
+      if (ahead) c_.prefetcht1(c_.ptr[place(*ahead, row)]);
       n_.s.step(0, place(p_, row), Part::full);
     }
   }

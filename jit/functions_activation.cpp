@@ -32,7 +32,7 @@ Lane celu_lane(Lane x, Lane alpha) {
   const Lane ratio = x / alpha;
   if (x.type == LaneType::f32) return select(x < 0.0, select(ratio > -0x1p-25, x, alpha * expm1_negative(ratio)), x);
   // A negative alpha makes a large e^(x / alpha), in which the quotient's rounding shows.
-  const Lane rest = select(ratio > 1.0, fnma(ratio, alpha, x) / alpha, 0.0);
+  const Lane rest = select((ratio > 1.0) & (ratio < 0x1p10), fnma(ratio, alpha, x) / alpha, 0.0);
   const Lane quarter = expm1_quarter(ratio);
   const Lane value = alpha * (fma(quarter + 0.25, rest, quarter) * 4.0);
   const Lane usual = select(abs(ratio) < 0x1p-54, x, select(is_nan(ratio), ratio, value));

@@ -2,8 +2,6 @@
 #include "compile/lower.hpp"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <string_view>
 
 #include "compile/lower_arg.hpp"
@@ -16,42 +14,80 @@ using kernel::Function;
 using kernel::Monoid;
 using kernel::Node;
 
-/// What core.reduce's `reduction` names mean in rows of the kernel tables.
-struct ReductionRow {
-  std::string_view name;
-  std::optional<Function> before;
-  Monoid monoid;
-  bool divide_by_count;
-  bool square_root;
-};
-constexpr std::array<ReductionRow, 8> kReductions{{
-    {"max", std::nullopt, Monoid::max, false, false},
-    {"min", std::nullopt, Monoid::min, false, false},
-    {"sum", std::nullopt, Monoid::sum, false, false},
-    {"prod", std::nullopt, Monoid::prod, false, false},
-    {"mean", std::nullopt, Monoid::sum, true, false},
-    {"l1", Function::abs, Monoid::sum, false, false},
-    {"l2", Function::square, Monoid::sum, false, true},
-    {"sum_square", Function::square, Monoid::sum, false, false},
-}};
-/// A reduction along no axis copies: an order state keeps every bit of what is not a NaN.
-constexpr ReductionRow kCopy{"copy", std::nullopt, Monoid::max, false, false};
+/// Builds the body of a reduction, by the name that core.reduce has for it.
+class ReductionBody {
+ public:
+  ReductionBody(kernel::KernelSpec& spec, DType dtype) : spec_(spec), dtype_(dtype) {}
 
-void write_body(const ReductionRow& reduction, kernel::KernelSpec& spec) {
-  const auto add = [&spec](Node node) {
-    spec.body.push_back(std::move(node));
-    return static_cast<int>(spec.body.size()) - 1;
-  };
-  int value = add(Node{});
-  if (reduction.before) value = add({Node::Kind::apply, 0, *reduction.before, Monoid::sum, {value}});
-  value = add({Node::Kind::reduce, 0, Function::abs, reduction.monoid, {value}});
-  if (reduction.divide_by_count) {
-    const int count = add({Node::Kind::count, 0, Function::abs, Monoid::sum, {}});
-    value = add({Node::Kind::apply, 0, Function::div, Monoid::sum, {value, count}});
+  /// False when there is no such reduction.
+  bool write(std::string_view name) {
+    const bool integers = !is_floating(dtype_);
+    int value = add({Node::Kind::load, 0, Function::abs, Monoid::sum, {}});
+    if (name == "max" || name == "min") {
+      value = reduce(name == "max" ? Monoid::max : Monoid::min, value);
+    } else if (dtype_ == DType::boolean) {
+      return false;
+    } else if (name == "sum" || name == "prod") {
+      value = reduce(name == "sum" ? Monoid::sum : Monoid::prod, value);
+    } else if (name == "mean") {
+      const int sum = reduce(Monoid::sum, value);
+      value = apply(Function::div, {sum, add({Node::Kind::count, 0, Function::abs, Monoid::sum, {}})});
+    } else if (name == "l1") {
+      value = reduce(Monoid::sum, apply(Function::abs, {value}));
+    } else if (name == "sum_square") {
+      value = reduce(Monoid::sum, apply(Function::square, {value}));
+    } else if (name == "l2") {
+      if (integers) value = cast(wide_integer(), value);
+      value = reduce(Monoid::sum, apply(Function::square, {value}));
+      value = apply(Function::sqrt, {integers ? cast(DType::f64, value) : value});
+    } else if (name == "log_sum") {
+      if (integers) value = cast(wide_integer(), value);
+      value = reduce(Monoid::sum, value);
+      value = apply(Function::log, {integers ? cast(DType::f64, value) : value});
+    } else if (name == "log_sum_exp") {
+      value = log_sum_exp(integers ? cast(DType::f64, value) : value);
+    } else {
+      return false;
+    }
+    const bool converted = integers && (name == "l2" || name == "log_sum" || name == "log_sum_exp");
+    spec_.stores.push_back({0, converted ? cast(dtype_, value) : value});
+    return true;
   }
-  if (reduction.square_root) value = add({Node::Kind::apply, 0, Function::sqrt, Monoid::sum, {value}});
-  spec.stores.push_back({0, value});
-}
+
+  /// A reduction along no axis copies: an extreme keeps every bit of what is not a NaN.
+  void write_copy() { write("max"); }
+
+ private:
+  int add(Node node) {
+    spec_.body.push_back(std::move(node));
+    return static_cast<int>(spec_.body.size()) - 1;
+  }
+  int apply(Function function, std::vector<int> args) {
+    return add({Node::Kind::apply, 0, function, Monoid::sum, std::move(args)});
+  }
+  int reduce(Monoid monoid, int value) { return add({Node::Kind::reduce, 0, Function::abs, monoid, {value}}); }
+  int cast(DType to, int value) {
+    Node node{Node::Kind::cast, 0, Function::abs, Monoid::sum, {value}};
+    node.dtype = to;
+    return add(std::move(node));
+  }
+  /// Where sums of integers are exact, or wrap as the reference's do.
+  DType wide_integer() const { return row(dtype_).kind == DTypeKind::signed_integer ? DType::s64 : DType::u64; }
+
+  /// log(sum(exp(x - m))) + m, m being the greatest element, or 0 where that is infinite.
+  int log_sum_exp(int value) {
+    const int greatest = reduce(Monoid::max, value);
+    Node zero{Node::Kind::constant, 0, Function::abs, Monoid::sum, {}};
+    zero.dtype = kernel::dtype_of(spec_, value);
+    const int infinite = apply(Function::is_infinite, {greatest});
+    const int shift = apply(Function::select, {infinite, add(std::move(zero)), greatest});
+    const int sum = reduce(Monoid::sum, apply(Function::exp, {apply(Function::sub, {value, shift})}));
+    return apply(Function::add, {apply(Function::log, {sum}), shift});
+  }
+
+  kernel::KernelSpec& spec_;
+  DType dtype_;
+};
 
 /// One level per dim of the input; the output's stride is 0 along reduced ones.
 void write_space(const TensorDesc& in, const TensorDesc& out, const std::vector<std::int64_t>& axes, bool keep_dims,
@@ -79,9 +115,6 @@ Result<Lowered> lower_reduce(const graph::Graph& graph, const graph::Op& op) {
       graph::normalize_axes(written, static_cast<int>(in.shape.size()), graph::describe(op));
   if (!axes.ok()) return axes.status();
   const std::string name = graph::attribute_or<std::string>(op, "reduction", "");
-  const auto* row =
-      std::find_if(kReductions.begin(), kReductions.end(), [&name](const ReductionRow& r) { return r.name == name; });
-  if (row == kReductions.end()) return Status(Code::unsupported_op, "no kernel for reduction '" + name + "'");
   // ONNX's empty axes are all axes, or with the noop flag each element alone; without that attribute they copy.
   const graph::Attribute* const noop = graph::find_attribute(op, "noop_with_empty_axes");
   const bool copies = axes.value().empty() && noop == nullptr;
@@ -89,7 +122,13 @@ Result<Lowered> lower_reduce(const graph::Graph& graph, const graph::Op& op) {
     for (std::size_t dim = 0; dim < in.shape.size(); ++dim) axes.value().push_back(static_cast<std::int64_t>(dim));
   kernel::KernelSpec spec;
   write_space(in, out, axes.value(), graph::attribute_or<bool>(op, "keep_dims", false), spec);
-  write_body(copies ? kCopy : *row, spec);
+  ReductionBody body(spec, in.dtype);
+  if (copies) {
+    body.write_copy();
+  } else if (!body.write(name)) {
+    return Status(Code::unsupported_op,
+                  "no kernel for reduction '" + name + "' of " + std::string(to_string(in.dtype)));
+  }
   Result<kernel::KernelSpec> collapsed = kernel::collapse(std::move(spec));
   if (!collapsed.ok()) return collapsed.status();
   return Lowered{std::move(collapsed).value(), {op.inputs[0]}, {op.outputs[0]}};

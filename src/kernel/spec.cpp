@@ -53,13 +53,18 @@ bool can_merge(const KernelSpec& spec, std::size_t outer) {
 
 Status broken(const std::string& what) { return {Code::internal_error, "kernel spec: " + what}; }
 
-/// Whether the value is the same along all reduced levels.
-bool is_per_row(const KernelSpec& spec, int index) {
-  const Node& node = spec.body[static_cast<std::size_t>(index)];
-  if (node.kind == Node::Kind::reduce) return true;
-  if (node.kind == Node::Kind::load)
-    return !moves_along_reduced(spec, spec.inputs[static_cast<std::size_t>(node.index)]);
-  return std::all_of(node.args.begin(), node.args.end(), [&spec](int arg) { return is_per_row(spec, arg); });
+/// By node: whether its value is the same along all reduced levels.
+std::vector<bool> per_row(const KernelSpec& spec) {
+  std::vector<bool> same;
+  for (const Node& node : spec.body) {
+    bool is_same = std::all_of(node.args.begin(), node.args.end(),
+                               [&same](int arg) { return same[static_cast<std::size_t>(arg)]; });
+    if (node.kind == Node::Kind::reduce) is_same = true;
+    if (node.kind == Node::Kind::load)
+      is_same = !moves_along_reduced(spec, spec.inputs[static_cast<std::size_t>(node.index)]);
+    same.push_back(is_same);
+  }
+  return same;
 }
 
 Status check_node(const KernelSpec& spec, std::size_t index) {
@@ -115,11 +120,13 @@ Status check(const KernelSpec& spec) {
     Status status = check_node(spec, index);
     if (!status.ok()) return status;
   }
+  const std::vector<bool> same = per_row(spec);
   for (const Store& store : spec.stores) {
     if (store.output < 0 || static_cast<std::size_t>(store.output) >= spec.outputs.size() || store.node < 0 ||
         static_cast<std::size_t>(store.node) >= spec.body.size())
       return broken("a store of something that there is not");
-    if (moves_along_reduced(spec, spec.outputs[static_cast<std::size_t>(store.output)]) && is_per_row(spec, store.node))
+    if (moves_along_reduced(spec, spec.outputs[static_cast<std::size_t>(store.output)]) &&
+        same[static_cast<std::size_t>(store.node)])
       return broken("an output of reduced values moves along a reduced level");
   }
   return {};

@@ -2,7 +2,8 @@
 //
 // The layers of lane programs, one operation at a time: every operation on every type, with the destination and the
 // arguments being each other's vectors and constants in every place, against the definition of jit/lane.hpp; loads,
-// stores and broadcasts of every dtype, whole and of every tail, in buffers that end at pages that cannot be touched.
+// stores and broadcasts of every dtype, whole and of every tail, in buffers that end at pages that cannot be touched;
+// and random programs, in which values leave their vectors and come back.
 // Each layer runs on the CPU where it can, and in the emulator.
 #include "jit/lane_layer.hpp"
 
@@ -19,6 +20,7 @@
 
 #include "guarded_buffer.hpp"
 #include "jit/code.hpp"
+#include "jit/lane_emit.hpp"
 #include "settings.hpp"
 #include "tests/unit/jit/lane_interpreter.hpp"
 #ifdef TENFOLD_EMULATED
@@ -171,7 +173,7 @@ using VectorBytes = std::array<std::uint8_t, 64>;
 /// What emitted code sees at rdi; rbp points at the scratch.
 struct alignas(64) Block {
   std::array<VectorBytes, 28> vectors{};
-  std::array<std::uint8_t, 4096> scratch{};
+  std::array<std::uint8_t, 12288> scratch{};
   std::uint8_t* buffer = nullptr;
   std::uint64_t count = 0;
   std::array<std::uint64_t, 3> gprs{};  ///< rax, rcx, rdx at the end
@@ -659,6 +661,126 @@ TEST_P(LaneMemory, Stores) {
   }
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Programs
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// A program grown node by node. Reals never become their own bits, for which NaN they are is left open.
+class Grower {
+ public:
+  Grower(Random& random, bool wide) : random_(random) {
+    for (const LaneNode& node : all_nodes())
+      if ((wide || !is_wide(node)) &&
+          !(jit::is_real(node.type) && node.op >= LaneOp::bit_and && node.op < LaneOp::equal))
+        choices_.push_back(node);
+    if (!wide) return;
+    for (const auto& [op, type] : {std::pair{LaneOp::s64_to_f32, LaneType::i64},
+                                   {LaneOp::s64_to_f64, LaneType::i64},
+                                   {LaneOp::f64_to_s64, LaneType::f64}})
+      choices_.push_back({op, type, {-1, -1, -1}, 0});
+  }
+
+  jit::LaneProgram grow(std::size_t nodes, std::size_t inputs) {
+    constexpr LaneType kTypes[] = {LaneType::f32, LaneType::i32, LaneType::f64, LaneType::i64};
+    const bool wide = std::any_of(choices_.begin(), choices_.end(), is_wide);
+    for (std::size_t i = 0; i < inputs; ++i) add({LaneOp::input, kTypes[random_() % (wide ? 4 : 2)], {-1, -1, -1}, i});
+    while (program_.nodes.size() < nodes) {
+      LaneNode node = choices_[random_() % choices_.size()];
+      for (int arg = 0; arg < jit::arity(node.op); ++arg) node.args[static_cast<std::size_t>(arg)] = pick(node, arg);
+      add(node);
+    }
+    for (int result = 0; result < 3; ++result)
+      program_.results.push_back(static_cast<int>(nodes - 1 - random_() % (result == 0 ? 1 : nodes)));
+    return program_;
+  }
+
+ private:
+  int add(const LaneNode& node) {
+    program_.nodes.push_back(node);
+    return static_cast<int>(program_.nodes.size()) - 1;
+  }
+
+  bool is_mask(const LaneNode& node) const { return node.op >= LaneOp::equal && node.op <= LaneOp::unordered; }
+
+  /// An earlier node that may be this argument, or a new constant.
+  int pick(const LaneNode& node, int arg) {
+    const Role wanted = role(node, arg);
+    std::vector<int> found;
+    for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
+      const LaneNode& made = program_.nodes[i];
+      const LaneType type = jit::result_type(made);
+      const bool fits =
+          wanted == Role::mask ? is_mask(made) && lane_bytes(type) == lane_bytes(node.type) : type == node.type;
+      if (fits) found.push_back(static_cast<int>(i));
+    }
+    if (!found.empty() && random_() % 5 != 0) return found[random_() % found.size()];
+    const LaneType type = wanted == Role::mask ? jit::integer_of(node.type) : node.type;
+    return add({LaneOp::constant, type, {-1, -1, -1}, draw(type, wanted, random_)});
+  }
+
+  Random& random_;
+  std::vector<LaneNode> choices_;
+  jit::LaneProgram program_;
+};
+
+class LanePrograms : public LaneLayers {
+ protected:
+  static constexpr int kResults = 16, kSpill = 1024;  ///< results' vectors in the block; places in the scratch
+
+  std::vector<std::uint8_t> code_of(const jit::LaneProgram& program) {
+    jit::Assembler assembler;
+    Xbyak::CodeGenerator& c = assembler.code();
+    const auto layer = LaneLayer::make(assembler, GetParam().isa, program.lanes());
+    assembler.prologue();
+    c.lea(c.rbp, c.ptr[c.rdi + kScratch]);
+    const jit::LaneOperands operands{
+        .load = [&](int input, Vec d) { layer->reload(d, Memory(c.rdi) + 64 * input); },
+        .store = [&](int result, Vec s) { layer->spill(Memory(c.rdi) + 64 * (kResults + result), s); }};
+    const std::int64_t used = jit::emit_lanes(assembler, *layer, program, Memory(c.rbp) + kSpill, operands);
+    EXPECT_LE(kSpill + used, static_cast<std::int64_t>(sizeof(Block::scratch)));
+    c.vzeroupper();
+    assembler.epilogue();
+    Result<std::vector<std::uint8_t>> code = assembler.finish();
+    EXPECT_TRUE(code.ok()) << code.status().message();
+    return code.ok() ? code.value() : std::vector<std::uint8_t>{0xc3};
+  }
+
+  void check(const jit::LaneProgram& program, std::size_t inputs) {
+    Block block = random_block();
+    const auto lanes = static_cast<std::size_t>(program.lanes());
+    for (std::size_t input = 0; input < inputs; ++input)
+      for (std::size_t i = 0; i < lanes; ++i) {
+        const LaneType type = program.nodes[input].type;
+        block.set_lane(static_cast<Vec>(input), static_cast<int>(i), lane_bytes(type),
+                       draw(type, Role::value, random_));
+      }
+    Block expected = block;
+    std::vector<const void*> from;
+    std::vector<void*> to;
+    for (std::size_t input = 0; input < inputs; ++input) from.push_back(block.vectors[input].data());
+    for (std::size_t r = 0; r < program.results.size(); ++r) to.push_back(expected.vectors[kResults + r].data());
+    jit::interpret(program, lanes, from, to);
+    ASSERT_EQ(run(code_of(program), block), "") << program.print();
+    for (std::size_t r = 0; r < program.results.size(); ++r) {
+      const LaneType type = jit::result_type(program.nodes[static_cast<std::size_t>(program.results[r])]);
+      for (int i = 0; i < static_cast<int>(lanes); ++i) {
+        const Vec at = kResults + static_cast<Vec>(r);
+        const std::uint64_t wanted = expected.lane(at, i, lane_bytes(type)), got = block.lane(at, i, lane_bytes(type));
+        ASSERT_TRUE(wanted == got || (is_nan(type, wanted) && is_nan(type, got)))
+            << program.print() << "result " << r << " lane " << i << std::hex << ": 0x" << got << ", not 0x" << wanted;
+      }
+    }
+  }
+};
+
+TEST_P(LanePrograms, AtRandom) {
+  for (std::int64_t left = scaled_cases(200); left-- > 0 && !HasFatalFailure();) {
+    const std::size_t inputs = 1 + random_() % 8, nodes = inputs + 1 + random_() % (left % 4 == 0 ? 120 : 20);
+    Grower grower(random_, random_() % 2 == 0);
+    check(grower.grow(nodes, inputs), inputs);
+  }
+}
+
 std::vector<Subject> subjects() {
   using target::Isa;
   return {{Isa::avx2, false}, {Isa::avx2, true}, {Isa::avx512_core, false}, {Isa::avx512_core, true}};
@@ -668,6 +790,7 @@ std::string subject_name(const ::testing::TestParamInfo<Subject>& subject) {
 }
 INSTANTIATE_TEST_SUITE_P(Layers, LaneOperations, ::testing::ValuesIn(subjects()), subject_name);
 INSTANTIATE_TEST_SUITE_P(Layers, LaneMemory, ::testing::ValuesIn(subjects()), subject_name);
+INSTANTIATE_TEST_SUITE_P(Layers, LanePrograms, ::testing::ValuesIn(subjects()), subject_name);
 
 }  // namespace
 }  // namespace tenfold::numeric

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "graph/eval/element.hpp"
+#include "jit/functions.hpp"
 #include "kernel/tables.hpp"
 
 namespace tenfold::jit {
@@ -40,6 +42,22 @@ inline std::vector<FunctionCase> all_cases() {
   cases.push_back({Function::max, 1, {0}});
   cases.push_back({Function::min, 1, {-0.0}});
   return cases;
+}
+
+inline bool takes_condition(const FunctionCase& c) { return c.function == Function::select; }
+
+inline LaneProgram program_of(const FunctionCase& c, DType dtype) {
+  LaneBuilder builder;
+  std::vector<Lane> args;
+  for (int i = 0; i < c.tensors; ++i)
+    args.push_back(builder.input(i, i == 0 && takes_condition(c) ? LaneType::i32 : lane_type(dtype)));
+  for (const double value : c.constants) {
+    const auto as_integer = [&] { return static_cast<std::uint64_t>(graph::to_integer(dtype, value)); };
+    args.push_back(is_floating(dtype) ? builder.constant(lane_type(dtype), value)
+                                      : builder.bits(lane_type(dtype), as_integer()));
+  }
+  builder.result(apply_function(c.function, dtype, args));
+  return builder.finish();
 }
 
 /// Bound of a result's error in units in the last place, f32 and f64. 0: the reference's bits.

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The errors of the functions of one f32 argument, which docs/numerics.md publishes. TENFOLD_TEST_EXHAUSTIVE=1 runs
+// them on every f32, =64 on each 64th; without it a sample must do. TENFOLD_TEST_FUNCTION names one function.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include "function_cases.hpp"
+#include "graph/eval/functions.hpp"
+#include "lane_interpreter.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+constexpr std::uint64_t kAll = std::uint64_t{1} << 32;
+constexpr std::size_t kChunk = 1 << 14;
+
+graph::Parameters parameters_of(const FunctionCase& c) {
+  graph::Parameters parameters;
+  parameters.dtype = DType::f32;
+  if (c.constants.empty()) return parameters;
+  (c.function == Function::softplus ? parameters.beta : parameters.alpha) = c.constants[0];
+  if (c.function == Function::selu) parameters.gamma = c.constants[1];
+  return parameters;
+}
+
+/// The f32 unit in the last place at a double's magnitude.
+double unit_of(double x) {
+  const auto exponent = static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 0x7ff) - 1023;
+  return std::ldexp(1.0, std::max(std::min(exponent, 127), -126) - 23);
+}
+
+struct Worst {
+  double ulps = 0;
+  float at = 0;
+  std::uint64_t wrong = 0;  ///< NaN against number, or another sign
+  float wrong_at = 0;
+  void add(const Worst& other) {
+    if (other.ulps > ulps) ulps = other.ulps, at = other.at;
+    if (wrong == 0) wrong_at = other.wrong_at;
+    wrong += other.wrong;
+  }
+};
+
+void judge(float x, float got, double exact, Worst& worst) {
+  constexpr double kGreatest = 0x1.fffffep127;
+  const double value = static_cast<double>(got);
+  if (std::isnan(exact) != std::isnan(value) || (!std::isnan(exact) && std::signbit(exact) != std::signbit(value))) {
+    if (worst.wrong++ == 0) worst.wrong_at = x;
+    return;
+  }
+  if (std::isnan(exact) || value == exact) return;
+  const auto clipped = [](double y) { return std::fabs(y) > kGreatest ? std::copysign(kGreatest, y) : y; };
+  const double off = std::fabs(clipped(value) - clipped(exact)) / unit_of(exact);
+  if (off > worst.ulps) worst.ulps = off, worst.at = x;
+}
+
+Worst run(const FunctionCase& c, std::uint64_t step) {
+  const LaneProgram program = program_of(c, DType::f32);
+  const graph::FunctionRow* row = graph::find_function(kernel::row(c.function).name);
+  const graph::Parameters parameters = parameters_of(c);
+  std::atomic<std::uint64_t> next{0};
+  std::mutex mutex;
+  Worst worst;
+  const auto work = [&] {
+    std::vector<float> x(kChunk);
+    std::vector<float> y(kChunk);
+    Worst mine;
+    for (std::uint64_t at = next.fetch_add(kChunk); at * step < kAll; at = next.fetch_add(kChunk)) {
+      std::size_t count = 0;
+      for (; count < kChunk && (at + count) * step < kAll; ++count)
+        x[count] = std::bit_cast<float>(static_cast<std::uint32_t>((at + count) * step));
+      const void* const inputs[] = {x.data()};
+      void* const results[] = {y.data()};
+      interpret(program, count, inputs, results);
+      for (std::size_t i = 0; i < count; ++i) {
+        const double argument = static_cast<double>(x[i]);
+        judge(x[i], y[i], row->real({&argument, 1}, parameters), mine);
+      }
+    }
+    const std::lock_guard lock(mutex);
+    worst.add(mine);
+  };
+  std::vector<std::thread> threads(std::max(1U, std::thread::hardware_concurrency()));
+  for (std::thread& thread : threads) thread = std::thread(work);
+  for (std::thread& thread : threads) thread.join();
+  return worst;
+}
+
+TEST(Functions, ErrorsOverAllArguments) {
+  const char* const flag = std::getenv("TENFOLD_TEST_EXHAUSTIVE");
+  const char* const only = std::getenv("TENFOLD_TEST_FUNCTION");
+  const std::uint64_t step = flag != nullptr ? static_cast<std::uint64_t>(std::max(1L, std::atol(flag))) : 20011;
+  for (const FunctionCase& c : all_cases()) {
+    const double bound = bound_of(c.function, true);
+    const std::string name(kernel::row(c.function).name);
+    if (c.tensors != 1 || bound == 0 || c.function == Function::pow || c.function == Function::hardsigmoid) continue;
+    if (only != nullptr && name != only) continue;
+    const Worst worst = run(c, step);
+    std::printf("%-10s %8.4f ulp at %.9g (%#x)", name.c_str(), worst.ulps, static_cast<double>(worst.at),
+                std::bit_cast<std::uint32_t>(worst.at));
+    for (const double value : c.constants) std::printf(" %g", value);
+    std::printf("\n");
+    std::fflush(stdout);
+    // Below the normal range half a unit more: a tie may go either way.
+    EXPECT_LE(worst.ulps, bound + 0.5) << name;
+    EXPECT_EQ(worst.wrong, 0U) << name << " of " << worst.wrong_at;
+  }
+}
+
+}  // namespace
+}  // namespace tenfold::jit
