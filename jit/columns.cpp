@@ -362,7 +362,8 @@ class Columns {
       return row == 3 ? first + stream3->reg() : Memory(first);
     };
     // Adjacent rows end with the tile, too soon for the machine's own prefetching: ask for those of the next sweep.
-    // Into L2, as L1 holds no two sweeps: f32 [1024, 4096] runs at 41 GB/s so, at 32 with a prefetch into L1 or none.
+    // Into L2, as L1 holds no two sweeps: f32 [1024, 4096] ran at 41 GB/s so, at 32 with a prefetch into L1, at 25 to
+    // 37 with none.
     std::optional<Gpr> ahead;
     if (n_.s.in_order() && at_once == 4) {
       ahead.emplace(n_.a);

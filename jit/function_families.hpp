@@ -40,8 +40,8 @@ struct SplitExp {
 /// clamp. NaN is lost.
 SplitExp split_exp(Lane high);
 SplitExp split_exp(Lane high, Lane low);
-/// factor * e^(high + low), with a rounding less. The factor must be no subnormal where high + low is not near 0.
-SplitExp split_product(Lane factor, Lane high, Lane low);
+/// (factor + factor_low) e^(high + low), rounded nearly once. The factor must be normal.
+SplitExp split_product(Lane factor, Lane factor_low, Lane high, Lane low);
 /// e^x - 1 of x <= 0; NaN is lost.
 Lane expm1_negative(Lane x);
 /// (e^x - 1) / 4, which does not overflow before sinh does; NaN is lost, and bits of subnormal results are.

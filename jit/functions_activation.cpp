@@ -76,19 +76,21 @@ Lane softplus_lane(Lane x, Lane beta) {
   return select(is_nan(z), z, fma(part / beta, scale, select(z > 0.0, x, 0.0)));
 }
 
-/// x n / (n + 2) of n = e (e + 2), e = e^x; of positive x, both multiplied by e^-2x.
+/// tanh(log(1 + e)) of e = e^x is e (1 - e (e + 1) / (e^2 + 2e + 2)) for negative x, and with e = e^-x
+/// 1 - 2e^2 / (2e^2 + 2e + 1) for positive x: what is subtracted is at most 2/5, and so weigh its roundings.
 Lane mish_lane(Lane x) {
   const Lane negative = x < 0.0;
   // Farther down the result is -0, which products with the least exponential are not.
   const Lane clamped = clamp_below(x, x.type == LaneType::f32 ? -170 : -1400);
   const SplitExp split = split_exp(negate(abs(clamped)));
   const Lane e = split.part * split.scale;
-  const Lane e_plus_2 = e + 2.0;
+  const Lane twice = e + e;
+  const Lane square = twice * e;
+  const Lane top = select(negative, fma(e, e, e), square);
+  const Lane bottom = select(negative, fma(e, e + 2.0, 2.0), square + (twice + 1.0));
   const Lane one = x.builder->constant(x.type, 1);
-  const Lane low = fma(e, e_plus_2, 2.0);
-  const Lane high = fma(e + e, e, fma(e, 2.0, 1.0));
-  const Lane numerator = select(negative, split.part * e_plus_2, fma(e, 2.0, 1.0));
-  const Lane value = clamped * (numerator / select(negative, low, high)) * select(negative, split.scale, one);
+  const Lane product = select(negative, clamped * split.part, x);
+  const Lane value = product * (1.0 - top / bottom) * select(negative, split.scale, one);
   return above_minus_infinity(x, value);
 }
 

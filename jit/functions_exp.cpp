@@ -43,22 +43,25 @@ constexpr Constants kF64{52, 0x1.8p52, 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-
 const Constants& constants(Lane x) { return x.type == LaneType::f32 ? kF32 : kF64; }
 
 struct Reduced {
-  Lane n;  ///< in the low bits
-  Lane r;
+  Lane n;     ///< in the low bits
+  Lane high;  ///< r = high + low, of which only r^2 sees the sum's rounding
+  Lane low;
 };
 
-/// Of x + *low.
-Reduced reduce(Lane x, const Lane* low = nullptr) {
+/// Of x + *extra.
+Reduced reduce(Lane x, const Lane* extra = nullptr) {
   const Constants& c = constants(x);
   const Lane shifted = fma(x, kLog2E, c.magic);
   const Lane n = shifted - c.magic;
-  const Lane high = fnma(n, c.ln2_high, x);
-  const Lane r = low == nullptr ? fnma(n, c.ln2_low, high) : high + fnma(n, c.ln2_low, *low);
-  return {as(integer_of(x.type), shifted), r};
+  const Lane low = extra == nullptr ? n * -c.ln2_low : fnma(n, c.ln2_low, *extra);
+  return {as(integer_of(x.type), shifted), fnma(n, c.ln2_high, x), low};
 }
 
 /// e^r - 1.
-Lane expm1_reduced(Lane r) { return fma(r * r, polynomial(r, constants(r).poly), r); }
+Lane expm1_reduced(const Reduced& reduced) {
+  const Lane r = reduced.high + reduced.low;
+  return reduced.high + fma(r * r, polynomial(r, constants(r).poly), reduced.low);
+}
 
 /// 2^n times the number that `unit` is the bits of.
 Lane power_of_two(Lane n, LaneType type, double unit) {
@@ -67,15 +70,15 @@ Lane power_of_two(Lane n, LaneType type, double unit) {
   return as(type, shift_left(n, fraction_bits) + one);
 }
 
-/// Times a factor that is 0 or normal wherever n is not 0.
-SplitExp split(const Reduced& reduced, const Lane* factor = nullptr) {
-  const LaneType type = reduced.r.type;
-  const int fraction_bits = constants(reduced.r).fraction_bits;
+/// Times factor + factor_low, if given.
+SplitExp split(const Reduced& reduced, const Lane* factor = nullptr, const Lane* factor_low = nullptr) {
+  const LaneType type = reduced.high.type;
+  const int fraction_bits = constants(reduced.high).fraction_bits;
   const Lane whole = shift_left(reduced.n, fraction_bits);
   const Lane half = shift_left(shift_right(reduced.n, 1), fraction_bits);
-  const Lane m = expm1_reduced(reduced.r);
-  const Lane value = factor == nullptr ? m + 1.0 : fma(*factor, m, *factor);
-  const Lane one = as(half.type, reduced.r.builder->constant(type, 1));
+  const Lane m = expm1_reduced(reduced);
+  const Lane value = factor == nullptr ? m + 1.0 : *factor + fma(*factor, m, *factor_low);
+  const Lane one = as(half.type, reduced.high.builder->constant(type, 1));
   return {as(type, as(half.type, value) + half), as(type, (whole - half) + one)};
 }
 
@@ -97,8 +100,8 @@ SplitExp split_exp(Lane high) { return split(reduce(clamp_below(high, constants(
 
 SplitExp split_exp(Lane high, Lane low) { return split(reduce(clamp_below(high, constants(high).lowest), &low)); }
 
-SplitExp split_product(Lane factor, Lane high, Lane low) {
-  return split(reduce(clamp_below(high, constants(high).lowest), &low), &factor);
+SplitExp split_product(Lane factor, Lane factor_low, Lane high, Lane low) {
+  return split(reduce(clamp_below(high, constants(high).lowest), &low), &factor, &factor_low);
 }
 
 Lane exp_lane(Lane x) {
@@ -109,7 +112,7 @@ Lane exp_lane(Lane x) {
 Lane expm1_negative(Lane x) {
   const Reduced reduced = reduce(clamp_below(x, constants(x).expm1_lowest));
   const Lane power = power_of_two(reduced.n, x.type, 1);
-  return fma(power, expm1_reduced(reduced.r), power - 1.0);
+  return fma(power, expm1_reduced(reduced), power - 1.0);
 }
 
 Lane expm1_quarter(Lane x) {
@@ -118,7 +121,7 @@ Lane expm1_quarter(Lane x) {
   const double highest = x.type == LaneType::f64 ? 710.5 : c.highest;
   const Reduced reduced = reduce(clamp_below(clamp_above(x, highest), c.expm1_lowest));
   const Lane power = power_of_two(reduced.n, x.type, 0.25);
-  return fma(power, expm1_reduced(reduced.r), power - 0.25);
+  return fma(power, expm1_reduced(reduced), power - 0.25);
 }
 
 /// 1 / (1 + e^-|x|), times e^-|x| of negative x.

@@ -19,6 +19,6 @@ struct LaneOperands {
 
 /// Emits one step of `program`, and tells how many bytes of scratch, from `spill` on, it uses.
 std::int64_t emit_lanes(Assembler& assembler, LaneLayer& layer, const LaneProgram& program, const Memory& spill,
-                const LaneOperands& operands);
+                        const LaneOperands& operands);
 
 }  // namespace tenfold::jit

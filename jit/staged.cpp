@@ -57,11 +57,12 @@ void StagedKernel::start() {
 }
 
 void StagedKernel::write_mask(const Reg64& tail) {
-  Gpr lane(a_);
+  Gpr lane(a_), ones(a_);
+  c_.mov(ones, -1);
   for (int i = 0; i < lanes_; ++i) {
-    c_.mov(lane.r32(), i);
-    c_.cmp(lane, tail);
-    c_.sbb(lane, lane);
+    c_.xor_(lane.r32(), lane.r32());
+    c_.cmp(tail, i);
+    c_.cmova(lane, ones);
     c_.mov(c_.dword[c_.rbp + walk_.scratch_end() + kMask32 * kPlaceBytes + 4 * i], lane.r32());
     c_.mov(c_.qword[c_.rbp + walk_.scratch_end() + kMask64 * kPlaceBytes + 8 * i], lane);
   }

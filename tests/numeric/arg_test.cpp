@@ -279,7 +279,7 @@ class ArgReductions : public ::testing::TestWithParam<DType> {
 
 TEST_P(ArgReductions, AgreeWithTheReference) {
   std::uint64_t index = 0;
-  for (std::int64_t i = 0; i < scaled_cases(250) && !HasFatalFailure(); ++i, ++index) {
+  for (std::int64_t i = 0; i < scaled_cases(100) && !HasFatalFailure(); ++i, ++index) {
     if (only_case().value_or(index) != index) continue;
     std::mt19937_64 random(case_seed(test_name(), index));
     const ArgCase c = draw(GetParam(), random);
@@ -337,7 +337,9 @@ TEST_P(ArgReductions, FindANaNATieOrAnExtremeAtEveryPosition) {
         c.greatest = (first + second) % 3 != 0;
         c.last = cases % 2 == 0;
         c.beside = cases % 4 < 2;
-        const Planted planted{values[cases % std::size(values)], first, second};
+        // A NaN at each position, of either sign in turn; then one of the others.
+        const double value = second == first ? values[first % 2] : values[2 + cases % (std::size(values) - 2)];
+        const Planted planted{value, first, second};
         const auto guard = cases % 8 < 4 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
         GuardedBuffer input(bytes_of(c.in), guard);
         plant(c, planted, input.data());

@@ -36,7 +36,7 @@ const std::set<std::string> kLogic{"and", "or", "xor", "not"};
 /// Functions without a kernel, as docs/numerics.md says.
 bool may_run_on_the_reference(const std::string& function, DType dtype) {
   if (function == "mod") return is_floating(dtype);
-  if (function == "pow") return !is_floating(dtype);
+  if (function == "pow") return !is_floating(dtype) || dtype == DType::f64;
   if (dtype != DType::f64) return false;
   static const std::set<std::string> kNarrowOnly{"cos", "sin", "tan", "erf", "gelu_erf", "pow"};
   return kNarrowOnly.contains(function);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The errors of the functions of one f32 argument, which docs/numerics.md publishes. TENFOLD_TEST_EXHAUSTIVE=1 runs
-// them on every f32, =64 on each 64th; without it a sample must do. TENFOLD_TEST_FUNCTION names one function.
+// them on every f32, =61 on each 61st (an odd step, so that all low bits occur); without it a sample must do.
+// TENFOLD_TEST_FUNCTION names one function.
 #include <gtest/gtest.h>
 
 #include <atomic>

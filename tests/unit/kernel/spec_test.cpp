@@ -43,13 +43,24 @@ KernelSpec sum_of(std::vector<Level> levels, std::vector<std::int64_t> in, std::
 
 TEST(KernelSpec, PrintsWhatItParses) { EXPECT_EQ(print(parsed(kL2)), kL2); }
 
+TEST(KernelSpec, SaysWhichOfEqualsAnArgReductionWants) {
+  const std::string head = "kernel\nspace kept 4, reduced 9\nin x0 s8 [9, 1]\nout y0 s64 [1, 0]\n";
+  const std::string last = head + "%0 = load x0\n%1 = reduce argmin last %0\nstore y0 %1\n";
+  const std::string first = head + "%0 = load x0\n%1 = reduce argmax %0\nstore y0 %1\n";
+  EXPECT_EQ(print(parsed(last)), last);
+  EXPECT_TRUE(parsed(last).body[1].last);
+  EXPECT_EQ(print(parsed(first)), first);
+  EXPECT_FALSE(parsed(first).body[1].last);
+  EXPECT_FALSE(parse(head + "%0 = load x0\n%1 = reduce max last %0\nstore y0 %1\n").ok());
+}
+
 TEST(KernelSpec, ParseErrorsNameTheLine) {
   const std::pair<const char*, const char*> cases[] = {
       {"kernel\nspace kept x\n", "line 2: expected an extent"},
       {"kernel\nspace held 3\n", "line 2: expected 'kept' or 'reduced'"},
       {"kernel\nspace kept 3\nin x0 f99 [1]\n", "line 3: expected a dtype"},
       {"kernel\nspace kept 3\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\n%1 = shrink %0\n",
-       "line 6: expected load, count, reduce or a function"},
+       "line 6: expected load, count, constant, cast, reduce or a function"},
       {"kernel\nspace kept 3\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\n%7 = abs %0\n", "line 6: expected %1"},
       {"kernel\nspace kept 3\nin x0 f32 [1, 2]\nout y0 f32 [1]\n%0 = load x0\nstore y0 %0\n",
        "an input's rank is not that of the space"},
