@@ -36,7 +36,7 @@ std::int64_t emit_flat(Assembler& assembler, LaneLayer& layer, const LaneProgram
   std::int64_t spilled = 0;
   walk.over(outer, 0, [&](std::size_t depth) {
     Gpr index(assembler), end(assembler);
-    const OperandWalk::Leases pointers = walk.keep_pointers(depth);
+    const OperandWalk::KeptPointers pointers(walk, depth);
     const auto step = [&](Part part) {
       const OperandWalk::At at{depth, index, part, tail_count};
       const LaneOperands operands{[&](int input, Vec d) { walk.load(layer, static_cast<std::size_t>(input), d, at); },

@@ -95,17 +95,16 @@ void OperandWalk::over(std::span<const int> levels, std::size_t depth,
   c_.L(done);
 }
 
-OperandWalk::Leases OperandWalk::keep_pointers(std::size_t depth) {
-  Leases leases;
-  std::fill(kept_.begin(), kept_.end(), std::nullopt);
-  kept_depth_ = depth;
-  for (std::size_t k = 0; k < std::min(count(), kMostKept); ++k) {
-    leases.push_back(std::make_unique<Gpr>(a_));
-    c_.mov(*leases.back(), pointer_slot(depth, k));
-    kept_[k] = leases.back()->reg().getIdx();
+OperandWalk::KeptPointers::KeptPointers(OperandWalk& walk, std::size_t depth) : walk_(walk) {
+  walk.kept_depth_ = depth;
+  for (std::size_t k = 0; k < std::min(walk.count(), kMostKept); ++k) {
+    registers_.push_back(std::make_unique<Gpr>(walk.a_));
+    walk.c_.mov(*registers_.back(), walk.pointer_slot(depth, k));
+    walk.kept_[k] = registers_.back()->reg().getIdx();
   }
-  return leases;
 }
+
+OperandWalk::KeptPointers::~KeptPointers() { std::fill(walk_.kept_.begin(), walk_.kept_.end(), std::nullopt); }
 
 Reg64 OperandWalk::pointer_of(std::size_t k, std::size_t depth, std::optional<Gpr>& spare) {
   if (depth == kept_depth_ && kept_[k]) return Reg64(*kept_[k]);

@@ -38,9 +38,18 @@ class OperandWalk {
   /// Runs `body` for every index of `levels`, outermost first. `depth`: that of the row outside; the body gets its own.
   void over(std::span<const int> levels, std::size_t depth, const std::function<void(std::size_t depth)>& body);
 
-  /// Keeps the first pointers of row `depth` in registers as long as the lease lives.
-  using Leases = std::vector<std::unique_ptr<Gpr>>;
-  Leases keep_pointers(std::size_t depth);
+  /// The first pointers of a row, in registers as long as this lives.
+  class KeptPointers {
+   public:
+    KeptPointers(OperandWalk& walk, std::size_t depth);
+    ~KeptPointers();
+    KeptPointers(const KeptPointers&) = delete;
+    KeptPointers& operator=(const KeptPointers&) = delete;
+
+   private:
+    OperandWalk& walk_;
+    std::vector<std::unique_ptr<Gpr>> registers_;
+  };
 
   /// Where in row `depth` an access stands: `index` + `offset` elements along the vector level; of a tail, as many as
   /// `tail_count` (a qword) says, and without `masks` they are staged.

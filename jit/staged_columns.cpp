@@ -141,7 +141,7 @@ class StagedColumns final : StagedKernel {
 
   /// One row of the tile. Columns past the tail compute what nobody reads.
   void sweep(const StagePass& pass, std::size_t depth) {
-    const OperandWalk::Leases pointers = walk_.keep_pointers(depth);
+    const OperandWalk::KeptPointers pointers(walk_, depth);
     each_vector([&](const Reg64& index, const Reg64& record, Part part) {
       const OperandWalk::At at{depth, index, part, tail_count()};
       run(

@@ -87,7 +87,7 @@ class StagedRows final : StagedKernel {
   /// One run of the vector level.
   void row(const StagePass& pass, std::size_t depth) {
     Gpr index(a_), left(a_);
-    const OperandWalk::Leases pointers = walk_.keep_pointers(depth);
+    const OperandWalk::KeptPointers pointers(walk_, depth);
     Label block, rest, again, tail, flush, done;
     c_.xor_(index.r32(), index.r32());
     walk_.load_vector_extent(left);
@@ -96,6 +96,7 @@ class StagedRows final : StagedKernel {
     c_.L(block);
     c_.mov(left, c_.qword[steps_left()]);
     c_.shr(left, std::countr_zero(static_cast<unsigned>(sets_)));
+    c_.test(left, left);  // a shift by 0 keeps the flags
     c_.jz(rest, Xbyak::CodeGenerator::T_NEAR);
     take_groups(left);
     for (int which = 0; which < sets_; ++which) init_sets(pass, which);

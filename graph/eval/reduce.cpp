@@ -145,7 +145,7 @@ class RealReducer {
 };
 
 /// Sums and products wrap at the output's width when they are stored; the mean divides the wrapped sum and truncates.
-/// Roots and logarithms are taken in double and truncated: of the sum wrapped at 64 bits, and of the exact sum.
+/// Roots and logarithms are taken in double, of the sum wrapped at 64 bits (as NumPy's is), and truncated.
 class IntegerReducer {
  public:
   IntegerReducer(const ReductionRow& row, DType dtype) : row_(row), dtype_(dtype) {
@@ -166,18 +166,19 @@ class IntegerReducer {
   }
   Integer finish(DType to) const {
     switch (row_.finish) {
-      case Finish::root: {
-        const bool has_sign = row(dtype_).kind == DTypeKind::signed_integer;
-        const Integer sum = wrapped(has_sign ? DType::s64 : DType::u64, state_);
-        return to_integer(to, std::sqrt(static_cast<double>(sum)));
-      }
-      case Finish::logarithm: return to_integer(to, std::log(static_cast<double>(state_)));
+      case Finish::root: return to_integer(to, std::sqrt(wide_sum()));
+      case Finish::logarithm: return to_integer(to, std::log(wide_sum()));
       case Finish::mean: return count_ == 0 ? 0 : wrapped(dtype_, state_) / count_;
       default: return state_;
     }
   }
 
  private:
+  double wide_sum() const {
+    const bool has_sign = row(dtype_).kind == DTypeKind::signed_integer;
+    return static_cast<double>(wrapped(has_sign ? DType::s64 : DType::u64, state_));
+  }
+
   const ReductionRow& row_;
   DType dtype_;
   Integer state_ = 0;
