@@ -55,6 +55,12 @@ Result<EmittedCode> emit_stages(const kernel::KernelSpec& spec, const schedule::
 
 }  // namespace
 
+Status check_body(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
+  if (schedule.nest == schedule::Nest::flat) return body_program(spec).status();
+  if (schedule::is_staged(schedule.nest)) return find_stages(spec).status();
+  return schedule::read_body(spec).status();
+}
+
 std::string class_key(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
   std::ostringstream key;
   schedule::Schedule fixed = schedule;

@@ -23,6 +23,9 @@ struct EmittedCode {
 /// have passed their check(). internal_error when emission fails; nothing is left behind.
 Result<EmittedCode> emit(const kernel::KernelSpec& spec, const schedule::Schedule& schedule);
 
+/// Whether emit() knows all that the body asks for: unsupported_op with what it does not know.
+Status check_body(const kernel::KernelSpec& spec, const schedule::Schedule& schedule);
+
 /// What the emitted bytes depend on: two specs and schedules with the same key give the same code.
 std::string class_key(const kernel::KernelSpec& spec, const schedule::Schedule& schedule);
 

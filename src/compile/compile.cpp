@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The back half of the compiler on one page. For each op, in topological order:
+// The back half of the compiler on one page:
 //
-//   lower     the op as a kernel spec, collapsed                          lower.cpp
-//   plan      schedules; a split reduction becomes two kernels            plan.cpp, schedule/choose.cpp
-//   emit      machine code, or the cached kernel of the same class        kernel_cache.cpp, jit/
-//   bind      buffers, strides and grids: a step of the program           steps.cpp, buffers.cpp
+//   partition ops into regions: which run as one kernel                 partition.cpp
+//   lower     a region as a kernel spec, collapsed                      lower.cpp (space.cpp, body.cpp), lower_arg.cpp
+//   plan      schedules; a split reduction becomes two kernels          plan.cpp, schedule/choose.cpp
+//   emit      machine code, or the cached kernel of the same class      kernel_cache.cpp, jit/
+//   bind      buffers, strides and grids: a step of the program         steps.cpp, buffers.cpp
 //
-// An arg-reduction and the extreme of the same tensor along the same axis become one kernel (lower_arg.cpp). An op that
-// stops at lower or plan with unsupported_* runs on the reference evaluator, and its report says why.
+// The partitioner lowers and plans what it tries, so that a region comes with its plan. An op that stops at lower or
+// plan with unsupported_* runs on the reference evaluator, and its report says why.
 #include "compile/compile.hpp"
 
+#include <algorithm>
+
 #include "compile/buffers.hpp"
-#include "compile/lower.hpp"
-#include "compile/lower_arg.hpp"
-#include "compile/plan.hpp"
+#include "compile/partition.hpp"
 #include "compile/steps.hpp"
 
 namespace tenfold::compiler {
@@ -42,71 +43,48 @@ std::int64_t least_bytes(const graph::Graph& graph, const std::vector<graph::Val
   return bytes;
 }
 
-/// Kernels of what `lowered` holds, or the reason why there is none.
-Status compile_kernels(const Result<Lowered>& lowered, const target::Target& target, Buffers& buffers,
-                       Compiled& compiled, RegionReport& report) {
-  if (target.isa == target::Isa::reference)
-    return {Code::unsupported_target, target.native == target::Isa::reference
-                                          ? "this CPU is below avx2, which kernels need"
-                                          : "the target is 'reference'"};
-  if (!lowered.ok()) return lowered.status();
-  Result<Plan> plan = make_plan(lowered.value().spec, target);
-  if (!plan.ok()) return plan.status();
-  return add_kernel_steps(plan.value(), lowered.value(), buffers, compiled.program, report);
+bool writes_nothing(const graph::Graph& graph, const Region& region) {
+  const auto& outputs = graph.ops[region.ops.back()].outputs;
+  return std::all_of(outputs.begin(), outputs.end(),
+                     [&graph](graph::ValueId value) { return is_empty(graph.values[value]); });
 }
 
-Status compile_op(const graph::Graph& graph, const graph::Op& op, const target::Target& target, Buffers& buffers,
-                  Compiled& compiled) {
+Status compile_region(const graph::Graph& graph, const Region& region, Buffers& buffers, Compiled& compiled) {
   RegionReport report;
-  report.ops.push_back(graph::describe(op));
-  report.bytes_least = least_bytes(graph, op.inputs) + least_bytes(graph, op.outputs);
-  if (is_empty(graph.values[op.outputs[0]])) {
+  for (const graph::OpId op : region.ops) report.ops.push_back(graph::describe(graph.ops[op]));
+  const graph::Op& last = graph.ops[region.ops.back()];
+  Status status;
+  if (writes_nothing(graph, region)) {
     report.kind = RegionReport::Kind::nothing;
     report.reason = "the output has no element";
-    compiled.regions.push_back(std::move(report));
-    return {};
-  }
-  Status status = compile_kernels(lower(graph, op), target, buffers, compiled, report);
-  if (is_unsupported(status)) {
+  } else if (region.status.ok()) {
+    report.bytes_least = least_bytes(graph, region.lowered.inputs) + least_bytes(graph, region.lowered.outputs);
+    status = add_kernel_steps(region.plan, region.lowered, buffers, compiled.program, report);
+  } else if (is_unsupported(region.status)) {
     report.kind = RegionReport::Kind::reference;
-    report.reason = status.message();
-    report.bytes_moved = report.bytes_least;
-    status = add_reference_step(graph, op, buffers, compiled.program);
+    report.reason = region.status.message();
+    report.bytes_moved = report.bytes_least = least_bytes(graph, last.inputs) + least_bytes(graph, last.outputs);
+    status = add_reference_step(graph, last, buffers, compiled.program);
+  } else {
+    status = region.status;
   }
-  if (status.ok()) compiled.regions.push_back(std::move(report));
-  return status;
-}
-
-/// An arg-reduction and its partner, by one kernel.
-Status compile_pair(const graph::Graph& graph, const graph::Op& a, const graph::Op& b, const target::Target& target,
-                    Buffers& buffers, Compiled& compiled) {
-  RegionReport report;
-  report.ops = {graph::describe(a), graph::describe(b)};
-  report.bytes_least = least_bytes(graph, a.inputs) + least_bytes(graph, a.outputs) + least_bytes(graph, b.outputs);
-  Status status = compile_kernels(lower_pair(graph, a, b), target, buffers, compiled, report);
   if (status.ok()) compiled.regions.push_back(std::move(report));
   return status;
 }
 
 }  // namespace
 
-Result<Compiled> compile(const graph::Graph& graph, const target::Target& target) {
+Result<Compiled> compile(const graph::Graph& graph, const target::Target& target, const Options& options) {
   Compiled compiled;
   Buffers buffers(graph, compiled.program);
-  std::vector<bool> done(graph.ops.size(), false);
-  for (graph::OpId id = 0; id < graph.ops.size(); ++id) {
-    if (done[id]) continue;
-    const graph::Op& op = graph.ops[id];
-    const graph::OpId partner = arg_partner(graph, id);
-    if (partner != graph::kNone && !done[partner] && !is_empty(graph.values[op.outputs[0]])) {
-      Status status = compile_pair(graph, op, graph.ops[partner], target, buffers, compiled);
-      done[partner] = status.ok();
-      if (status.ok()) continue;
-      if (!is_unsupported(status)) return status;
-    }
-    Status status = compile_op(graph, op, target, buffers, compiled);
+  const Partition parts = partition(graph, target, options.fuse);
+  for (const Region& region : parts.regions) {
+    Status status = compile_region(graph, region, buffers, compiled);
     if (!status.ok()) return status;
   }
+  for (const Unfused& edge : parts.unfused)
+    compiled.unfused.push_back(
+        {graph::describe(graph.ops[edge.from]), graph::describe(graph.ops[edge.to]), edge.reason});
   // Must come last: it copies what the steps above have written.
   add_copy_steps(graph, buffers, compiled.program);
   return compiled;

@@ -39,9 +39,19 @@ struct RegionReport {
   std::string reason;  ///< why it is not compiled; empty when it is
 };
 
+/// Two ops that share a value, but not a kernel; for explain.
+struct UnfusedReport {
+  std::string from, to, reason;
+};
+
 struct Compiled {
   runtime::Program program;
   std::vector<RegionReport> regions;
+  std::vector<UnfusedReport> unfused;
+};
+
+struct Options {
+  bool fuse = true;  ///< false: a kernel for each op
 };
 
 /// Emitted kernels by class key, shared by all partitions of a process; bounded by the code memory's capacity.
@@ -51,7 +61,7 @@ KernelCache& kernel_cache();
 jit::CodeMemoryStats kernel_cache_stats();
 
 /// Compiles `graph` (after graph::run_pipeline, every value static) for `target`.
-Result<Compiled> compile(const graph::Graph& graph, const target::Target& target);
+Result<Compiled> compile(const graph::Graph& graph, const target::Target& target, const Options& options = {});
 
 /// The region reports as text, for people.
 std::string explain(const Compiled& compiled, const target::Target& target);

@@ -40,10 +40,9 @@ std::string explain(const Compiled& compiled, const target::Target& target) {
   out << "target " << target::to_string(target.isa) << ", " << target.cores
       << (target.cores == 1 ? " core\n" : " cores\n");
   for (std::size_t i = 0; i < compiled.regions.size(); ++i) print_region(out, i, compiled.regions[i]);
-  if (compiled.regions.size() > 1)
-    out << "regions are not fused with one another: of this version's ops, only an arg-reduction and the extreme of "
-           "the "
-           "same tensor share a kernel\n";
+  if (!compiled.unfused.empty()) out << "not fused:\n";
+  for (const UnfusedReport& edge : compiled.unfused)
+    out << "  " << edge.from << " and " << edge.to << ": " << edge.reason << '\n';
   return out.str();
 }
 

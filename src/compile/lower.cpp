@@ -2,147 +2,251 @@
 #include "compile/lower.hpp"
 
 #include <algorithm>
-#include <string_view>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
 
-#include "compile/lower_arg.hpp"
-#include "graph/check/check.hpp"
+#include "compile/body.hpp"
+#include "compile/space.hpp"
 
 namespace tenfold::compiler {
 namespace {
 
-using kernel::Function;
-using kernel::Monoid;
-using kernel::Node;
+using graph::Op;
+using graph::OpId;
+using graph::Value;
+using graph::ValueId;
+using kernel::KernelSpec;
 
-/// Builds the body of a reduction, by the name that core.reduce has for it.
-class ReductionBody {
- public:
-  ReductionBody(kernel::KernelSpec& spec, DType dtype) : spec_(spec), dtype_(dtype) {}
+Status unsupported_shape(const std::string& why) { return {Code::unsupported_shape, why}; }
 
-  /// False when there is no such reduction.
-  bool write(std::string_view name) {
-    const bool integers = !is_floating(dtype_);
-    int value = add({Node::Kind::load, 0, Function::abs, Monoid::sum, {}});
-    if (name == "max" || name == "min") {
-      value = reduce(name == "max" ? Monoid::max : Monoid::min, value);
-    } else if (dtype_ == DType::boolean) {
-      return false;
-    } else if (name == "sum" || name == "prod") {
-      value = reduce(name == "sum" ? Monoid::sum : Monoid::prod, value);
-    } else if (name == "mean") {
-      const int sum = reduce(Monoid::sum, value);
-      value = apply(Function::div, {sum, add({Node::Kind::count, 0, Function::abs, Monoid::sum, {}})});
-    } else if (name == "l1") {
-      value = reduce(Monoid::sum, apply(Function::abs, {value}));
-    } else if (name == "sum_square") {
-      value = reduce(Monoid::sum, apply(Function::square, {value}));
-    } else if (name == "l2") {
-      if (integers) value = cast(wide_integer(), value);
-      value = reduce(Monoid::sum, apply(Function::square, {value}));
-      value = apply(Function::sqrt, {integers ? cast(DType::f64, value) : value});
-    } else if (name == "log_sum") {
-      if (integers) value = cast(wide_integer(), value);
-      value = reduce(Monoid::sum, value);
-      value = apply(Function::log, {integers ? cast(DType::f64, value) : value});
-    } else if (name == "log_sum_exp") {
-      value = log_sum_exp(integers ? cast(DType::f64, value) : value);
-    } else {
-      return false;
+bool is_usable(DType dtype) {
+  return dtype != DType::undef && row(dtype).bits >= 8 && dtype != DType::f8_e5m2 && dtype != DType::f8_e4m3;
+}
+
+/// A constant of one element that a double holds, which a kernel can have in its code.
+std::optional<double> scalar_of(const Value& value) {
+  if (!value.is_constant || row(value.dtype).bits < 8) return std::nullopt;
+  const Result<std::int64_t> count = numel(value.shape);
+  if (!count.ok() || count.value() != 1 || value.data.size() < static_cast<std::size_t>(byte_size(value.dtype)))
+    return std::nullopt;
+  switch (value.dtype) {
+    case DType::f32: {
+      float number = 0;
+      std::memcpy(&number, value.data.data(), sizeof number);
+      return number;
     }
-    const bool converted = integers && (name == "l2" || name == "log_sum" || name == "log_sum_exp");
-    spec_.stores.push_back({0, converted ? cast(dtype_, value) : value});
-    return true;
+    case DType::s32: {
+      std::int32_t number = 0;
+      std::memcpy(&number, value.data.data(), sizeof number);
+      return number;
+    }
+    case DType::f64: {
+      double number = 0;
+      std::memcpy(&number, value.data.data(), sizeof number);
+      return number;
+    }
+    default: return std::nullopt;
+  }
+}
+
+class Lowering {
+ public:
+  Lowering(const graph::Graph& graph, std::span<const OpId> ops, std::span<const ValueId> outputs)
+      : graph_(graph), ops_(ops), space_(graph), body_(lowered_.spec) {
+    lowered_.outputs.assign(outputs.begin(), outputs.end());
   }
 
-  /// A reduction along no axis copies: an extreme keeps every bit of what is not a NaN.
-  void write_copy() { write("max"); }
+  Result<Lowered> run() {
+    Status status = find_space();
+    if (status.ok()) status = add_inputs();
+    if (status.ok()) status = write_ops();
+    if (status.ok()) status = add_outputs();
+    if (!status.ok()) return status;
+    Result<KernelSpec> collapsed = kernel::collapse(std::move(lowered_.spec));
+    if (!collapsed.ok()) return collapsed.status();
+    lowered_.spec = std::move(collapsed).value();
+    return std::move(lowered_);
+  }
 
  private:
-  int add(Node node) {
-    spec_.body.push_back(std::move(node));
-    return static_cast<int>(spec_.body.size()) - 1;
-  }
-  int apply(Function function, std::vector<int> args) {
-    return add({Node::Kind::apply, 0, function, Monoid::sum, std::move(args)});
-  }
-  int reduce(Monoid monoid, int value) { return add({Node::Kind::reduce, 0, Function::abs, monoid, {value}}); }
-  int cast(DType to, int value) {
-    Node node{Node::Kind::cast, 0, Function::abs, Monoid::sum, {value}};
-    node.dtype = to;
-    return add(std::move(node));
-  }
-  /// Where sums of integers are exact, or wrap as the reference's do.
-  DType wide_integer() const { return row(dtype_).kind == DTypeKind::signed_integer ? DType::s64 : DType::u64; }
-
-  /// log(sum(exp(x - m))) + m, m being the greatest element, or 0 where that is infinite.
-  int log_sum_exp(int value) {
-    const int greatest = reduce(Monoid::max, value);
-    Node zero{Node::Kind::constant, 0, Function::abs, Monoid::sum, {}};
-    zero.dtype = kernel::dtype_of(spec_, value);
-    const int infinite = apply(Function::is_infinite, {greatest});
-    const int shift = apply(Function::select, {infinite, add(std::move(zero)), greatest});
-    const int sum = reduce(Monoid::sum, apply(Function::exp, {apply(Function::sub, {value, shift})}));
-    return apply(Function::add, {apply(Function::log, {sum}), shift});
+  Status find_space() {
+    for (const OpId id : ops_) {
+      Status status = space_.add(graph_.ops[id]);
+      if (!status.ok()) return status;
+      for (const ValueId value : graph_.ops[id].outputs) made_.insert(value);
+    }
+    std::optional<std::set<int>> reduced;
+    for (const OpId id : ops_) {
+      if (graph_.ops[id].kind != "reduce") continue;
+      const Result<std::set<int>> own = reduced_by(graph_.ops[id]);
+      if (!own.ok()) return own.status();
+      if (reduced && *reduced != own.value()) return unsupported_shape("reductions along other dims");
+      reduced = own.value();
+    }
+    if (reduced) reduced_ = *reduced;
+    levels_ = space_.all();
+    // A reduction of less than the whole space would be done again for each element of the rest.
+    for (const OpId id : ops_)
+      if (graph_.ops[id].kind == "reduce" && space_.factors(graph_.ops[id].inputs[0]).size() != levels_.size())
+        return unsupported_shape("a reduction of fewer elements than the other ops have");
+    for (const int factor : levels_) lowered_.spec.levels.push_back({space_.extent(factor), reduced_.contains(factor)});
+    return {};
   }
 
-  kernel::KernelSpec& spec_;
-  DType dtype_;
+  Result<std::set<int>> reduced_by(const Op& op) const {
+    const Result<Dims> dims = reduced_dims(graph_, op);
+    if (!dims.ok()) return dims.status();
+    std::set<int> factors;
+    for (const std::int64_t dim : dims.value()) {
+      const std::vector<int>& of = space_.dimensions(op.inputs[0])[static_cast<std::size_t>(dim)];
+      factors.insert(of.begin(), of.end());
+    }
+    return factors;
+  }
+
+  std::vector<std::int64_t> strides_along_levels(ValueId value) const {
+    const Dims own = strides_of(graph::desc_of(graph_.values[value]));
+    std::vector<std::int64_t> strides(levels_.size(), 0);
+    for (std::size_t dim = 0; dim < own.size(); ++dim) {
+      std::int64_t stride = own[dim];
+      const std::vector<int>& factors = space_.dimensions(value)[dim];
+      for (std::size_t i = factors.size(); i-- > 0;) {
+        const auto level = std::lower_bound(levels_.begin(), levels_.end(), factors[i]) - levels_.begin();
+        strides[static_cast<std::size_t>(level)] = stride;
+        stride *= space_.extent(factors[i]);
+      }
+    }
+    return strides;
+  }
+
+  /// What the ops read and do not make, the one with most elements first: levels are sorted by it.
+  Status add_inputs() {
+    std::vector<ValueId> read;
+    for (const OpId id : ops_)
+      for (const ValueId value : graph_.ops[id].inputs)
+        if (!made_.contains(value) && std::find(read.begin(), read.end(), value) == read.end()) read.push_back(value);
+    std::stable_sort(read.begin(), read.end(),
+                     [this](ValueId a, ValueId b) { return space_.factors(a).size() > space_.factors(b).size(); });
+    for (const ValueId value : read) {
+      const DType dtype = graph_.values[value].dtype;
+      if (!is_usable(dtype)) return {Code::unsupported_dtype, "no kernels for " + std::string(to_string(dtype))};
+      const std::optional<double> scalar = scalar_of(graph_.values[value]);
+      if (scalar && lowered_.inputs.size() > 0) {
+        nodes_[value] = body_.constant(dtype, *scalar);
+        continue;
+      }
+      lowered_.spec.inputs.push_back({dtype, strides_along_levels(value)});
+      lowered_.inputs.push_back(value);
+    }
+    return {};
+  }
+
+  Status write_ops() {
+    for (const OpId id : ops_) {
+      const Op& op = graph_.ops[id];
+      const DType to = graph_.values[op.outputs[0]].dtype;
+      if (!is_usable(to)) return {Code::unsupported_dtype, "no kernels for " + std::string(to_string(to))};
+      std::vector<int> args;
+      for (const ValueId value : op.inputs) args.push_back(node_of(value));
+      Result<int> made = args[0];
+      if (op.kind == "reduce") {
+        made = copies(op) ? Result<int>(args[0]) : write_reduction(body_, op, args[0]);
+      } else if (!is_view(op)) {
+        made = write_elementwise(body_, graph_, op, args);
+      }
+      if (!made.ok()) return made.status();
+      nodes_[op.outputs[0]] = made.value();
+    }
+    return {};
+  }
+
+  /// A reduction along no axis, which gives its input back.
+  bool copies(const Op& op) const {
+    const Result<Dims> dims = reduced_dims(graph_, op);
+    return dims.ok() && dims.value().empty() && graph::find_attribute(op, "noop_with_empty_axes") == nullptr;
+  }
+
+  /// As the value's dtype has it: what an op makes of 16-bit floats is rounded before the next op uses it, so that
+  /// fused ops give the bits of ops that run apart.
+  int node_of(ValueId value) {
+    if (!made_.contains(value)) {
+      const auto known = nodes_.find(value);
+      if (known != nodes_.end()) return known->second;
+      const auto input = std::find(lowered_.inputs.begin(), lowered_.inputs.end(), value) - lowered_.inputs.begin();
+      return nodes_[value] = body_.load(static_cast<int>(input));
+    }
+    const int node = nodes_.at(value);
+    const DType dtype = graph_.values[value].dtype;
+    return byte_size(dtype) == 2 && is_floating(dtype) && !is_exact(node) ? body_.cast(dtype, node) : node;
+  }
+
+  /// Whether a node gives numbers that its dtype holds without rounding.
+  bool is_exact(int index) {
+    const auto known = exact_.find(index);
+    if (known != exact_.end()) return known->second;
+    const kernel::Node& node = lowered_.spec.body[static_cast<std::size_t>(index)];
+    bool exact = node.kind == kernel::Node::Kind::load || node.kind == kernel::Node::Kind::cast;
+    if (node.kind == kernel::Node::Kind::reduce) exact = kernel::row(node.monoid).state == kernel::State::order;
+    if (node.kind == kernel::Node::Kind::apply) exact = picks(node.function);
+    if (!node.args.empty() && node.kind != kernel::Node::Kind::cast)
+      exact = exact && std::all_of(node.args.begin(), node.args.end(), [this](int arg) { return is_exact(arg); });
+    return exact_[index] = exact;
+  }
+
+  /// Functions whose results are among their arguments, or whole, or those with another sign.
+  static bool picks(kernel::Function function) {
+    using kernel::Function;
+    switch (function) {
+      case Function::abs:
+      case Function::ceil:
+      case Function::floor:
+      case Function::identity:
+      case Function::max:
+      case Function::min:
+      case Function::neg:
+      case Function::relu:
+      case Function::round:
+      case Function::sign: return true;
+      default: return false;
+    }
+  }
+
+  Status add_outputs() {
+    const std::vector<bool> per_row = kernel::per_row(lowered_.spec);
+    for (std::size_t output = 0; output < lowered_.outputs.size(); ++output) {
+      const ValueId value = lowered_.outputs[output];
+      std::size_t kept = 0, reduced = 0;
+      for (const int factor : space_.factors(value)) ++(reduced_.contains(factor) ? reduced : kept);
+      if (kept + reduced_.size() != levels_.size() || (reduced != 0 && reduced != reduced_.size()))
+        return unsupported_shape("a result of fewer elements than the other ops have");
+      if (reduced != 0 && per_row[static_cast<std::size_t>(nodes_.at(value))])
+        return unsupported_shape("a reduced value that is written to each element");
+      lowered_.spec.outputs.push_back({graph_.values[value].dtype, strides_along_levels(value)});
+      lowered_.spec.stores.push_back({static_cast<int>(output), nodes_.at(value)});
+    }
+    return {};
+  }
+
+  const graph::Graph& graph_;
+  std::span<const OpId> ops_;
+  IterationSpace space_;
+  std::set<int> reduced_;    ///< factors
+  std::vector<int> levels_;  ///< factors, before collapsing
+  std::set<ValueId> made_;
+  std::map<ValueId, int> nodes_;
+  std::map<int, bool> exact_;  ///< by node, what is_exact() said
+  Lowered lowered_;
+  BodyWriter body_;
 };
-
-/// One level per dim of the input; the output's stride is 0 along reduced ones.
-void write_space(const TensorDesc& in, const TensorDesc& out, const std::vector<std::int64_t>& axes, bool keep_dims,
-                 kernel::KernelSpec& spec) {
-  const Dims in_strides = strides_of(in);
-  const Dims out_strides = strides_of(out);
-  spec.inputs.push_back({in.dtype, in_strides});
-  spec.outputs.push_back({out.dtype, {}});
-  std::size_t out_dim = 0;
-  for (std::size_t dim = 0; dim < in.shape.size(); ++dim) {
-    const bool reduced = std::binary_search(axes.begin(), axes.end(), static_cast<std::int64_t>(dim));
-    spec.levels.push_back({in.shape[dim], reduced});
-    spec.outputs[0].strides.push_back(reduced ? 0 : out_strides[out_dim]);
-    if (!reduced || keep_dims) ++out_dim;
-  }
-}
-
-Result<Lowered> lower_reduce(const graph::Graph& graph, const graph::Op& op) {
-  const TensorDesc in = graph::desc_of(graph.values[op.inputs[0]]);
-  const TensorDesc out = graph::desc_of(graph.values[op.outputs[0]]);
-  if (in.dtype == DType::undef || row(in.dtype).bits < 8 || in.dtype == DType::f8_e5m2 || in.dtype == DType::f8_e4m3)
-    return Status(Code::unsupported_dtype, "no kernels for " + std::string(to_string(in.dtype)));
-  const auto written = graph::attribute_or<std::vector<std::int64_t>>(op, "axes", {});
-  Result<std::vector<std::int64_t>> axes =
-      graph::normalize_axes(written, static_cast<int>(in.shape.size()), graph::describe(op));
-  if (!axes.ok()) return axes.status();
-  const std::string name = graph::attribute_or<std::string>(op, "reduction", "");
-  // ONNX's empty axes are all axes, or with the noop flag each element alone; without that attribute they copy.
-  const graph::Attribute* const noop = graph::find_attribute(op, "noop_with_empty_axes");
-  const bool copies = axes.value().empty() && noop == nullptr;
-  if (axes.value().empty() && noop != nullptr && !graph::attribute_or<bool>(op, "noop_with_empty_axes", false))
-    for (std::size_t dim = 0; dim < in.shape.size(); ++dim) axes.value().push_back(static_cast<std::int64_t>(dim));
-  kernel::KernelSpec spec;
-  write_space(in, out, axes.value(), graph::attribute_or<bool>(op, "keep_dims", false), spec);
-  ReductionBody body(spec, in.dtype);
-  if (copies) {
-    body.write_copy();
-  } else if (!body.write(name)) {
-    return Status(Code::unsupported_op,
-                  "no kernel for reduction '" + name + "' of " + std::string(to_string(in.dtype)));
-  }
-  Result<kernel::KernelSpec> collapsed = kernel::collapse(std::move(spec));
-  if (!collapsed.ok()) return collapsed.status();
-  return Lowered{std::move(collapsed).value(), {op.inputs[0]}, {op.outputs[0]}};
-}
 
 }  // namespace
 
-Result<Lowered> lower(const graph::Graph& graph, const graph::Op& op) {
-  if (op.dialect == graph::Dialect::core) {
-    if (op.kind == "reduce") return lower_reduce(graph, op);
-    if (op.kind == "arg_reduce") return lower_arg_reduce(graph, op);
-    if (op.kind == "map" || op.kind == "cast" || op.kind == "select") return lower_elementwise(graph, op);
-  }
-  return Status(Code::unsupported_op, "kernels of this version run reductions and elementwise ops; this is " + op.kind);
+Result<Lowered> lower(const graph::Graph& graph, std::span<const graph::OpId> ops,
+                      std::span<const graph::ValueId> outputs) {
+  return Lowering(graph, ops, outputs).run();
 }
 
 }  // namespace tenfold::compiler

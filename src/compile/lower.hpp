@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lowering: core ops with static shapes to kernel specs. The last place that knows graphs.
+// Lowering: a group of core ops with static shapes to one kernel spec. The last place that knows graphs.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "graph/ir/graph.hpp"
@@ -17,10 +18,10 @@ struct Lowered {
   std::vector<graph::ValueId> inputs, outputs;  ///< by operand
 };
 
-/// The op as one kernel, collapsed. unsupported_* with the reason when no kernel of this version can run it.
-Result<Lowered> lower(const graph::Graph& graph, const graph::Op& op);
-
-/// lower() of core.map, core.cast and core.select.
-Result<Lowered> lower_elementwise(const graph::Graph& graph, const graph::Op& op);
+/// The ops (in topological order) as one kernel that stores `outputs`, collapsed. All reductions among them reduce the
+/// same factors of one iteration space; what only some elements of it have (a bias, a mean) repeats. unsupported_* with
+/// the reason when no kernel of this version can run them together.
+Result<Lowered> lower(const graph::Graph& graph, std::span<const graph::OpId> ops,
+                      std::span<const graph::ValueId> outputs);
 
 }  // namespace tenfold::compiler

@@ -77,6 +77,10 @@ Status add_kernel(Plan& plan, KernelSpec spec, schedule::Schedule schedule) {
 }  // namespace
 
 Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target) {
+  if (target.isa == target::Isa::reference)
+    return Status(Code::unsupported_target, target.native == target::Isa::reference
+                                                ? "this CPU is below avx2, which kernels need"
+                                                : "the target is 'reference'");
   Plan plan;
   schedule::Schedule schedule = schedule::choose(spec, target);
   if (schedule.split.level < 0) {

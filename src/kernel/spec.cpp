@@ -53,20 +53,6 @@ bool can_merge(const KernelSpec& spec, std::size_t outer) {
 
 Status broken(const std::string& what) { return {Code::internal_error, "kernel spec: " + what}; }
 
-/// By node: whether its value is the same along all reduced levels.
-std::vector<bool> per_row(const KernelSpec& spec) {
-  std::vector<bool> same;
-  for (const Node& node : spec.body) {
-    bool is_same = std::all_of(node.args.begin(), node.args.end(),
-                               [&same](int arg) { return same[static_cast<std::size_t>(arg)]; });
-    if (node.kind == Node::Kind::reduce) is_same = true;
-    if (node.kind == Node::Kind::load)
-      is_same = !moves_along_reduced(spec, spec.inputs[static_cast<std::size_t>(node.index)]);
-    same.push_back(is_same);
-  }
-  return same;
-}
-
 Status check_node(const KernelSpec& spec, std::size_t index) {
   const Node& node = spec.body[index];
   for (const int arg : node.args)
@@ -150,6 +136,19 @@ bool moves_along_reduced(const KernelSpec& spec, const Operand& operand) noexcep
   for (std::size_t level = 0; level < spec.levels.size(); ++level)
     if (spec.levels[level].reduced && operand.strides[level] != 0) return true;
   return false;
+}
+
+std::vector<bool> per_row(const KernelSpec& spec) {
+  std::vector<bool> same;
+  for (const Node& node : spec.body) {
+    bool is_same = std::all_of(node.args.begin(), node.args.end(),
+                               [&same](int arg) { return same[static_cast<std::size_t>(arg)]; });
+    if (node.kind == Node::Kind::reduce) is_same = true;
+    if (node.kind == Node::Kind::load)
+      is_same = !moves_along_reduced(spec, spec.inputs[static_cast<std::size_t>(node.index)]);
+    same.push_back(is_same);
+  }
+  return same;
 }
 
 bool is_elementwise(const KernelSpec& spec) noexcept {

@@ -96,6 +96,9 @@ DType dtype_of(const KernelSpec& spec, int node);
 /// Whether the operand has more than one element along the reduced levels.
 bool moves_along_reduced(const KernelSpec& spec, const Operand& operand) noexcept;
 
+/// By node: whether its value is the same along all reduced levels.
+std::vector<bool> per_row(const KernelSpec& spec);
+
 /// True when nothing is reduced: neither a level nor a value.
 bool is_elementwise(const KernelSpec& spec) noexcept;
 

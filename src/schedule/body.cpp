@@ -14,9 +14,11 @@ Status unsupported(const char* what) {
                                     what};
 }
 
-/// Follows the single chain of nodes from the load to the store.
-Status read_node(const kernel::KernelSpec& spec, std::size_t index, bool& reduced, ReduceBody& body) {
+/// Follows the single chain of nodes from the load to the store; `chain` is the last of it so far.
+Status read_node(const kernel::KernelSpec& spec, std::size_t index, int& chain, bool& reduced, ReduceBody& body) {
   const Node& node = spec.body[index];
+  if (!node.args.empty() && node.args[0] != chain) return unsupported("a value that is used twice");
+  if (node.kind != Node::Kind::count) chain = static_cast<int>(index);
   switch (node.kind) {
     case Node::Kind::load: return index == 0 ? Status() : unsupported("several loads");
     case Node::Kind::count: return {};
@@ -54,10 +56,12 @@ Result<ReduceBody> read_body(const kernel::KernelSpec& spec) {
     return unsupported("several inputs or outputs");
   ReduceBody body;
   bool reduced = false;
+  int chain = -1;
   for (std::size_t index = 0; index < spec.body.size(); ++index) {
-    Status status = read_node(spec, index, reduced, body);
+    Status status = read_node(spec, index, chain, reduced, body);
     if (!status.ok()) return status;
   }
+  if (spec.stores[0].node != chain) return unsupported("a store of something else");
   if (!reduced) return unsupported("no reduction");
   const bool integers = !is_floating(spec.inputs[0].dtype);
   if (integers && spec.inputs[0].dtype != spec.outputs[0].dtype) return unsupported("a conversion of integers");

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Core ops as nodes of a kernel's body. Which operands and levels the kernel has is not known here.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "graph/ir/graph.hpp"
+#include "kernel/spec.hpp"
+#include "tenfold/status.hpp"
+
+namespace tenfold::compiler {
+
+/// Appends nodes to a body; what is there already is not written again.
+class BodyWriter {
+ public:
+  explicit BodyWriter(kernel::KernelSpec& spec) : spec_(spec) {}
+
+  int load(int input);
+  int count();
+  int constant(DType dtype, double value);
+  int cast(DType to, int value);
+  int apply(kernel::Function function, std::vector<int> args);
+  int reduce(kernel::Monoid monoid, int value);
+  DType dtype_of(int node) const { return kernel::dtype_of(spec_, node); }
+
+ private:
+  int add(kernel::Node node);
+
+  kernel::KernelSpec& spec_;
+};
+
+/// core.map, core.cast or core.select of `args`, the values of its inputs; gives the node of its result. unsupported_*
+/// when kernels have no such function.
+Result<int> write_elementwise(BodyWriter& body, const graph::Graph& graph, const graph::Op& op,
+                              std::span<const int> args);
+
+/// core.reduce, along all reduced levels.
+Result<int> write_reduction(BodyWriter& body, const graph::Op& op, int value);
+
+}  // namespace tenfold::compiler

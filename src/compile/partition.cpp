@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/partition.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "compile/cost.hpp"
+#include "compile/lower_arg.hpp"
+#include "compile/space.hpp"
+#include "jit/emit.hpp"
+
+namespace tenfold::compiler {
+namespace {
+
+using graph::Op;
+using graph::OpId;
+using graph::ValueId;
+
+/// Bodies beyond this gain little by growing and cost much to emit.
+constexpr std::size_t kMostNodes = 96;
+
+using Ops = std::set<OpId>;
+
+class Partitioner {
+ public:
+  Partitioner(const graph::Graph& graph, const target::Target& target)
+      : graph_(graph),
+        target_(target),
+        users_(graph.values.size()),
+        leaves_(graph.values.size(), false),
+        seen_through_(graph.ops.size(), false),
+        group_of_(graph.ops.size(), graph::kNone) {
+    for (const ValueId value : graph.outputs) leaves_[value] = true;
+    for (OpId id = 0; id < graph.ops.size(); ++id) {
+      for (const ValueId value : graph.ops[id].inputs)
+        if (value != graph::kNone) users_[value].push_back(id);
+      seen_through_[id] = is_view(graph.ops[id]) && !leaves_[graph.ops[id].outputs[0]] && !has_empty(graph.ops[id]);
+    }
+  }
+
+  Partition run(bool fuse) {
+    for (OpId id = 0; id < graph_.ops.size(); ++id)
+      if (!seen_through_[id]) settle(id);
+    // What was written out after a group had been made may be read from that group.
+    if (written_out_)
+      for (Group& group : groups_) group = make(group.ops);
+    if (fuse)
+      for (OpId id = 0; id < graph_.ops.size(); ++id)
+        if (!seen_through_[id]) grow(id);
+    Partition made;
+    for (const OpId group : in_order()) made.regions.push_back(std::move(groups_[group].region));
+    for (Unfused& edge : unfused_)
+      if (group_of_[edge.from] != group_of_[edge.to]) made.unfused.push_back(std::move(edge));
+    return made;
+  }
+
+ private:
+  struct Group {
+    Ops ops;  ///< without the views that they look through
+    Region region;
+    double cost = 0;
+  };
+
+  bool has_empty(const Op& op) const {
+    const auto is_empty = [this](ValueId value) {
+      if (value == graph::kNone) return false;
+      const Dims& shape = graph_.values[value].shape;
+      return std::find(shape.begin(), shape.end(), 0) != shape.end();
+    };
+    return std::any_of(op.inputs.begin(), op.inputs.end(), is_empty) ||
+           std::any_of(op.outputs.begin(), op.outputs.end(), is_empty);
+  }
+
+  /// The ops with all views between them and what they read.
+  Ops with_views(const Ops& ops) const {
+    Ops all = ops;
+    std::vector<OpId> open(ops.begin(), ops.end());
+    while (!open.empty()) {
+      const OpId id = open.back();
+      open.pop_back();
+      for (const ValueId value : graph_.ops[id].inputs) {
+        if (value == graph::kNone) continue;
+        const OpId producer = graph_.values[value].producer;
+        if (producer != graph::kNone && seen_through_[producer] && all.insert(producer).second)
+          open.push_back(producer);
+      }
+    }
+    return all;
+  }
+
+  bool leaves(ValueId value, const Ops& ops) const {
+    if (leaves_[value]) return true;
+    return std::any_of(users_[value].begin(), users_[value].end(), [&](OpId user) {
+      return seen_through_[user] ? leaves(graph_.ops[user].outputs[0], ops) : !ops.contains(user);
+    });
+  }
+
+  /// The ops as one region; its status says why not.
+  Group make(const Ops& ops) const {
+    Group group;
+    group.ops = ops;
+    const Ops all = with_views(ops);
+    group.region.ops.assign(all.begin(), all.end());
+    Result<Lowered> lowered = lower_group(ops, group.region.ops);
+    if (!lowered.ok()) {
+      group.region.status = lowered.status();
+      return group;
+    }
+    group.region.lowered = std::move(lowered).value();
+    const kernel::KernelSpec& spec = group.region.lowered.spec;
+    Result<Plan> plan = make_plan(spec, target_);
+    group.region.status = plan.status();
+    if (!plan.ok()) return group;
+    group.region.plan = std::move(plan).value();
+    for (const PlannedKernel& kernel : group.region.plan.kernels)
+      if (group.region.status.ok()) group.region.status = jit::check_body(kernel.spec, kernel.schedule);
+    group.cost = cost_of(spec);
+    return group;
+  }
+
+  Result<Lowered> lower_group(const Ops& ops, const std::vector<OpId>& all) const {
+    const auto is_arg = [this](OpId id) { return graph_.ops[id].kind == "arg_reduce"; };
+    if (std::any_of(all.begin(), all.end(), is_arg)) {
+      if (all.size() == 1) return lower_arg_reduce(graph_, graph_.ops[all[0]]);
+      if (all.size() == 2 && arg_partner(graph_, all[0]) == all[1])
+        return lower_pair(graph_, graph_.ops[all[0]], graph_.ops[all[1]]);
+      return Status(Code::unsupported_op, "an arg-reduction beside other ops");
+    }
+    std::vector<ValueId> outputs;
+    for (const OpId id : ops)
+      for (const ValueId value : graph_.ops[id].outputs)
+        if (leaves(value, ops)) outputs.push_back(value);
+    return lower(graph_, all, outputs);
+  }
+
+  /// A group of one op. What it cannot read through views is written out before it.
+  void settle(OpId id) {
+    Group group = make({id});
+    if (!group.region.status.ok()) {
+      bool any = false;
+      for (const ValueId value : graph_.ops[id].inputs) {
+        const OpId producer = value == graph::kNone ? graph::kNone : graph_.values[value].producer;
+        if (producer == graph::kNone || !seen_through_[producer]) continue;
+        seen_through_[producer] = false;
+        written_out_ = true;
+        settle(producer);
+        any = true;
+      }
+      if (any) group = make({id});
+    }
+    group_of_[id] = static_cast<OpId>(groups_.size());
+    groups_.push_back(std::move(group));
+  }
+
+  /// Merges the op's group with those that it reads from, then with those that read the same.
+  void grow(OpId id) {
+    if (has_empty(graph_.ops[id])) return;
+    for (const ValueId value : graph_.ops[id].inputs) {
+      const OpId from = value == graph::kNone ? graph::kNone : producer_of(value);
+      if (from != graph::kNone) try_merge(from, id);
+    }
+    for (const ValueId value : graph_.ops[id].inputs) {
+      if (value == graph::kNone || graph_.values[value].is_constant) continue;
+      for (const OpId other : readers_of(source_of(value)))
+        if (other < id) try_merge(other, id);
+    }
+  }
+
+  /// What is looked through to.
+  ValueId source_of(ValueId value) const {
+    OpId producer = graph_.values[value].producer;
+    while (producer != graph::kNone && seen_through_[producer]) {
+      value = graph_.ops[producer].inputs[0];
+      producer = graph_.values[value].producer;
+    }
+    return value;
+  }
+  OpId producer_of(ValueId value) const { return graph_.values[source_of(value)].producer; }
+
+  std::vector<OpId> readers_of(ValueId value) const {
+    std::vector<OpId> readers;
+    for (const OpId user : users_[value]) {
+      if (!seen_through_[user]) {
+        readers.push_back(user);
+        continue;
+      }
+      const std::vector<OpId> further = readers_of(graph_.ops[user].outputs[0]);
+      readers.insert(readers.end(), further.begin(), further.end());
+    }
+    return readers;
+  }
+
+  void try_merge(OpId from, OpId to) {
+    const OpId a = group_of_[from], b = group_of_[to];
+    if (a == b || has_empty(graph_.ops[from])) return;
+    const auto refuse = [&](std::string reason) { unfused_.push_back({from, to, std::move(reason)}); };
+    for (const OpId group : {a, b})
+      if (const Region& region = groups_[group].region; !region.status.ok())
+        return refuse(graph::describe(graph_.ops[region.ops.back()]) + " is no kernel");
+    if (!is_convex(a, b)) return refuse("a value would leave the kernel and come back");
+    if (groups_[a].region.lowered.spec.body.size() + groups_[b].region.lowered.spec.body.size() > kMostNodes)
+      return refuse("the kernel would have more than " + std::to_string(kMostNodes) + " values");
+    Ops both = groups_[a].ops;
+    both.insert(groups_[b].ops.begin(), groups_[b].ops.end());
+    Group merged = make(both);
+    if (!merged.region.status.ok()) return refuse(merged.region.status.message());
+    if (merged.cost > groups_[a].cost + groups_[b].cost)
+      return refuse("to compute small values anew for each element costs more than to read them");
+    for (const OpId op : groups_[b].ops) group_of_[op] = a;
+    groups_[a] = std::move(merged);
+    groups_[b] = {};
+  }
+
+  std::set<OpId> read_by(OpId group) const {
+    std::set<OpId> others;
+    for (const OpId op : groups_[group].ops)
+      for (const ValueId value : graph_.ops[op].inputs) {
+        const OpId producer = value == graph::kNone ? graph::kNone : producer_of(value);
+        if (producer != graph::kNone && group_of_[producer] != group) others.insert(group_of_[producer]);
+      }
+    return others;
+  }
+
+  /// Whether no third group lies on a way between the two.
+  bool is_convex(OpId a, OpId b) const {
+    for (const auto& [from, to] : {std::pair{a, b}, std::pair{b, a}}) {
+      std::set<OpId> seen;
+      std::vector<OpId> open;
+      for (const OpId next : read_by(to))
+        if (next != from && seen.insert(next).second) open.push_back(next);
+      while (!open.empty()) {
+        const OpId group = open.back();
+        open.pop_back();
+        for (const OpId next : read_by(group)) {
+          if (next == from) return false;
+          if (seen.insert(next).second) open.push_back(next);
+        }
+      }
+    }
+    return true;
+  }
+
+  /// Each group after those that it reads from; as the ops stand, otherwise.
+  std::vector<OpId> in_order() const {
+    std::vector<OpId> order;
+    std::vector<bool> done(groups_.size(), false);
+    for (OpId id = 0; id < graph_.ops.size(); ++id)
+      if (!seen_through_[id]) visit(group_of_[id], done, order);
+    return order;
+  }
+  void visit(OpId group, std::vector<bool>& done, std::vector<OpId>& order) const {
+    if (done[group]) return;
+    done[group] = true;
+    for (const OpId before : read_by(group)) visit(before, done, order);
+    order.push_back(group);
+  }
+
+  const graph::Graph& graph_;
+  const target::Target& target_;
+  std::vector<std::vector<OpId>> users_;  ///< by value
+  std::vector<bool> leaves_;              ///< by value
+  std::vector<bool> seen_through_;        ///< by op: a view without a region
+  bool written_out_ = false;              ///< some view was not looked through after all
+  std::vector<OpId> group_of_;            ///< by op
+  std::vector<Group> groups_;
+  std::vector<Unfused> unfused_;
+};
+
+}  // namespace
+
+Partition partition(const graph::Graph& graph, const target::Target& target, bool fuse) {
+  return Partitioner(graph, target).run(fuse);
+}
+
+}  // namespace tenfold::compiler
