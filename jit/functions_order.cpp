@@ -9,9 +9,6 @@
 namespace tenfold::jit {
 namespace {
 
-/// The bits of both: the lesser zero of equal numbers, and a NaN if there is one.
-Lane bits_of_both(Lane a, Lane b) { return a | b; }
-
 bool is_plain_constant(Lane x) { return is_constant(x) && !std::isnan(constant_value(x)); }
 
 }  // namespace
@@ -33,8 +30,7 @@ Lane maximum_lane(Lane a, Lane b) {
     const bool wins_ties = bound == 0 && !std::signbit(bound);
     return select(wins_ties ? a <= b : a < b, b, a);
   }
-  const Lane tie = select(unordered(a, b), bits_of_both(a, b), a & b);
-  return select(a < b, b, select(b < a, a, tie));
+  return negate(minimum_lane(negate(a), negate(b)));
 }
 
 Lane minimum_lane(Lane a, Lane b) {
@@ -44,7 +40,8 @@ Lane minimum_lane(Lane a, Lane b) {
     const bool wins_ties = bound == 0 && std::signbit(bound);
     return select(wins_ties ? b <= a : b < a, b, a);
   }
-  return select(a < b, a, select(b < a, b, bits_of_both(a, b)));
+  // The same number either way but for zeros and NaNs: then each, whose bits together are the lesser zero or a NaN.
+  return combine(LaneOp::lesser, a, b) | combine(LaneOp::lesser, b, a);
 }
 
 /// Adding 0 makes +0 of both zeros and keeps NaN.

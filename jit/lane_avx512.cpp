@@ -33,6 +33,7 @@ constexpr TwoRow<EmitReal> kReal[] = {
     {LaneOp::subtract, false, &G::vsubps, &G::vsubpd},
     {LaneOp::multiply, true, &G::vmulps, &G::vmulpd},
     {LaneOp::divide, false, &G::vdivps, &G::vdivpd},
+    {LaneOp::lesser, false, &G::vminps, &G::vminpd},
 };
 
 constexpr TwoRow<Emit> kInteger[] = {

@@ -29,7 +29,7 @@ class Emission {
         spill_(spill),
         operands_(operands),
         values_(program.nodes.size()),
-        held_(static_cast<std::size_t>(layer.vectors()), kNone) {
+        held_(static_cast<std::size_t>(operands.free < 0 ? layer.vectors() : operands.free), kNone) {
     for (std::size_t i = 0; i < program.nodes.size(); ++i)
       for (int arg = 0; arg < arity(program.nodes[i].op); ++arg)
         values_[at(program.nodes[i].args[at(arg)])].uses.push_back(static_cast<int>(i));
@@ -47,7 +47,7 @@ class Emission {
         compute(node);
       }
       for (std::size_t result = 0; result < program_.results.size(); ++result)
-        if (program_.results[result] == now_) operands_.store(static_cast<int>(result), values_[at(now_)].vec);
+        if (program_.results[result] == now_) put(static_cast<int>(result), node);
       release_if_dead(now_);
     }
     return kVectorBytes * (kOwnPlaces + places_);
@@ -60,6 +60,37 @@ class Emission {
     std::vector<int> uses;  ///< nodes, in order
   };
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+  static Vec resident(const std::vector<Vec>& vectors, int index) {
+    return at(index) < vectors.size() ? vectors[at(index)] : kNone;
+  }
+
+  void put(int result, const LaneNode& node) {
+    const Vec home = resident(operands_.resident_results, result), vec = values_[at(now_)].vec;
+    if (home == kNone) {
+      operands_.store(result, vec);
+    } else if (home != vec) {
+      const LaneSource source[] = {{vec, 0, 4}, {vec, 0, 4}};
+      layer_.operate({LaneOp::bit_and, result_type(node), {}, 0}, home, source);
+    }
+  }
+
+  /// Where to compute the current node: at once where it is to stay, if what has been there is not needed any more.
+  Vec destination() {
+    for (std::size_t result = 0; result < program_.results.size(); ++result) {
+      const Vec home = resident(operands_.resident_results, static_cast<int>(result));
+      if (program_.results[result] != now_ || home == kNone || is_read_later(home)) continue;
+      return values_[at(now_)].vec = home;
+    }
+    return take(now_);
+  }
+  bool is_read_later(Vec home) const {
+    for (std::size_t i = 0; i < program_.nodes.size(); ++i)
+      if (program_.nodes[i].op == LaneOp::input && is_used_later(static_cast<int>(i)) &&
+          resident(operands_.resident_inputs, static_cast<int>(program_.nodes[i].immediate)) == home)
+        return true;
+    return false;
+  }
 
   int next_use(int value) const {
     const std::vector<int>& uses = values_[at(value)].uses;
@@ -74,7 +105,7 @@ class Emission {
   void release_if_dead(int value) {
     Value& v = values_[at(value)];
     if (v.vec == kNone || is_used_later(value)) return;
-    held_[at(v.vec)] = kNone;
+    if (at(v.vec) < held_.size()) held_[at(v.vec)] = kNone;
     v.vec = kNone;
   }
 
@@ -108,6 +139,8 @@ class Emission {
     Value& v = values_[at(value)];
     if (v.vec != kNone) return;
     const LaneNode& node = program_.nodes[at(value)];
+    if (node.op == LaneOp::input) v.vec = resident(operands_.resident_inputs, static_cast<int>(node.immediate));
+    if (v.vec != kNone) return;
     const Vec vec = take(value);
     if (node.op == LaneOp::input) {
       operands_.load(static_cast<int>(node.immediate), vec);
@@ -142,7 +175,7 @@ class Emission {
       return;
     }
     for (int arg = 0; arg < count; ++arg) release_if_dead(node.args[at(arg)]);
-    layer_.operate(node, take(now_), {sources.data(), at(count)});
+    layer_.operate(node, destination(), {sources.data(), at(count)});
   }
 
   bool is_constant(int value) const { return program_.nodes[at(value)].op == LaneOp::constant; }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "jit/lane.hpp"
 #include "jit/lane_layer.hpp"
@@ -15,6 +16,10 @@ namespace tenfold::jit {
 struct LaneOperands {
   std::function<void(int input, Vec d)> load;
   std::function<void(int result, Vec s)> store;
+  /// Inputs that stay in a vector from one step to the next, and results that replace them there (-1, or missing:
+  /// loaded and stored). The program has the vectors below `free` (-1: all of the layer's).
+  std::vector<Vec> resident_inputs = {}, resident_results = {};
+  int free = -1;
 };
 
 /// Emits one step of `program`, and tells how many bytes of scratch, from `spill` on, it uses.

@@ -104,8 +104,21 @@ LaneLayer& StagedKernel::layer_for(const StageProgram& program) {
 }
 
 void StagedKernel::run(const StageProgram& program, LaneLayer& layer, const Access& load, const Access& store) {
-  const LaneOperands operands{[&](int input, Vec d) { load(program.inputs[static_cast<std::size_t>(input)], d); },
-                              [&](int result, Vec s) { store(program.results[static_cast<std::size_t>(result)], s); }};
+  run(
+      program, layer, load, store, [](int) { return -1; }, layer.vectors());
+}
+
+void StagedKernel::run(const StageProgram& program, LaneLayer& layer, const Access& load, const Access& store,
+                       const std::function<Vec(int reduction)>& home, int free) {
+  LaneOperands operands;
+  operands.load = [&](int input, Vec d) { load(program.inputs[static_cast<std::size_t>(input)], d); };
+  operands.store = [&](int result, Vec s) { store(program.results[static_cast<std::size_t>(result)], s); };
+  const auto home_of = [&](const StagePlace& place) {
+    return place.kind == StagePlace::Kind::set ? home(place.index) : -1;
+  };
+  for (const StagePlace& place : program.inputs) operands.resident_inputs.push_back(home_of(place));
+  for (const StagePlace& place : program.results) operands.resident_results.push_back(home_of(place));
+  operands.free = free;
   spilled_ = std::max(spilled_, emit_lanes(a_, layer, program.lanes, c_.rbp + spill_, operands));
 }
 
@@ -127,11 +140,15 @@ void StagedKernel::store_lanes(LaneLayer& layer, Vec s, LaneType type, const Mem
   layer.store(to, dtype_of(type), s, Part::full);
 }
 
+void StagedKernel::fill(LaneLayer& layer, Vec d, LaneType type, std::uint64_t pattern) {
+  const LaneSource constant[] = {{-1, pattern, lane_bytes(type)}, {-1, pattern, lane_bytes(type)}};
+  layer.operate({LaneOp::bit_and, type, {}, 0}, d, constant);
+}
+
 void StagedKernel::fill(const Memory& to, LaneType type, std::uint64_t pattern) {
   const int bytes = lane_bytes(type);
-  const LaneSource constant[] = {{-1, pattern, bytes}, {-1, pattern, bytes}};
   LaneLayer& layer = bytes == 8 ? *narrow_layer_ : *layer_;
-  layer.operate({LaneOp::bit_and, type, {}, 0}, 0, constant);
+  fill(layer, 0, type, pattern);
   for (int lane = 0; lane < lanes_; lane += layer.lanes()) store_lanes(layer, 0, type, to + lane * bytes);
 }
 

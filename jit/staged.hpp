@@ -31,12 +31,16 @@ class StagedKernel {
 
   using Access = std::function<void(const StagePlace& place, Vec v)>;
   void run(const StageProgram& program, LaneLayer& layer, const Access& load, const Access& store);
+  /// The same, with the sets in vectors: `home` tells of a reduction which; programs have the vectors below `free`.
+  void run(const StageProgram& program, LaneLayer& layer, const Access& load, const Access& store,
+           const std::function<Vec(int reduction)>& home, int free);
 
   /// Lanes of `type` side by side, from `lane` on.
   static DType dtype_of(LaneType type);
   void load_lanes(LaneLayer& layer, Vec d, LaneType type, const Memory& from);
   void store_lanes(LaneLayer& layer, Vec s, LaneType type, const Memory& to);
   /// Fills `lanes` lanes of `type` with a bit pattern.
+  void fill(LaneLayer& layer, Vec d, LaneType type, std::uint64_t pattern);
   void fill(const Memory& to, LaneType type, std::uint64_t pattern);
   void load_mask(LaneLayer& layer, Vec d, LaneType type);
   void load_count(LaneLayer& layer, Vec d, LaneType type);

@@ -103,10 +103,11 @@ class StagedRows final : StagedKernel {
     c_.align(32);
     c_.L(again);
     for (int which = 0; which < sets_; ++which)
-      step(pass.step, {depth, index, Part::full, tail_count(), which * lanes_}, which);
+      step(pass, pass.step, {depth, index, Part::full, tail_count(), which * lanes_}, which);
     c_.add(index, sets_ * lanes_);
     c_.dec(left);
     c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
+    save_sets(pass, sets_);
     for (int which = 0; which < sets_; ++which) flush_sets(pass, which);
     c_.jmp(block, Xbyak::CodeGenerator::T_NEAR);
 
@@ -118,7 +119,7 @@ class StagedRows final : StagedKernel {
       c_.test(left, left);
       c_.jz(tail, Xbyak::CodeGenerator::T_NEAR);
       c_.L(single);
-      step(pass.step, {depth, index, Part::full, tail_count()}, 0);
+      step(pass, pass.step, {depth, index, Part::full, tail_count()}, 0);
       c_.add(index, lanes_);
       c_.dec(left);
       c_.jnz(single, Xbyak::CodeGenerator::T_NEAR);
@@ -126,8 +127,9 @@ class StagedRows final : StagedKernel {
     c_.L(tail);
     c_.cmp(c_.qword[tail_count()], 0);
     c_.jz(flush, Xbyak::CodeGenerator::T_NEAR);
-    step(pass.tail, {depth, index, Part::tail, tail_count()}, 0);
+    step(pass, pass.tail, {depth, index, Part::tail, tail_count()}, 0);
     c_.L(flush);
+    save_sets(pass, 1);
     flush_sets(pass, 0);
     c_.L(done);
   }
@@ -143,11 +145,39 @@ class StagedRows final : StagedKernel {
     c_.sub(c_.qword[steps_left()], most);
   }
 
-  void init_sets(const StagePass& pass, int which) {
-    for (const int r : pass.reductions) fill(set(r, which), reduction(r).set_type, reduction(r).set_identity);
+  /// The sets of a pass stay in vectors where that leaves half of them to its program; a vector per set, from the last.
+  bool in_vectors(const StagePass& pass) const {
+    return static_cast<int>(pass.reductions.size()) * sets_ <= layer_->vectors() / 2;
+  }
+  Vec home(const StagePass& pass, int r, int which) const {
+    if (!in_vectors(pass)) return -1;
+    const auto place = std::find(pass.reductions.begin(), pass.reductions.end(), r) - pass.reductions.begin();
+    return layer_->vectors() - 1 - (static_cast<int>(place) * sets_ + which);
+  }
+  int free_vectors(const StagePass& pass) const {
+    return layer_->vectors() - (in_vectors(pass) ? static_cast<int>(pass.reductions.size()) * sets_ : 0);
   }
 
-  void step(const StageProgram& program, const OperandWalk::At& at, int which) {
+  void init_sets(const StagePass& pass, int which) {
+    for (const int r : pass.reductions) {
+      const StageReduction& of = reduction(r);
+      if (in_vectors(pass)) {
+        fill(*layer_, home(pass, r, which), of.set_type, of.set_identity);
+      } else {
+        fill(set(r, which), of.set_type, of.set_identity);
+      }
+    }
+  }
+
+  /// All of them before any is flushed: flushes use the vectors too.
+  void save_sets(const StagePass& pass, int sets) {
+    if (!in_vectors(pass)) return;
+    for (const int r : pass.reductions)
+      for (int which = 0; which < sets; ++which)
+        store_lanes(*layer_, home(pass, r, which), reduction(r).set_type, set(r, which));
+  }
+
+  void step(const StagePass& pass, const StageProgram& program, const OperandWalk::At& at, int which) {
     run(
         program, *layer_,
         [&](const StagePlace& place, Vec d) {
@@ -164,7 +194,8 @@ class StagedRows final : StagedKernel {
           } else {
             walk_.store(*layer_, static_cast<std::size_t>(place.index), s, at);
           }
-        });
+        },
+        [&](int r) { return home(pass, r, which); }, free_vectors(pass));
   }
 
   void flush_sets(const StagePass& pass, int which) {

@@ -160,7 +160,8 @@ class Program {
     if (const std::optional<Lane> lane = wide(index)) return convert(LaneOp::narrow, *lane);
     const int reduction = reduction_of_[static_cast<std::size_t>(index)];
     const StageReduction& r = reductions_[static_cast<std::size_t>(reduction)];
-    return normalized(r.dtype, input({StagePlace::Kind::total, reduction, r.total_type}));
+    const Lane total = input({StagePlace::Kind::total, reduction, r.total_type});
+    return r.negated ? negate(total) : normalized(r.dtype, total);
   }
 
   Lane applied(int index) {
@@ -227,11 +228,14 @@ class Finder {
       StageReduction r;
       r.monoid = node.monoid;
       r.dtype = kernel::dtype_of(spec_, node.args[0]);
+      // A minimum takes fewer operations than a maximum.
+      r.negated = node.monoid == Monoid::max && is_floating(r.dtype);
+      if (r.negated) r.monoid = Monoid::min;
       r.set_type = r.total_type = lane_type(r.dtype);
       const bool chained = kernel::row(node.monoid).state == kernel::State::chained;
       if (chained && r.set_type == LaneType::f32) r.total_type = LaneType::f64;
-      r.set_identity = identity_bits(node.monoid, r.dtype, r.set_type);
-      r.total_identity = identity_bits(node.monoid, r.dtype, r.total_type);
+      r.set_identity = identity_bits(r.monoid, r.dtype, r.set_type);
+      r.total_identity = identity_bits(r.monoid, r.dtype, r.total_type);
       r.pass = positions_[i].pass - 1;
       reduction_of_[i] = static_cast<int>(stages_.reductions.size());
       stages_.reductions.push_back(std::move(r));
@@ -295,6 +299,7 @@ class Finder {
       const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
       const auto node = std::find(reduction_of_.begin(), reduction_of_.end(), reduction) - reduction_of_.begin();
       Lane element = made.value(spec_.body[static_cast<std::size_t>(node)].args[0]);
+      if (r.negated) element = negate(element);
       if (masked) {
         const Lane mask = made.input({StagePlace::Kind::mask, 0, integer_of(r.set_type)});
         element = select(mask, element, made.builder().bits(r.set_type, r.set_identity));

@@ -48,6 +48,7 @@ struct StageProgram {
 
 struct StageReduction {
   kernel::Monoid monoid = kernel::Monoid::sum;
+  bool negated = false;                                ///< the max of reals, as the min of their negations
   DType dtype = DType::f32;                            ///< of the elements
   LaneType set_type = LaneType::f32;                   ///< of the running value
   LaneType total_type = LaneType::f32;                 ///< f64 for sums and products of f32

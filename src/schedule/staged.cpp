@@ -14,7 +14,7 @@ constexpr std::int64_t kTaskBytes = 128 << 10;
 constexpr std::int64_t kTileBytes = 512 << 10;
 constexpr std::int64_t kMostColumns = 1024;
 constexpr std::int64_t kLeastColumns = 64;
-/// Bodies of fewer nodes take several sets side by side, which hides the latency of adding to memory.
+/// Bodies of no more nodes, with a single reduction, take two sets side by side, which hides latencies.
 constexpr std::size_t kShortBody = 5;
 
 /// The level whose elements are neighbours in the first input that moves, or else the innermost.
@@ -54,7 +54,9 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
   schedule.vector_level = choose_vector_level(spec);
   if (spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced) {
     schedule.nest = Nest::staged_rows;
-    schedule.unroll = spec.body.size() <= kShortBody ? 4 : 1;
+    const auto is_reduce = [](const kernel::Node& node) { return node.kind == kernel::Node::Kind::reduce; };
+    const bool single = std::count_if(spec.body.begin(), spec.body.end(), is_reduce) == 1;
+    schedule.unroll = single && spec.body.size() <= kShortBody ? 2 : 1;
   } else {
     schedule.nest = Nest::staged_columns;
     const std::int64_t row_bytes =

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random graphs of 8 to 16 core ops, compiled with fusion and without: against the reference evaluator within its
+// composed bounds, with equal bits on all levels and for 1, 2 and 3 threads, and, where no op reduces, with equal bits
+// fused and unfused. A failure is shrunk and printed.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+#include "compile/compile.hpp"
+#include "emulated_run.hpp"
+#include "emulator/emulator.hpp"
+#include "fused_case.hpp"
+#include "graph/eval/bound.hpp"
+#include "graph/eval/eval.hpp"
+#include "guarded_buffer.hpp"
+#include "prepared_case.hpp"
+#include "settings.hpp"
+#include "subjects.hpp"
+#include "test_pool.hpp"
+
+namespace tenfold::numeric {
+namespace {
+
+using compiler::Compiled;
+using compiler::RegionReport;
+
+/// Of the base shape, of the cases that are emulated too, and of the one case of kLargeEvery that threads share.
+constexpr FusedSizes kUsual{600, false}, kEmulated{160, false}, kLarge{140'000, true};
+constexpr std::uint64_t kLargeEvery = 250, kEmulatedEvery = 20;
+constexpr std::int64_t kCasesPerTest = 2500;
+constexpr int kMostFailures = 3;
+/// A bound of this part of the greatest element says something.
+constexpr double kUsefulBound = 0.125;
+
+struct Output {
+  TensorDesc desc;
+  std::vector<std::int64_t> offsets;
+  Elements expected;           ///< row-major, without gaps
+  std::vector<double> bounds;  ///< the same; empty: all 0
+};
+
+/// A case with its data and the reference's answer.
+class Ready {
+ public:
+  static Result<Ready> make(const FusedCase& c, GuardedBuffer::Guard guard) {
+    Ready ready(c, guard);
+    std::vector<graph::ConstTensor> ins;
+    for (const graph::ValueId id : c.graph.inputs) {
+      const graph::Value& value = c.graph.values[id];
+      const TensorDesc desc = graph::desc_of(value);
+      ready.inputs_.push_back(std::make_unique<GuardedBuffer>(bytes_of(desc), guard));
+      GuardedBuffer& data = *ready.inputs_.back();
+      std::fill_n(data.data(), data.size(), std::byte{0xff});
+      fill_input(c, value, data.data());
+      ready.copies_.emplace_back(data.data(), data.data() + data.size());
+      ins.push_back({desc, data.data()});
+    }
+    std::vector<graph::MutableTensor> outs;
+    for (const graph::ValueId id : c.graph.outputs) {
+      Output output{graph::desc_of(c.graph.values[id]), {}, {}, {}};
+      output.offsets = element_offsets(output.desc);
+      output.expected.resize(output.offsets.size() * static_cast<std::size_t>(byte_size(output.desc.dtype)));
+      ready.outputs_.push_back(std::move(output));
+    }
+    for (Output& output : ready.outputs_)
+      outs.push_back({{output.desc.dtype, output.desc.shape, {}}, output.expected.data()});
+    std::vector<std::vector<double>> bounds;
+    const Status status = graph::evaluate_with_bounds(c.graph, ins, outs, bounds);
+    if (!status.ok()) return status;
+    for (std::size_t i = 0; i < bounds.size(); ++i) ready.outputs_[i].bounds = std::move(bounds[i]);
+    return ready;
+  }
+
+  static std::size_t bytes_of(const TensorDesc& desc) { return static_cast<std::size_t>(span_bytes(desc).value()); }
+  const std::vector<Output>& outputs() const { return outputs_; }
+
+  /// How `compiled` is run: natively on so many threads, or emulated on a level.
+  struct Way {
+    target::Isa isa;
+    bool native = true;
+    int threads = 1;
+    ThreadPool* pool = nullptr;
+  };
+
+  /// All outputs' elements, or what is wrong.
+  std::string run(const Compiled& compiled, const Way& way, Elements& elements) const {
+    std::vector<const void*> ins;
+    std::vector<void*> outs;
+    std::vector<Bytes> in_bytes, out_bytes;
+    std::vector<std::unique_ptr<GuardedBuffer>> outputs;
+    for (const auto& input : inputs_) {
+      ins.push_back(input->data());
+      in_bytes.push_back({input->data(), input->size()});
+    }
+    for (const Output& output : outputs_) {
+      outputs.push_back(std::make_unique<GuardedBuffer>(bytes_of(output.desc), guard_));
+      std::fill_n(outputs.back()->data(), outputs.back()->size(), GuardedBuffer::kCanary);
+      outs.push_back(outputs.back()->data());
+      out_bytes.push_back({outputs.back()->data(), outputs.back()->size()});
+    }
+    const Status status = way.native ? runtime::run(compiled.program, ins, outs, way.pool, way.threads)
+                                     : emulated_run(compiled.program, way.isa, in_bytes, out_bytes);
+    if (!status.ok()) return status.message();
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      if (std::memcmp(copies_[i].data(), inputs_[i]->data(), copies_[i].size()) != 0 || !inputs_[i]->canary_intact())
+        return "input " + std::to_string(i) + " was written";
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      const std::string wrong = judge(i, *outputs[i], elements);
+      if (!wrong.empty()) return "output " + std::to_string(i) + ": " + wrong;
+    }
+    return "";
+  }
+
+  /// Whether the bounds say anything about most elements of an output.
+  static bool is_bounded(const Output& output) {
+    if (output.bounds.empty()) return true;
+    double greatest = 0;
+    const DType dtype = output.desc.dtype;
+    for (std::size_t i = 0; i < output.offsets.size(); ++i) {
+      const double value = std::fabs(graph::load_real(dtype, output.expected.data(), static_cast<std::int64_t>(i)));
+      if (std::isfinite(value)) greatest = std::max(greatest, value);
+    }
+    const double most = is_floating(dtype) ? kUsefulBound * greatest : dtype == DType::boolean ? 0 : 1;
+    std::size_t useful = 0;
+    for (const double bound : output.bounds) useful += bound <= most ? 1 : 0;
+    return 2 * useful >= output.bounds.size();
+  }
+
+ private:
+  Ready(const FusedCase& c, GuardedBuffer::Guard guard) : graph_(&c.graph), guard_(guard) {}
+
+  std::string judge(std::size_t index, const GuardedBuffer& got, Elements& elements) const {
+    const Output& output = outputs_[index];
+    const DType dtype = output.desc.dtype;
+    const auto size = static_cast<std::size_t>(byte_size(dtype));
+    if (!got.canary_intact()) return "bytes beside it were written";
+    Elements rest(got.data(), got.data() + got.size());
+    Elements nan(size);
+    if (is_floating(dtype)) graph::store_real(dtype, nan.data(), 0, NAN);
+    for (std::size_t position = 0; position < output.offsets.size(); ++position) {
+      const double bound = output.bounds.empty() ? 0 : output.bounds[position];
+      const std::size_t at = static_cast<std::size_t>(output.offsets[position]) * size;
+      const std::byte* const want = output.expected.data() + position * size;
+      const std::byte* const have = got.data() + at;
+      elements.insert(elements.end(), have, have + size);
+      std::fill_n(rest.data() + at, size, GuardedBuffer::kCanary);
+      if (std::memcmp(want, have, size) == 0) continue;
+      const double a = graph::load_real(dtype, want, 0), b = graph::load_real(dtype, have, 0);
+      const bool canonical = !std::isnan(b) || std::memcmp(nan.data(), have, size) == 0;
+      if (canonical && graph::agree(dtype, a, b, bound) && (dtype != DType::boolean || bound > 0)) continue;
+      char text[200];
+      std::snprintf(text, sizeof text, "element %zu is %.17g, expected %.17g within %g%s", position, b, a, bound,
+                    canonical ? "" : " (not the canonical NaN)");
+      return text;
+    }
+    for (const std::byte byte : rest)
+      if (byte != GuardedBuffer::kCanary) return "bytes between its elements were written";
+    return "";
+  }
+
+  const graph::Graph* graph_;
+  GuardedBuffer::Guard guard_;
+  std::vector<std::unique_ptr<GuardedBuffer>> inputs_;
+  std::vector<Elements> copies_;
+  std::vector<Output> outputs_;
+};
+
+struct Subject {
+  std::string name;
+  DType main;
+};
+void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.name; }
+
+class Fused : public ::testing::TestWithParam<Subject> {
+ protected:
+  static Result<Compiled> compile(const graph::Graph& graph, target::Isa isa, bool fuse) {
+    target::Target target = target::host().ok() ? target::host().value() : target::Target{};
+    target.isa = isa;
+    return compiler::compile(graph, target, {.fuse = fuse});
+  }
+
+  /// What is wrong with the case, or nothing. `counts` leaves its trace in the summary.
+  std::string check(const FusedCase& c, std::uint64_t index, bool counts) {
+    const auto guard = index % 2 == 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
+    const Result<Ready> made = Ready::make(c, guard);
+    if (!made.ok()) return made.status().message();
+    const Ready& ready = made.value();
+    if (counts) count_outputs(ready);
+    Elements first;
+    const std::vector<target::Isa> native = native_levels();
+    for (const target::Isa isa : all_levels()) {
+      const bool is_native = std::ranges::count(native, isa) > 0;
+      if (!is_native && index % kEmulatedEvery != 0) continue;
+      const std::string where = std::string(target::to_string(isa)) + (is_native ? "" : " emulated") + ", fused: ";
+      const Result<Compiled> compiled = compile(c.graph, isa, true);
+      if (!compiled.ok()) return where + compiled.status().message();
+      if (counts) count_regions(c.graph, compiled.value(), isa);
+      for (const int threads : {1, 2, 3}) {
+        if (threads > 1 && (!is_native || index % kLargeEvery != 0)) continue;
+        TestPool* const pool = threads == 2 ? &two_ : threads == 3 ? &three_ : nullptr;
+        Elements got;
+        const std::string wrong = ready.run(compiled.value(), {isa, is_native, threads, pool}, got);
+        if (!wrong.empty()) return where + std::to_string(threads) + " threads: " + wrong;
+        if (first.empty()) first = got;
+        if (got != first) return where + std::to_string(threads) + " threads: other bits than the first way";
+      }
+    }
+    if (native.empty()) return "";
+    const target::Isa isa = native[index % native.size()];
+    const Result<Compiled> apart = compile(c.graph, isa, false);
+    if (!apart.ok()) return "unfused: " + apart.status().message();
+    Elements got;
+    const std::string wrong = ready.run(apart.value(), {isa, true, 1, nullptr}, got);
+    if (!wrong.empty()) return "unfused: " + wrong;
+    const bool reduces = std::ranges::any_of(c.graph.ops, [](const graph::Op& op) { return op.kind == "reduce"; });
+    return reduces || got == first ? "" : "fused gives other bits than unfused";
+  }
+
+  void count_outputs(const Ready& ready) {
+    for (const Output& output : ready.outputs()) {
+      ++outputs_;
+      if (!Ready::is_bounded(output)) ++skipped_;
+    }
+  }
+
+  void count_regions(const graph::Graph& graph, const Compiled& compiled, target::Isa isa) {
+    for (const RegionReport& region : compiled.regions) {
+      ++regions_;
+      if (region.kind == RegionReport::Kind::reference) ++reasons_[region.reason];
+      for (const compiler::KernelReport& kernel : region.kernels)
+        ++nests_[std::string(schedule::to_string(kernel.schedule.nest))];
+      if (region.ops.size() < 2 || isa != all_levels().front()) continue;
+      ++fused_regions_;
+      for (const graph::Op& op : graph.ops)
+        if (std::ranges::count(region.ops, graph::describe(op)) > 0) ++fused_ops_[op.kind];
+    }
+  }
+
+  void print(std::uint64_t cases) const {
+    const auto list = [](const std::map<std::string, std::int64_t>& counts) {
+      std::string line;
+      for (const auto& [key, count] : counts) line += " " + key + " " + std::to_string(count) + ",";
+      return line;
+    };
+    std::printf("%llu graphs, %lld outputs (%lld without a useful bound), %lld regions;%s %lld of several ops, of:%s "
+                "pool used %lld times, seed %llu\n",
+                static_cast<unsigned long long>(cases), static_cast<long long>(outputs_),
+                static_cast<long long>(skipped_), static_cast<long long>(regions_), list(nests_).c_str(),
+                static_cast<long long>(fused_regions_), list(fused_ops_).c_str(),
+                static_cast<long long>(two_.calls() + three_.calls()), static_cast<unsigned long long>(test_seed()));
+    for (const auto& [reason, count] : reasons_)
+      std::printf("  on the reference %lld times: %s\n", static_cast<long long>(count), reason.c_str());
+  }
+
+  TestPool two_{2}, three_{3};
+  std::int64_t outputs_ = 0, skipped_ = 0, regions_ = 0, fused_regions_ = 0;
+  std::map<std::string, std::int64_t> nests_, fused_ops_, reasons_;
+};
+
+TEST_P(Fused, AgreesWithTheReferenceAndWithUnfused) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  const auto cases = static_cast<std::uint64_t>(scaled_cases(kCasesPerTest));
+  int failures = 0;
+  for (std::uint64_t index = 0; index < cases && failures < kMostFailures; ++index) {
+    if (only_case().value_or(index) != index) continue;
+    std::mt19937_64 random(case_seed(test_name(), index));
+    const FusedSizes& sizes = index % kLargeEvery == 0 ? kLarge : index % kEmulatedEvery == 0 ? kEmulated : kUsual;
+    const FusedCase c = random_fused_case(GetParam().main, sizes, random);
+    const std::string wrong = check(c, index, true);
+    if (wrong.empty()) continue;
+    ++failures;
+    const FusedCase small = shrunk(c, [&](const FusedCase& smaller) { return !check(smaller, index, false).empty(); });
+    ADD_FAILURE() << wrong << "\nshrunk to " << check(small, index, false) << "\n"
+                  << small.text() << "\n"
+                  << repeat_line(test_name(), index);
+  }
+  print(cases);
+  if (only_case() || failures > 0 || cases < 500) return;
+  EXPECT_LE(skipped_ * 5, outputs_) << "too many outputs have no useful bound";
+  for (const char* nest : {"flat", "rows", "columns", "staged_rows", "staged_columns"})
+    EXPECT_GT(nests_[nest], 0) << nest;
+  for (const char* kind : {"map", "cast", "select", "reduce", "reshape"}) EXPECT_GT(fused_ops_[kind], 0) << kind;
+  if (!native_levels().empty() && cases >= 4 * kLargeEvery) EXPECT_GT(two_.calls() + three_.calls(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, Fused,
+                         ::testing::Values(Subject{"f32_0", DType::f32}, Subject{"f32_1", DType::f32},
+                                           Subject{"f32_2", DType::f32}, Subject{"f32_3", DType::f32},
+                                           Subject{"f32_4", DType::f32}, Subject{"bf16", DType::bf16},
+                                           Subject{"f16", DType::f16}, Subject{"f64", DType::f64}),
+                         [](const auto& subject) { return subject.param.name; });
+
+}  // namespace
+}  // namespace tenfold::numeric
