@@ -17,6 +17,8 @@ namespace {
 constexpr int kRows = frame::kRecords;
 /// Pointers kept in registers; what is left serves indices, records and copies.
 constexpr std::size_t kMostKept = 6;
+/// Rows beside the first that over_rows() may have.
+constexpr std::size_t kMostBeside = 3;
 
 }  // namespace
 
@@ -34,7 +36,7 @@ Xbyak::Address OperandWalk::pointer_slot(std::size_t depth, std::size_t k) const
 }
 
 int OperandWalk::scratch_end() const {
-  return (kRows + static_cast<int>(8 * spec_.levels.size() * count()) + 63) / 64 * 64;
+  return (kRows + static_cast<int>(8 * (spec_.levels.size() + kMostBeside) * count()) + 63) / 64 * 64;
 }
 
 const kernel::Operand& OperandWalk::operand(std::size_t k) const {
@@ -62,36 +64,77 @@ void OperandWalk::load_stride(const Reg64& d, std::size_t k, int level) {
   c_.mov(d, c_.qword[d + 8 * stride_index(static_cast<int>(k), level)]);
 }
 
+void OperandWalk::enter(int level, std::size_t depth, const Label& done) {
+  const Xbyak::Address counter = slot(frame::kCounters + frame::kSlot * level);
+  Gpr value(a_);
+  load_extent(value, level);
+  c_.mov(counter, value);
+  c_.test(value, value);
+  c_.jz(done, Xbyak::CodeGenerator::T_NEAR);
+  for (std::size_t k = 0; k < count(); ++k) {
+    c_.mov(value, pointer_slot(depth, k));
+    c_.mov(pointer_slot(depth + 1, k), value);
+  }
+}
+
+void OperandWalk::advance(int level, std::size_t depth, int rows) {
+  Gpr stride(a_);
+  for (std::size_t k = 0; k < count(); ++k) {
+    load_stride(stride, k, level);
+    if (rows > 1) c_.imul(stride, stride, rows);
+    c_.add(pointer_slot(depth, k), stride);
+  }
+}
+
 void OperandWalk::over(std::span<const int> levels, std::size_t depth,
                        const std::function<void(std::size_t depth)>& body) {
   if (levels.empty()) {
     body(depth);
     return;
   }
-  const Xbyak::Address counter = slot(frame::kCounters + frame::kSlot * levels.front());
   Label again, done;
-  {
-    Gpr value(a_);
-    load_extent(value, levels.front());
-    c_.mov(counter, value);
-    c_.test(value, value);
-    c_.jz(done);
-    for (std::size_t k = 0; k < count(); ++k) {
-      c_.mov(value, pointer_slot(depth, k));
-      c_.mov(pointer_slot(depth + 1, k), value);
-    }
-  }
+  enter(levels.front(), depth, done);
   c_.L(again);
   over(levels.subspan(1), depth + 1, body);
-  {
-    Gpr stride(a_);
-    for (std::size_t k = 0; k < count(); ++k) {
-      load_stride(stride, k, levels.front());
-      c_.add(pointer_slot(depth + 1, k), stride);
+  advance(levels.front(), depth + 1, 1);
+  c_.dec(slot(frame::kCounters + frame::kSlot * levels.front()));
+  c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
+  c_.L(done);
+}
+
+void OperandWalk::over_rows(int level, std::size_t depth, int at_once, const Memory& limit,
+                            const std::function<void(std::size_t depth, int rows)>& body) {
+  const Xbyak::Address counter = slot(frame::kCounters + frame::kSlot * level);
+  Label again, single, done;
+  enter(level, depth, done);
+  c_.L(again);
+  if (at_once > 1) {
+    c_.cmp(counter, at_once);
+    c_.jb(single, Xbyak::CodeGenerator::T_NEAR);
+    c_.cmp(c_.qword[limit], at_once);
+    c_.jb(single, Xbyak::CodeGenerator::T_NEAR);
+    {
+      Gpr pointer(a_), stride(a_);
+      for (std::size_t k = 0; k < count(); ++k) {
+        load_stride(stride, k, level);
+        c_.mov(pointer, pointer_slot(depth + 1, k));
+        for (int row = 1; row < at_once; ++row) {
+          c_.add(pointer, stride);
+          c_.mov(pointer_slot(beside(row), k), pointer);
+        }
+      }
     }
+    body(depth + 1, at_once);
+    advance(level, depth + 1, at_once);
+    c_.sub(counter, at_once);
+    c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
+    c_.jmp(done, Xbyak::CodeGenerator::T_NEAR);
   }
+  c_.L(single);
+  body(depth + 1, 1);
+  advance(level, depth + 1, 1);
   c_.dec(counter);
-  c_.jnz(again);
+  c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
   c_.L(done);
 }
 

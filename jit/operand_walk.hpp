@@ -38,6 +38,13 @@ class OperandWalk {
   /// Runs `body` for every index of `levels`, outermost first. `depth`: that of the row outside; the body gets its own.
   void over(std::span<const int> levels, std::size_t depth, const std::function<void(std::size_t depth)>& body);
 
+  /// Runs `body` for the rows of one level, `at_once` of them at a time as long as so many are left and the qword at
+  /// `limit` says that it may (the body counts it down), else one by one. `rows` is how many; the body finds those
+  /// beyond the first at depth beside(1), beside(2), ...
+  void over_rows(int level, std::size_t depth, int at_once, const Memory& limit,
+                 const std::function<void(std::size_t depth, int rows)>& body);
+  std::size_t beside(int row) const { return spec_.levels.size() + static_cast<std::size_t>(row) - 1; }
+
   /// The first pointers of a row, in registers as long as this lives.
   class KeptPointers {
    public:
@@ -72,6 +79,8 @@ class OperandWalk {
   Xbyak::Address slot(int offset) const;
   Xbyak::Address pointer_slot(std::size_t depth, std::size_t k) const;
   void load_stride(const Xbyak::Reg64& d, std::size_t k, int level);
+  void enter(int level, std::size_t depth, const Xbyak::Label& done);
+  void advance(int level, std::size_t depth, int rows);
   /// Copies between the operand and the staging area.
   void stage(Staging way, std::size_t k, const At& at, int lanes);
   bool is_direct(const LaneLayer& layer, std::size_t k, const At& at) const;

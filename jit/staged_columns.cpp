@@ -5,6 +5,7 @@
 // totals after every kChain rows.
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "jit/frame.hpp"
 #include "jit/staged.hpp"
@@ -73,15 +74,14 @@ class StagedColumns final : StagedKernel {
         }
       });
       c_.mov(slot(kRowsLeft), schedule::kChain);
-      walk_.over(reduced, depth, [&](std::size_t inner) {
-        sweep(of, inner);
-        if (of.reductions.empty()) return;
-        Label not_yet;
-        c_.dec(slot(kRowsLeft));
-        c_.jnz(not_yet, Xbyak::CodeGenerator::T_NEAR);
-        flush(of);
-        c_.mov(slot(kRowsLeft), schedule::kChain);
-        c_.L(not_yet);
+      const auto outer = std::span(reduced).first(reduced.empty() ? 0 : reduced.size() - 1);
+      walk_.over(outer, depth, [&](std::size_t inner) {
+        if (reduced.empty()) {
+          sweep(of, inner, 1);
+        } else {
+          walk_.over_rows(reduced.back(), inner, rows_at_once(of), c_.rbp + kRowsLeft,
+                          [&](std::size_t row, int rows) { chain(of, row, rows); });
+        }
       });
       flush(of);
     }
@@ -139,28 +139,66 @@ class StagedColumns final : StagedKernel {
     c_.L(done);
   }
 
-  /// One row of the tile. Columns past the tail compute what nobody reads.
-  void sweep(const StagePass& pass, std::size_t depth) {
+  /// How many rows a sweep takes: several, where to load and store the sets would cost as much as the step itself.
+  int rows_at_once(const StagePass& pass) const {
+    constexpr std::size_t kShortStep = 24;
+    const bool fits = 2 * pass.reductions.size() <= static_cast<std::size_t>(layer_->vectors());
+    return !pass.reductions.empty() && fits && pass.step.lanes.nodes.size() <= kShortStep ? 4 : 1;
+  }
+
+  /// Sweeps rows that belong to one chain, and flushes when it is full.
+  void chain(const StagePass& pass, std::size_t depth, int rows) {
+    sweep(pass, depth, rows);
+    if (pass.reductions.empty()) return;
+    Label not_yet;
+    c_.sub(slot(kRowsLeft), rows);
+    c_.jnz(not_yet, Xbyak::CodeGenerator::T_NEAR);
+    flush(pass);
+    c_.mov(slot(kRowsLeft), schedule::kChain);
+    c_.L(not_yet);
+  }
+
+  /// The vector in which a set stays while a sweep is at its record.
+  Vec home(const StagePass& pass, int r) const {
+    const auto place = std::find(pass.reductions.begin(), pass.reductions.end(), r) - pass.reductions.begin();
+    return layer_->vectors() - 1 - static_cast<int>(place);
+  }
+
+  /// One row of the tile, or several. Columns past the tail compute what nobody reads.
+  void sweep(const StagePass& pass, std::size_t depth, int rows) {
     const OperandWalk::KeptPointers pointers(walk_, depth);
     each_vector([&](const Reg64& index, const Reg64& record, Part part) {
-      const OperandWalk::At at{depth, index, part, tail_count()};
-      run(
-          pass.step, *layer_,
-          [&](const StagePlace& from, Vec d) {
-            switch (from.kind) {
-              case StagePlace::Kind::operand: walk_.load(*layer_, static_cast<std::size_t>(from.index), d, at); break;
-              case StagePlace::Kind::set: load_lanes(*layer_, d, from.type, record + set_of(from.index)); break;
-              default: load_lanes(*layer_, d, from.type, record + saved_of(from.index)); break;
-            }
-          },
-          [&](const StagePlace& to, Vec s) {
-            if (to.kind == StagePlace::Kind::set) {
-              store_lanes(*layer_, s, to.type, record + set_of(to.index));
-            } else {
-              walk_.store(*layer_, static_cast<std::size_t>(to.index), s, at);
-            }
-          });
+      if (rows == 1) {
+        step(pass, {depth, index, part, tail_count()}, record, false);
+        return;
+      }
+      for (const int r : pass.reductions) load_lanes(*layer_, home(pass, r), reduction(r).set_type, record + set_of(r));
+      for (int row = 0; row < rows; ++row)
+        step(pass, {row == 0 ? depth : walk_.beside(row), index, part, tail_count()}, record, true);
+      for (const int r : pass.reductions)
+        store_lanes(*layer_, home(pass, r), reduction(r).set_type, record + set_of(r));
     });
+  }
+
+  void step(const StagePass& pass, const OperandWalk::At& at, const Reg64& record, bool in_vectors) {
+    run(
+        pass.step, *layer_,
+        [&](const StagePlace& from, Vec d) {
+          switch (from.kind) {
+            case StagePlace::Kind::operand: walk_.load(*layer_, static_cast<std::size_t>(from.index), d, at); break;
+            case StagePlace::Kind::set: load_lanes(*layer_, d, from.type, record + set_of(from.index)); break;
+            default: load_lanes(*layer_, d, from.type, record + saved_of(from.index)); break;
+          }
+        },
+        [&](const StagePlace& to, Vec s) {
+          if (to.kind == StagePlace::Kind::set) {
+            store_lanes(*layer_, s, to.type, record + set_of(to.index));
+          } else {
+            walk_.store(*layer_, static_cast<std::size_t>(to.index), s, at);
+          }
+        },
+        [&](int r) { return in_vectors ? home(pass, r) : -1; },
+        layer_->vectors() - (in_vectors ? static_cast<int>(pass.reductions.size()) : 0));
   }
 
   void flush(const StagePass& pass) {

@@ -25,6 +25,23 @@ int choose_vector_level(const KernelSpec& spec) {
   return last;
 }
 
+/// How often elements are read: once more for all that waits for a reduction.
+int pass_count(const KernelSpec& spec) {
+  const std::vector<bool> per_row = kernel::per_row(spec);
+  std::vector<int> pass;
+  for (const kernel::Node& node : spec.body) {
+    int own = 0;
+    for (const int arg : node.args) own = std::max(own, pass[static_cast<std::size_t>(arg)]);
+    pass.push_back(own + (node.kind == kernel::Node::Kind::reduce ? 1 : 0));
+  }
+  int count = 0;
+  for (std::size_t i = 0; i < pass.size(); ++i)
+    if (spec.body[i].kind == kernel::Node::Kind::reduce) count = std::max(count, pass[i]);
+  for (const kernel::Store& store : spec.stores)
+    if (const auto node = static_cast<std::size_t>(store.node); !per_row[node]) count = std::max(count, pass[node] + 1);
+  return count;
+}
+
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
@@ -61,7 +78,7 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
     schedule.nest = Nest::staged_columns;
     const std::int64_t row_bytes =
         std::max<std::int64_t>(1, kernel::reduced_count(spec)) * byte_size(spec.inputs[0].dtype);
-    const std::int64_t fitting = kTileBytes / row_bytes / 16 * 16;
+    const std::int64_t fitting = pass_count(spec) > 1 ? kTileBytes / row_bytes / 16 * 16 : kMostColumns;
     schedule.columns = std::clamp(fitting, kLeastColumns, kMostColumns);
   }
   schedule.tile = choose_tile(spec, schedule, target.cores);

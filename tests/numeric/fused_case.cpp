@@ -28,10 +28,10 @@ constexpr std::int64_t kLargeSizes[] = {2, 3, 8, 16, 33, 64, 100, 257, 512, 1024
 /// What is known of a value that was drawn.
 struct Known {
   ValueId id = 0;
-  double most = 4;        ///< about its greatest magnitude
-  double least = 0;       ///< above 0: it is positive, and about this at least
-  bool negative = true;   ///< it may be below 0
-  bool exact = true;      ///< no op that rounds differently from the reference has made it
+  double most = 4;       ///< about its greatest magnitude
+  double least = 0;      ///< above 0: it is positive, and about this at least
+  bool negative = true;  ///< it may be below 0
+  bool exact = true;     ///< no op that rounds differently from the reference has made it
   bool is_used = false;
 };
 
@@ -51,9 +51,7 @@ double cap_of(DType dtype) {
 std::optional<Known> range_of(const std::string& name, const Known& x) {
   Known y = x;
   y.exact = false;
-  const auto is = [&name](std::initializer_list<const char*> names) {
-    return std::ranges::count(names, name) > 0;
-  };
+  const auto is = [&name](std::initializer_list<const char*> names) { return std::ranges::count(names, name) > 0; };
   const auto within = [&y](double most, bool negative, double least) {
     y.most = most, y.negative = negative, y.least = least;
     return y;
@@ -76,7 +74,8 @@ std::optional<Known> range_of(const std::string& name, const Known& x) {
     return within(1, false, name == "sigmoid" ? std::exp(-std::min(x.most, 10.0)) / 2 : 0);
   if (name == "square") return within(x.most * x.most, false, x.least * x.least);
   if (name == "exp" && x.most <= 8) return within(std::exp(x.most), false, std::exp(-x.most));
-  if (name == "sqrt" && !x.negative && (x.least > 0 || x.exact)) return within(std::sqrt(x.most) + 1, false, std::sqrt(x.least));
+  if (name == "sqrt" && !x.negative && (x.least > 0 || x.exact))
+    return within(std::sqrt(x.most) + 1, false, std::sqrt(x.least));
   if (name == "log" && x.least > 1e-4) return within(std::fabs(std::log(x.least)) + std::log(x.most + 1), true, 0);
   if (name == "reciprocal" && x.least > 1e-3) return within(1 / x.least, false, 1 / (x.most + 1));
   return std::nullopt;
@@ -93,8 +92,7 @@ std::optional<Known> range_of(const std::string& name, const Known& a, const Kno
   if (name == "mul") return y.most = a.most * b.most, y.least = y.negative ? 0 : a.least * b.least, y;
   if (name == "sub") return y.most = sum, y.negative = true, y;
   if (name == "prelu") return y.most = std::max(a.most, a.most * b.most), y.negative = true, y;
-  if (name == "squared_difference")
-    return y.most = sum * sum, y.negative = false, y.exact = false, y;
+  if (name == "squared_difference") return y.most = sum * sum, y.negative = false, y.exact = false, y;
   if (name == "div" && b.least > 1e-3)
     return y.most = a.most / b.least, y.least = y.negative ? 0 : a.least / (b.most + 1), y;
   if (name == "pow" && a.least > 1e-2 && b.most <= 4)
@@ -194,7 +192,8 @@ class Drawer {
     }
     FusedCase c{compacted(graph_, outputs), random_(), pick(5) == 0};
     for (const std::vector<ValueId>& list : {c.graph.inputs, c.graph.outputs})
-      for (const ValueId value : list) c.graph.values[value].strides = drawn_strides(c.graph.values[value].shape, random_);
+      for (const ValueId value : list)
+        c.graph.values[value].strides = drawn_strides(c.graph.values[value].shape, random_);
     return c;
   }
 
@@ -211,8 +210,7 @@ class Drawer {
     const std::uint64_t rank = 1 + pick(4);
     std::int64_t left = sizes_.elements;
     for (std::uint64_t i = 0; i < rank; ++i) {
-      std::int64_t size =
-          sizes_.large ? kLargeSizes[pick(std::size(kLargeSizes))] : kSizes[pick(std::size(kSizes))];
+      std::int64_t size = sizes_.large ? kLargeSizes[pick(std::size(kLargeSizes))] : kSizes[pick(std::size(kSizes))];
       while (size > left) size = size > 4 ? size / 2 : 1;
       base_.push_back(size);
       left /= size;
@@ -264,7 +262,8 @@ class Drawer {
     value.data.resize(static_cast<std::size_t>(byte_size(value.dtype)));
     const double numbers[] = {0.5, 1, 2, 3, 1e-3, 0.25, 100};
     const double number = numbers[pick(is_floating(value.dtype) ? std::size(numbers) : 1)];
-    graph::store_real(value.dtype, value.data.data(), 0, value.dtype == DType::boolean || is_floating(value.dtype) ? number : 3);
+    graph::store_real(value.dtype, value.data.data(), 0,
+                      value.dtype == DType::boolean || is_floating(value.dtype) ? number : 3);
     known.most = std::max(number, 3.0);
     known.least = number;
     known.negative = false;
@@ -337,10 +336,10 @@ class Drawer {
     if (!x) return;
     const DType of = dtype(known_[*x].id);
     static const char* const kReal[] = {
-        "abs",     "neg",       "relu", "square", "sqrt",     "exp",       "log",       "sigmoid",     "tanh",
-        "erf",     "gelu_erf",  "elu",  "mish",   "softplus", "hardswish", "softsign",  "hardsigmoid", "leakyrelu",
-        "clamp",   "round",     "sign", "floor",  "ceil",     "atan",      "reciprocal", "identity",   "gelu_tanh",
-        "asinh",   "exp",       "sqrt", "abs",    "reciprocal", "sin",     "square",    "celu"};
+        "abs",   "neg",      "relu", "square", "sqrt",       "exp",       "log",        "sigmoid",     "tanh",
+        "erf",   "gelu_erf", "elu",  "mish",   "softplus",   "hardswish", "softsign",   "hardsigmoid", "leakyrelu",
+        "clamp", "round",    "sign", "floor",  "ceil",       "atan",      "reciprocal", "identity",    "gelu_tanh",
+        "asinh", "exp",      "sqrt", "abs",    "reciprocal", "sin",       "square",     "celu"};
     static const char* const kWhole[] = {"abs", "neg", "relu", "identity", "sign"};
     const std::string name = is_floating(of) ? one_of(kReal) : one_of(kWhole);
     const std::optional<Known> range = range_of(name, known_[*x]);
@@ -363,8 +362,8 @@ class Drawer {
     if (of == DType::boolean) return add_logic(*a, operand(shape_a, of));
     std::size_t x = *a, y = operand(shape_a, of);
     if (pick(2) == 0) std::swap(x, y);
-    static const char* const kReal[] = {"add", "sub", "mul", "div", "max", "min", "squared_difference", "prelu",
-                                        "add", "sub", "mul", "div", "pow"};
+    static const char* const kReal[] = {"add",   "sub", "mul", "div", "max", "min", "squared_difference",
+                                        "prelu", "add", "sub", "mul", "div", "pow"};
     static const char* const kWhole[] = {"add", "sub", "mul", "max", "min"};
     static const char* const kOrder[] = {"greater", "less", "greater_equal", "less_equal"};
     const bool compares = pick(10) == 0 && (known_[x].exact && known_[y].exact);
@@ -407,7 +406,8 @@ class Drawer {
   }
 
   void add_select() {
-    const auto condition = find([this](const Known& known) { return dtype(known.id) == DType::boolean && (known.exact || pick(8) == 0); });
+    const auto condition =
+        find([this](const Known& known) { return dtype(known.id) == DType::boolean && (known.exact || pick(8) == 0); });
     const auto a = find([this](const Known& known) { return dtype(known.id) != DType::boolean; });
     if (!a) return;
     const Dims shape_a = shape(known_[*a].id);
@@ -431,7 +431,7 @@ class Drawer {
   void add_cast() {
     const auto x = find([](const Known&) { return true; });
     const DType from = dtype(known_[*x].id);
-    const DType types[] = {main_,      main_,     main_,     DType::f32, DType::f32, DType::bf16,
+    const DType types[] = {main_,      main_,      main_,      DType::f32, DType::f32, DType::bf16,
                            DType::f16, DType::f64, DType::s32, DType::u8,  DType::s8};
     const DType to = types[pick(std::size(types))];
     Known range = known_[*x];
@@ -509,8 +509,8 @@ class Drawer {
       kept.push_back(reduced ? 1 : from[d]);
       if (!reduced) gone.push_back(from[d]);
     }
-    static const char* const kReal[] = {"sum", "sum", "max", "max", "min", "mean", "mean", "l1", "l2", "sum_square",
-                                        "log_sum_exp", "log_sum", "prod"};
+    static const char* const kReal[] = {"sum", "sum", "max",        "max",         "min",     "mean", "mean",
+                                        "l1",  "l2",  "sum_square", "log_sum_exp", "log_sum", "prod"};
     static const char* const kWhole[] = {"sum", "max", "min"};
     static const char* const kOrder[] = {"max", "min"};
     const std::string name = is_floating(of) ? one_of(kReal) : of == DType::boolean ? one_of(kOrder) : one_of(kWhole);

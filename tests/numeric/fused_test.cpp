@@ -48,7 +48,7 @@ struct Output {
 class Ready {
  public:
   static Result<Ready> make(const FusedCase& c, GuardedBuffer::Guard guard) {
-    Ready ready(c, guard);
+    Ready ready(guard);
     std::vector<graph::ConstTensor> ins;
     for (const graph::ValueId id : c.graph.inputs) {
       const graph::Value& value = c.graph.values[id];
@@ -132,7 +132,7 @@ class Ready {
   }
 
  private:
-  Ready(const FusedCase& c, GuardedBuffer::Guard guard) : graph_(&c.graph), guard_(guard) {}
+  explicit Ready(GuardedBuffer::Guard guard) : guard_(guard) {}
 
   std::string judge(std::size_t index, const GuardedBuffer& got, Elements& elements) const {
     const Output& output = outputs_[index];
@@ -163,20 +163,19 @@ class Ready {
     return "";
   }
 
-  const graph::Graph* graph_;
   GuardedBuffer::Guard guard_;
   std::vector<std::unique_ptr<GuardedBuffer>> inputs_;
   std::vector<Elements> copies_;
   std::vector<Output> outputs_;
 };
 
-struct Subject {
+struct FusedSubject {
   std::string name;
   DType main;
 };
-void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.name; }
+void PrintTo(const FusedSubject& subject, std::ostream* out) { *out << subject.name; }
 
-class Fused : public ::testing::TestWithParam<Subject> {
+class Fused : public ::testing::TestWithParam<FusedSubject> {
  protected:
   static Result<Compiled> compile(const graph::Graph& graph, target::Isa isa, bool fuse) {
     target::Target target = target::host().ok() ? target::host().value() : target::Target{};
@@ -247,12 +246,13 @@ class Fused : public ::testing::TestWithParam<Subject> {
       for (const auto& [key, count] : counts) line += " " + key + " " + std::to_string(count) + ",";
       return line;
     };
-    std::printf("%llu graphs, %lld outputs (%lld without a useful bound), %lld regions;%s %lld of several ops, of:%s "
-                "pool used %lld times, seed %llu\n",
-                static_cast<unsigned long long>(cases), static_cast<long long>(outputs_),
-                static_cast<long long>(skipped_), static_cast<long long>(regions_), list(nests_).c_str(),
-                static_cast<long long>(fused_regions_), list(fused_ops_).c_str(),
-                static_cast<long long>(two_.calls() + three_.calls()), static_cast<unsigned long long>(test_seed()));
+    std::printf(
+        "%llu graphs, %lld outputs (%lld without a useful bound), %lld regions;%s %lld of several ops, of:%s "
+        "pool used %lld times, seed %llu\n",
+        static_cast<unsigned long long>(cases), static_cast<long long>(outputs_), static_cast<long long>(skipped_),
+        static_cast<long long>(regions_), list(nests_).c_str(), static_cast<long long>(fused_regions_),
+        list(fused_ops_).c_str(), static_cast<long long>(two_.calls() + three_.calls()),
+        static_cast<unsigned long long>(test_seed()));
     for (const auto& [reason, count] : reasons_)
       std::printf("  on the reference %lld times: %s\n", static_cast<long long>(count), reason.c_str());
   }
@@ -289,10 +289,10 @@ TEST_P(Fused, AgreesWithTheReferenceAndWithUnfused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, Fused,
-                         ::testing::Values(Subject{"f32_0", DType::f32}, Subject{"f32_1", DType::f32},
-                                           Subject{"f32_2", DType::f32}, Subject{"f32_3", DType::f32},
-                                           Subject{"f32_4", DType::f32}, Subject{"bf16", DType::bf16},
-                                           Subject{"f16", DType::f16}, Subject{"f64", DType::f64}),
+                         ::testing::Values(FusedSubject{"f32_0", DType::f32}, FusedSubject{"f32_1", DType::f32},
+                                           FusedSubject{"f32_2", DType::f32}, FusedSubject{"f32_3", DType::f32},
+                                           FusedSubject{"f32_4", DType::f32}, FusedSubject{"bf16", DType::bf16},
+                                           FusedSubject{"f16", DType::f16}, FusedSubject{"f64", DType::f64}),
                          [](const auto& subject) { return subject.param.name; });
 
 }  // namespace

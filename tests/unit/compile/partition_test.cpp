@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which ops run as one kernel, which do not and the reason given, and how views are walked.
+#include "compile/partition.hpp"
+
+#include <gtest/gtest.h>
+
+#include "compile/space.hpp"
+#include "graph/pass/pass.hpp"
+#include "graph/text/text.hpp"
+
+namespace tenfold::compiler {
+namespace {
+
+/// Writes a graph's text; values are named by number.
+class Text {
+ public:
+  int input(const std::string& type) { return line("input : " + type); }
+  int scalar(const std::string& value) { return line("constant : f32[] = [" + value + "]"); }
+  int map(const std::string& function, const std::vector<int>& of, const std::string& type) {
+    return op("map", of, "function = \"" + function + "\"", type);
+  }
+  int reduce(const std::string& reduction, int of, const std::string& axes, const std::string& type,
+             bool keeps = true) {
+    return op("reduce", {of},
+              "reduction = \"" + reduction + "\", axes = [" + axes + "], keep_dims = " + (keeps ? "true" : "false"),
+              type);
+  }
+  int reshape(int of, const std::string& shape, const std::string& dtype = "f32") {
+    return op("reshape", {of}, "shape = [" + shape + "]", dtype + "[" + shape + "]");
+  }
+  int transpose(int of, const std::string& permutation, const std::string& type) {
+    return op("transpose", {of}, "permutation = [" + permutation + "]", type);
+  }
+  int op(const std::string& kind, const std::vector<int>& of, const std::string& attributes, const std::string& type) {
+    std::string list;
+    for (const int value : of) list += (list.empty() ? "%" : ", %") + std::to_string(value);
+    return line("core." + kind + " \"" + kind + std::to_string(count_) + "\" (" + list + ") {" + attributes +
+                "} : " + type);
+  }
+  graph::Graph graph(const std::vector<int>& outputs, bool verified = true) const {
+    std::string list;
+    for (const int value : outputs) list += (list.empty() ? "%" : ", %") + std::to_string(value);
+    Result<graph::Graph> parsed = graph::parse("graph {\n" + lines_ + "  output " + list + "\n}\n");
+    EXPECT_TRUE(parsed.ok()) << parsed.status().message() << "\n" << lines_;
+    if (verified) {
+      const Status status = graph::run_pipeline(parsed.value());
+      EXPECT_TRUE(status.ok()) << status.message() << "\n" << lines_;
+    }
+    return std::move(parsed).value();
+  }
+
+ private:
+  int line(const std::string& text) {
+    lines_ += "  %" + std::to_string(count_) + " = " + text + "\n";
+    return count_++;
+  }
+  std::string lines_;
+  int count_ = 0;
+};
+
+target::Target avx2() {
+  target::Target target;
+  target.isa = target.native = target::Isa::avx2;
+  target.cores = 2;
+  return target;
+}
+
+Partition fused(const graph::Graph& graph) { return partition(graph, avx2(), true); }
+
+std::string shown(const graph::Graph& graph, const Partition& parts) {
+  std::string text;
+  for (const Region& region : parts.regions) {
+    text += "region" + std::string(region.status.ok() ? "" : " (" + region.status.message() + ")");
+    for (const graph::OpId op : region.ops) text += ", " + graph::describe(graph.ops[op]);
+    text += "\n" + (region.status.ok() ? kernel::print(region.lowered.spec) : "");
+  }
+  for (const Unfused& edge : parts.unfused)
+    text += graph::describe(graph.ops[edge.from]) + " and " + graph::describe(graph.ops[edge.to]) + ": " + edge.reason +
+            "\n";
+  return text;
+}
+
+/// One kernel that reads and writes each of so many tensors once.
+void expect_one_pass(const graph::Graph& graph, std::size_t inputs, std::size_t outputs) {
+  const Partition parts = fused(graph);
+  const std::string text = shown(graph, parts);
+  ASSERT_EQ(parts.regions.size(), 1U) << text;
+  EXPECT_TRUE(parts.regions[0].status.ok()) << text;
+  EXPECT_EQ(parts.regions[0].plan.kernels.size(), 1U) << text;
+  EXPECT_EQ(parts.regions[0].lowered.spec.inputs.size(), inputs) << text;
+  EXPECT_EQ(parts.regions[0].lowered.spec.outputs.size(), outputs) << text;
+  EXPECT_TRUE(parts.unfused.empty()) << text;
+}
+
+/// The reason why op `from` and op `to` (by position) are apart; empty when they are not.
+std::string reason(const graph::Graph& graph, const Partition& parts, graph::OpId from, graph::OpId to) {
+  for (const Unfused& edge : parts.unfused)
+    if (edge.from == from && edge.to == to) return edge.reason;
+  (void)graph;
+  return "";
+}
+
+// Over the last axis and over the first of f32 [512,512], so that whole, row and column types differ by the axis only.
+struct Axis {
+  const char* name;
+  const char* axis;
+  const char* small;  ///< the type of what is reduced along it, with keep_dims
+  const char* scale;  ///< of what is multiplied along it
+};
+void PrintTo(const Axis& axis, std::ostream* out) { *out << axis.name; }
+constexpr const char* kWhole = "f32[512,512]";
+
+class OnePass : public ::testing::TestWithParam<Axis> {
+ protected:
+  int whole(const std::string& function, const std::vector<int>& of) { return t.map(function, of, kWhole); }
+  int small(const std::string& function, const std::vector<int>& of) { return t.map(function, of, GetParam().small); }
+  int reduce(const std::string& reduction, int of) {
+    return t.reduce(reduction, of, GetParam().axis, GetParam().small);
+  }
+  Text t;
+};
+
+TEST_P(OnePass, SoftmaxAsFiveOps) {
+  const int x = t.input(kWhole), shifted = whole("sub", {x, reduce("max", x)}), e = whole("exp", {shifted});
+  expect_one_pass(t.graph({whole("div", {e, reduce("sum", e)})}), 1, 1);
+}
+
+TEST_P(OnePass, LogSoftmax) {
+  const int x = t.input(kWhole), shifted = whole("sub", {x, reduce("max", x)});
+  const int log = small("log", {reduce("sum", whole("exp", {shifted}))});
+  expect_one_pass(t.graph({whole("sub", {shifted, log})}), 1, 1);
+}
+
+TEST_P(OnePass, LogSumExp) {
+  const int x = t.input(kWhole), greatest = reduce("max", x);
+  const int sum = reduce("sum", whole("exp", {whole("sub", {x, greatest})}));
+  expect_one_pass(t.graph({small("add", {small("log", {sum}), greatest})}), 1, 1);
+}
+
+TEST_P(OnePass, LayerNorm) {
+  const int x = t.input(kWhole), gamma = t.input(GetParam().scale), beta = t.input(GetParam().scale);
+  const int centred = whole("sub", {x, reduce("mean", x)});
+  const int variance = reduce("mean", whole("mul", {centred, centred}));
+  const int deviation = small("sqrt", {small("add", {variance, t.scalar("0x1p-17")})});
+  const int normal = whole("div", {centred, deviation});
+  expect_one_pass(t.graph({whole("add", {whole("mul", {normal, gamma}), beta})}), 3, 1);
+}
+
+TEST_P(OnePass, RmsNorm) {
+  const int x = t.input(kWhole), gamma = t.input(GetParam().scale);
+  const int squares = reduce("mean", whole("square", {x}));
+  const int root = small("sqrt", {small("add", {squares, t.scalar("0x1p-17")})});
+  expect_one_pass(t.graph({whole("mul", {whole("mul", {x, small("reciprocal", {root})}), gamma})}), 2, 1);
+}
+
+TEST_P(OnePass, Variance) {
+  const int x = t.input(kWhole), centred = whole("sub", {x, reduce("mean", x)});
+  expect_one_pass(t.graph({reduce("mean", whole("square", {centred}))}), 1, 1);
+}
+
+TEST_P(OnePass, AbsMaxScale) {
+  const int x = t.input(kWhole), greatest = reduce("max", whole("abs", {x}));
+  expect_one_pass(t.graph({whole("div", {x, greatest}), greatest}), 1, 2);
+}
+
+TEST_P(OnePass, AbsMaxQuantise) {
+  const int x = t.input(kWhole);
+  const int scale = small("mul", {reduce("max", whole("abs", {x})), t.scalar("0x1p-7")});
+  const int quotient = whole("round", {whole("div", {x, scale})});
+  expect_one_pass(t.graph({t.op("cast", {quotient}, "", "s8[512,512]"), scale}), 1, 2);
+}
+
+TEST_P(OnePass, MaxMinAndSum) {
+  const int x = t.input(kWhole);
+  const int greatest = reduce("max", x), least = reduce("min", x), sum = reduce("sum", x);
+  expect_one_pass(t.graph({greatest, least, sum}), 1, 3);
+}
+
+TEST_P(OnePass, MultiplyAndSum) {
+  const int x = t.input(kWhole), y = t.input(kWhole);
+  expect_one_pass(t.graph({reduce("sum", whole("mul", {x, y}))}), 2, 1);
+}
+
+TEST_P(OnePass, MaxOfTwoThenMax) {
+  const int x = t.input(kWhole), y = t.input(kWhole);
+  expect_one_pass(t.graph({reduce("max", whole("max", {x, y}))}), 2, 1);
+}
+
+TEST_P(OnePass, ASumWithoutKeepDimsThatIsReshaped) {
+  const int x = t.input(kWhole);
+  const int sum = t.reshape(t.reduce("sum", x, GetParam().axis, "f32[512]", false),
+                            std::string(GetParam().axis) == "1" ? "512, 1" : "1, 512");
+  expect_one_pass(t.graph({whole("div", {x, sum})}), 1, 1);
+}
+
+TEST_P(OnePass, AnElementwiseChainOfFourInputs) {
+  const int x = t.input(kWhole), y = t.input(kWhole), row = t.input(GetParam().small), one = t.input("f32[1,1]");
+  const int sum = whole("add", {whole("mul", {x, row}), whole("mul", {y, one})});
+  expect_one_pass(t.graph({whole("relu", {sum}), whole("tanh", {sum})}), 4, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Axes, OnePass,
+                         ::testing::Values(Axis{"last", "1", "f32[512,1]", "f32[512]"},
+                                           Axis{"first", "0", "f32[1,512]", "f32[512,1]"}),
+                         [](const auto& axis) { return axis.param.name; });
+
+TEST(Partition, GrowsThroughAWholeTransformerTail) {
+  Text t;
+  const int x = t.input("bf16[4,64,512]"), residual = t.input("bf16[4,64,512]");
+  const int sum = t.map("add", {x, residual}, "bf16[4,64,512]");
+  const int wide = t.op("cast", {sum}, "", "f32[4,64,512]");
+  const int mean = t.reduce("mean", wide, "-1", "f32[4,64,1]");
+  const int centred = t.map("sub", {wide, mean}, "f32[4,64,512]");
+  const int variance = t.reduce("mean", t.map("square", {centred}, "f32[4,64,512]"), "2", "f32[4,64,1]");
+  const int normal = t.map("div", {centred, t.map("sqrt", {variance}, "f32[4,64,1]")}, "f32[4,64,512]");
+  expect_one_pass(t.graph({sum, t.op("cast", {normal}, "", "bf16[4,64,512]")}), 2, 2);
+}
+
+TEST(Partition, WithoutFusionEachOpIsARegion) {
+  Text t;
+  const int x = t.input(kWhole), e = t.map("exp", {x}, kWhole);
+  const graph::Graph graph = t.graph({t.map("div", {e, t.reduce("sum", e, "1", "f32[512,1]")}, kWhole)});
+  const Partition parts = partition(graph, avx2(), false);
+  EXPECT_EQ(parts.regions.size(), 3U);
+  EXPECT_TRUE(parts.unfused.empty());
+}
+
+TEST(Partition, ReductionsAlongOtherDimsAreApart) {
+  Text t;
+  const int x = t.input(kWhole), rows = t.reduce("max", x, "1", "f32[512,1]");
+  const graph::Graph graph = t.graph({t.reduce("sum", x, "0", "f32[1,512]"), rows});
+  const Partition parts = fused(graph);
+  ASSERT_EQ(parts.regions.size(), 2U) << shown(graph, parts);
+  EXPECT_EQ(reason(graph, parts, 0, 1), "reductions along other dims") << shown(graph, parts);
+}
+
+TEST(Partition, AReductionOfAReductionIsApart) {
+  Text t;
+  const int x = t.input("f32[8,64,64]"), rows = t.reduce("sum", x, "2", "f32[8,64,1]");
+  const graph::Graph graph = t.graph({t.reduce("max", rows, "1", "f32[8,1,1]")});
+  const Partition parts = fused(graph);
+  ASSERT_EQ(parts.regions.size(), 2U) << shown(graph, parts);
+  EXPECT_EQ(reason(graph, parts, 0, 1), "reductions along other dims") << shown(graph, parts);
+}
+
+TEST(Partition, NothingLeavesARegionAndComesBack) {
+  Text t;
+  const int x = t.input("f64[64,512]"), e = t.map("abs", {x}, "f64[64,512]");
+  // There is no kernel for erf of f64.
+  const int slow = t.map("erf", {e}, "f64[64,512]");
+  const graph::Graph graph = t.graph({t.map("add", {e, slow}, "f64[64,512]")});
+  const Partition parts = fused(graph);
+  ASSERT_EQ(parts.regions.size(), 3U) << shown(graph, parts);
+  EXPECT_EQ(parts.regions[1].ops, std::vector<graph::OpId>{1});
+  EXPECT_EQ(parts.regions[1].status.code(), Code::unsupported_op);
+  EXPECT_EQ(reason(graph, parts, 0, 2), "a value would leave the kernel and come back") << shown(graph, parts);
+  EXPECT_NE(reason(graph, parts, 0, 1).find("is no kernel"), std::string::npos) << shown(graph, parts);
+}
+
+TEST(Partition, ASmallValueThatIsDearToComputeIsComputedOnce) {
+  Text t;
+  const int x = t.input("f32[16,64,56,56]"), variance = t.input("f32[64,1,1]");
+  const int root = t.map("sqrt", {t.map("add", {variance, t.scalar("0x1p-17")}, "f32[64,1,1]")}, "f32[64,1,1]");
+  const graph::Graph graph = t.graph({t.map("div", {x, root}, "f32[16,64,56,56]")});
+  const Partition parts = fused(graph);
+  ASSERT_EQ(parts.regions.size(), 2U) << shown(graph, parts);
+  EXPECT_EQ(parts.regions[0].ops.size(), 2U) << shown(graph, parts);
+  EXPECT_EQ(reason(graph, parts, 1, 2), "to compute small values anew for each element costs more than to read them")
+      << shown(graph, parts);
+}
+
+TEST(Partition, RegionsStandInAnOrderInWhichTheyCanRun) {
+  Text t;
+  const int x = t.input("f32[64,512]"), y = t.input("f32[32,16]");
+  const int a = t.reduce("sum", x, "1", "f32[64,1]");
+  const int b = t.reduce("max", y, "0", "f32[1,16]");
+  const int c = t.map("sub", {x, a}, "f32[64,512]");
+  const int d = t.reduce("max", c, "0", "f32[1,512]");
+  const graph::Graph graph = t.graph({b, t.map("exp", {d}, "f32[1,512]"), c});
+  const Partition parts = fused(graph);
+  std::vector<bool> made(graph.values.size(), false);
+  for (const graph::ValueId input : graph.inputs) made[input] = true;
+  for (const Region& region : parts.regions) {
+    for (const graph::ValueId value : region.lowered.inputs) EXPECT_TRUE(made[value]) << shown(graph, parts);
+    for (const graph::ValueId value : region.lowered.outputs) made[value] = true;
+  }
+}
+
+TEST(Partition, ATransposeIsOtherStrides) {
+  Text t;
+  const int x = t.input("f32[64,512]"), turned = t.transpose(x, "1, 0", "f32[512,64]");
+  const graph::Graph graph = t.graph({t.map("exp", {turned}, "f32[512,64]")}, false);
+  const Partition parts = fused(graph);
+  ASSERT_EQ(parts.regions.size(), 1U) << shown(graph, parts);
+  EXPECT_EQ(kernel::print(parts.regions[0].lowered.spec),
+            "kernel\nspace kept 512, kept 64\nin x0 f32 [1, 512]\nout y0 f32 [64, 1]\n%0 = load x0\n%1 = exp %0\n"
+            "store y0 %1\n");
+}
+
+TEST(Partition, AReductionOfATransposeReadsTheOriginal) {
+  Text t;
+  const int x = t.input("f32[4,8,16]"), turned = t.transpose(x, "2, 0, 1", "f32[16,4,8]");
+  const graph::Graph graph = t.graph({t.reduce("sum", turned, "0", "f32[1,4,8]")}, false);
+  const Partition parts = fused(graph);
+  ASSERT_EQ(parts.regions.size(), 1U) << shown(graph, parts);
+  EXPECT_EQ(kernel::print(parts.regions[0].lowered.spec),
+            "kernel\nspace kept 32, reduced 16\nin x0 f32 [16, 1]\nout y0 f32 [1, 0]\n%0 = load x0\n"
+            "%1 = reduce sum %0\nstore y0 %1\n");
+}
+
+TEST(Partition, ATensorPlusItsTransposeReadsItInOneOrderOnly) {
+  Text t;
+  const int x = t.input("f32[512,512]"), turned = t.transpose(x, "1, 0", "f32[512,512]");
+  const graph::Graph graph = t.graph({t.map("add", {x, turned}, "f32[512,512]")}, false);
+  const Partition parts = fused(graph);
+  ASSERT_EQ(parts.regions.size(), 2U) << shown(graph, parts);
+  for (const Region& region : parts.regions) EXPECT_TRUE(region.status.ok()) << shown(graph, parts);
+  EXPECT_EQ(parts.regions[0].ops, std::vector<graph::OpId>{0}) << "the transpose is written out";
+  EXPECT_EQ(reason(graph, parts, 0, 1), "a tensor that would be read in two orders at once") << shown(graph, parts);
+}
+
+TEST(Partition, GroupNormIsOnePass) {
+  Text t;
+  const int x = t.input("f32[2,32,64,64]");
+  const int groups = t.reshape(x, "2, 8, 4, 64, 64");
+  const int centred = t.map("sub", {groups, t.reduce("mean", groups, "2, 3, 4", "f32[2,8,1,1,1]")}, "f32[2,8,4,64,64]");
+  const int variance = t.reduce("mean", t.map("square", {centred}, "f32[2,8,4,64,64]"), "2, 3, 4", "f32[2,8,1,1,1]");
+  const int normal = t.map("div", {centred, t.map("sqrt", {variance}, "f32[2,8,1,1,1]")}, "f32[2,8,4,64,64]");
+  const int back = t.reshape(normal, "2, 32, 64, 64"), gamma = t.input("f32[32,1,1]");
+  expect_one_pass(t.graph({t.map("mul", {back, gamma}, "f32[2,32,64,64]")}), 2, 1);
+}
+
+TEST(Partition, AReshapeWithoutCommonFactorsIsWrittenOut) {
+  Text t;
+  const int x = t.input("f32[6,4]"), e = t.map("exp", {x}, "f32[6,4]");
+  const int view = t.reshape(e, "8, 3");
+  const graph::Graph graph = t.graph({t.reduce("sum", view, "1", "f32[8,1]")});
+  const Partition parts = fused(graph);
+  ASSERT_EQ(parts.regions.size(), 3U) << shown(graph, parts);
+  EXPECT_EQ(parts.regions[1].ops, std::vector<graph::OpId>{1});
+  EXPECT_TRUE(parts.regions[0].status.ok() && parts.regions[2].status.ok()) << shown(graph, parts);
+}
+
+TEST(Partition, AViewThatLeavesTheGraphIsWritten) {
+  Text t;
+  const int x = t.input("f32[4,6]"), e = t.map("exp", {x}, "f32[4,6]");
+  const int view = t.reshape(e, "4, 2, 3");
+  const graph::Graph graph = t.graph({view});
+  const Partition parts = fused(graph);
+  ASSERT_EQ(parts.regions.size(), 1U) << shown(graph, parts);
+  EXPECT_EQ(parts.regions[0].ops.size(), 2U);
+  EXPECT_EQ(parts.regions[0].lowered.outputs, graph.outputs);
+}
+
+TEST(Partition, AViewOfAnInputThatLeavesTheGraphIsACopy) {
+  Text t;
+  const int x = t.input("f32[4,6]");
+  const graph::Graph graph = t.graph({t.reshape(x, "24")});
+  const Partition parts = fused(graph);
+  ASSERT_EQ(parts.regions.size(), 1U) << shown(graph, parts);
+  EXPECT_EQ(kernel::print(parts.regions[0].lowered.spec),
+            "kernel\nspace kept 24\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\nstore y0 %0\n");
+}
+
+graph::Op op_of(const graph::Graph& graph, std::size_t at) { return graph.ops[at]; }
+
+TEST(Space, AReshapeCutsDimsIntoFactors) {
+  Text t;
+  const int x = t.input("f32[2,12,5]");
+  const graph::Graph graph = t.graph({t.reshape(x, "2, 3, 20")});
+  IterationSpace space(graph);
+  ASSERT_TRUE(space.add(op_of(graph, 0)).ok());
+  // 12 x 5 is 3 x 4 x 5 is 3 x 20.
+  std::vector<std::int64_t> extents;
+  for (const int factor : space.factors(graph.inputs[0])) extents.push_back(space.extent(factor));
+  EXPECT_EQ(extents, (std::vector<std::int64_t>{2, 3, 4, 5}));
+  EXPECT_EQ(space.factors(graph.inputs[0]), space.factors(graph.outputs[0]));
+  EXPECT_EQ(space.dimensions(graph.inputs[0])[1].size(), 2U);
+  EXPECT_EQ(space.dimensions(graph.outputs[0])[2].size(), 2U);
+  EXPECT_EQ(space.all().size(), 4U);
+}
+
+TEST(Space, DimsOfExtentOneHaveNoFactors) {
+  Text t;
+  const int x = t.input("f32[1,7,1]"), row = t.input("f32[7,3]");
+  const int flat = t.reshape(x, "7, 1");
+  const graph::Graph graph = t.graph({t.map("add", {flat, row}, "f32[7,3]")});
+  IterationSpace space(graph);
+  for (const graph::Op& op : graph.ops) ASSERT_TRUE(space.add(op).ok());
+  EXPECT_TRUE(space.dimensions(graph.inputs[0])[0].empty());
+  EXPECT_EQ(space.factors(graph.inputs[0]).size(), 1U);
+  EXPECT_EQ(space.all().size(), 2U);
+}
+
+TEST(Space, ACutGoesThroughAllValuesThatShareTheDim) {
+  Text t;
+  const int x = t.input("f32[24]"), y = t.input("f32[24]");
+  const int sum = t.map("add", {x, y}, "f32[24]");
+  const graph::Graph graph = t.graph({t.reshape(sum, "4, 6")});
+  IterationSpace space(graph);
+  for (const graph::Op& op : graph.ops) ASSERT_TRUE(space.add(op).ok());
+  for (const graph::ValueId input : graph.inputs) EXPECT_EQ(space.factors(input), space.factors(graph.outputs[0]));
+  EXPECT_EQ(space.factors(graph.inputs[1]).size(), 2U);
+}
+
+TEST(Space, SaysWhichDimsShareNoFactors) {
+  Text t;
+  const graph::Graph graph = t.graph({t.reshape(t.input("f32[6,4]"), "8, 3")});
+  IterationSpace space(graph);
+  const Status status = space.add(op_of(graph, 0));
+  EXPECT_EQ(status.code(), Code::unsupported_shape);
+  EXPECT_EQ(status.message(), "a reshape whose dims of 4 and 3 share no factors");
+}
+
+}  // namespace
+}  // namespace tenfold::compiler
