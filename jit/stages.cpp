@@ -88,6 +88,8 @@ class Program {
 
   /// In an element program, values of rows are read from their slots; in a program of rows, from totals.
   void set_elements(bool elements) { elements_ = elements; }
+  /// The value of node `kept.node` is read from the output that keeps it.
+  void read_kept(const KeptValue& kept) { kept_ = kept; }
 
   Lane value(int index) {
     const auto known = values_.find(index);
@@ -117,6 +119,9 @@ class Program {
   Lane make(int index) {
     const Node& at = node(index);
     if (at.kind == Node::Kind::constant) return builder_.constant(lane_type(at.dtype), at.value);
+    if (index == kept_.node)
+      return input(
+          {StagePlace::Kind::operand, static_cast<int>(spec_.inputs.size()) + kept_.output, lane_type(dtype(index))});
     const bool per_row = positions_[static_cast<std::size_t>(index)].per_row;
     if (elements_ && per_row) {
       const int slot = saved_.emplace(index, static_cast<int>(saved_.size())).first->second;
@@ -184,6 +189,7 @@ class Program {
   const std::vector<int>& reduction_of_;
   std::map<int, int>& saved_;  ///< node to slot
   bool elements_ = true;
+  KeptValue kept_;
   LaneBuilder builder_;
   StageProgram made_;
   std::map<int, Lane> values_;
@@ -197,6 +203,8 @@ class Finder {
   Result<Stages> run() {
     Status status = find_reductions();
     if (!status.ok()) return status;
+    for (const kernel::Store& store : spec_.stores)
+      if (stages_.kept.node < 0) choose_kept(store);
     for (int pass = 0; pass < pass_count(); ++pass) {
       StagePass made;
       for (std::size_t r = 0; r < stages_.reductions.size(); ++r)
@@ -293,8 +301,56 @@ class Finder {
     return finish(made);
   }
 
+  const Position& position(int node) const { return positions_[static_cast<std::size_t>(node)]; }
+
+  /// Looks for a value of the store's that an earlier pass computes for a reduction, and without which nothing after
+  /// that pass reads an input again. So the output may even be the memory of an input.
+  void choose_kept(const kernel::Store& store) {
+    const DType dtype = spec_.outputs[static_cast<std::size_t>(store.output)].dtype;
+    if (position(store.node).per_row || (dtype != DType::f32 && dtype != DType::f64)) return;
+    for (const StageReduction& r : stages_.reductions) {
+      const auto of = std::find(reduction_of_.begin(), reduction_of_.end(), &r - stages_.reductions.data());
+      const int node = spec_.body[static_cast<std::size_t>(of - reduction_of_.begin())].args[0];
+      const KeptValue kept{node, store.output, r.pass};
+      if (r.pass >= position(store.node).pass || position(node).per_row || position(node).pass != r.pass) continue;
+      if (kernel::dtype_of(spec_, node) == dtype && is_dear(node) && stands_alone(kept)) stages_.kept = kept;
+    }
+  }
+
+  bool is_dear(int node) {
+    constexpr std::size_t kDear = 16;
+    Program made = program(true);
+    const std::map<int, int> slots = saved_;
+    made.builder().result(made.value(node));
+    saved_ = slots;
+    return made.finish().lanes.nodes.size() >= kDear;
+  }
+
+  bool stands_alone(const KeptValue& kept) const {
+    for (std::size_t i = 0; i < spec_.body.size(); ++i)
+      if (spec_.body[i].kind == Node::Kind::reduce && position(static_cast<int>(i)).pass - 1 > kept.pass &&
+          reads_input(spec_.body[i].args[0], kept))
+        return false;
+    return std::none_of(spec_.stores.begin(), spec_.stores.end(), [&](const kernel::Store& store) {
+      return !position(store.node).per_row && position(store.node).pass > kept.pass && reads_input(store.node, kept);
+    });
+  }
+
+  bool reads_input(int node, const KeptValue& kept) const {
+    if (node == kept.node || position(node).per_row) return false;
+    const Node& at = spec_.body[static_cast<std::size_t>(node)];
+    if (at.kind == Node::Kind::load) return true;
+    return std::any_of(at.args.begin(), at.args.end(), [&](int arg) { return reads_input(arg, kept); });
+  }
+
   StageProgram step(int pass, const StagePass& of, bool masked) {
     Program made = program(true);
+    const KeptValue& kept = stages_.kept;
+    if (kept.node >= 0 && pass > kept.pass) made.read_kept(kept);
+    if (kept.node >= 0 && pass == kept.pass)
+      made.result(made.value(kept.node),
+                  {StagePlace::Kind::operand, static_cast<int>(spec_.inputs.size()) + kept.output,
+                   lane_type(kernel::dtype_of(spec_, kept.node))});
     for (const int reduction : of.reductions) {
       const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
       const auto node = std::find(reduction_of_.begin(), reduction_of_.end(), reduction) - reduction_of_.begin();

@@ -64,7 +64,16 @@ struct StagePass {
   std::vector<int> reductions;  ///< that it feeds
 };
 
+/// An element value that is dear to compute: one pass writes it to an output, where a later one, which will write the
+/// output itself, reads it. (Softmax's exponentials.)
+struct KeptValue {
+  int node = -1;  ///< -1: there is none
+  int output = 0;
+  int pass = 0;  ///< the one that writes it
+};
+
 struct Stages {
+  KeptValue kept;
   std::vector<StageReduction> reductions;
   std::vector<StagePass> passes;
   std::vector<StageProgram> rows;  ///< before each pass, and after the last

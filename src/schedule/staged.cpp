@@ -10,8 +10,9 @@ using kernel::KernelSpec;
 
 /// A task reads at least this much, so that handing it out (0.2 us) stays below a hundredth of its time.
 constexpr std::int64_t kTaskBytes = 128 << 10;
-/// Columns of a tile: its rows should stay in L2 from one pass to the next.
-constexpr std::int64_t kTileBytes = 512 << 10;
+/// Of a body of several passes, what a tile of columns reads should stay in the last cache from one pass to the next;
+/// rows of less than 4 KiB would be slow to stream.
+constexpr std::int64_t kTileBytes = 4096 << 10;
 constexpr std::int64_t kMostColumns = 1024;
 constexpr std::int64_t kLeastColumns = 64;
 /// Bodies of no more nodes, with a single reduction, take two sets side by side, which hides latencies.
