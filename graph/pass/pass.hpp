@@ -32,6 +32,16 @@ Status canonicalize(Graph& graph);
 /// uses go.
 Status fold_axes(Graph& graph);
 
+/// Core ops that change nothing go, and pairs that are one op become it: casts there and back, views of views, extremes
+/// of extremes. Results keep their bits.
+Status simplify(Graph& graph);
+
+/// Core ops of constants become constants, by the reference evaluator.
+Status fold_constants(Graph& graph);
+
+/// Of ops that compute the same from the same, one stays; ops and values that no output needs go.
+Status eliminate(Graph& graph);
+
 /// Not of the pipeline: oneDNN's ops become ONNX's of exactly the same meaning, all ops get one opset, and `End` goes.
 /// For writers of models, after infer(). unsupported_op names an op that has no such form. `graph` is left half-way on
 /// failure.

@@ -28,6 +28,15 @@ constexpr Pass kPipeline[] = {
     // Must run after canonicalize (it knows core.reduce only) and after infer (the rank wraps negative axes).
     {"fold-axes", fold_axes},
 
+    // Must run after fold-axes (it reads axes as attributes). Leaves ops that nobody needs.
+    {"simplify", simplify},
+
+    // Must run after simplify, which has the last say on what an op reads.
+    {"fold-constants", fold_constants},
+
+    // Must run after both: it drops what they left.
+    {"eliminate", eliminate},
+
     // Last: what the passes made is judged by the same rules as what the user wrote.
     {"verify", verify},
 };

@@ -34,7 +34,7 @@ ALLOWED = {
     "graph/write": {"graph/ir", "include/tenfold", "schemas", "onnx"},
     "graph/check": {"graph/ir", "include/tenfold", "schemas"},
     "graph/eval": {"graph/ir", "include/tenfold", "schemas"},
-    "graph/pass": {"graph/ir", "graph/check", "graph/text", "include/tenfold", "schemas"},
+    "graph/pass": {"graph/ir", "graph/check", "graph/eval", "graph/text", "include/tenfold", "schemas"},
     "src/target": {"include/tenfold", "system"},
     "src/kernel": {"include/tenfold"},
     "src/schedule": {"src/target", "src/kernel", "include/tenfold"},
