@@ -5,10 +5,9 @@
 #include <bit>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string>
 
-#include "jit/functions.hpp"
+#include "jit/stage_builder.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -17,29 +16,6 @@ using kernel::Function;
 using kernel::KernelSpec;
 using kernel::Monoid;
 using kernel::Node;
-
-/// Where each node of a body belongs.
-struct Position {
-  bool per_row = true;
-  int pass = 0;
-};
-
-std::vector<Position> positions_of(const KernelSpec& spec) {
-  std::vector<Position> positions;
-  for (const Node& node : spec.body) {
-    Position at;
-    if (node.kind == Node::Kind::load)
-      at.per_row = !kernel::moves_along_reduced(spec, spec.inputs[static_cast<std::size_t>(node.index)]);
-    for (const int arg : node.args) {
-      const Position& of = positions[static_cast<std::size_t>(arg)];
-      at.per_row = at.per_row && of.per_row;
-      at.pass = std::max(at.pass, of.pass);
-    }
-    if (node.kind == Node::Kind::reduce) at = {true, at.pass + 1};
-    positions.push_back(at);
-  }
-  return positions;
-}
 
 /// The function that combines two values of a reduction.
 Function combining(Monoid monoid) {
@@ -66,135 +42,6 @@ std::uint64_t identity_bits(Monoid monoid, DType dtype, LaneType type) {
   const std::uint64_t pattern = monoid == Monoid::max ? least : greatest;
   return type == LaneType::i32 ? pattern & 0xffffffffU : pattern;
 }
-
-/// Builds one program over the nodes of a body.
-class Program {
- public:
-  Program(const KernelSpec& spec, const std::vector<Position>& positions, const std::vector<StageReduction>& reductions,
-          const std::vector<int>& reduction_of, std::map<int, int>& saved)
-      : spec_(spec), positions_(positions), reductions_(reductions), reduction_of_(reduction_of), saved_(saved) {}
-
-  Lane input(StagePlace place) {
-    const auto known = std::find(made_.inputs.begin(), made_.inputs.end(), place);
-    const auto index = static_cast<int>(known - made_.inputs.begin());
-    if (known == made_.inputs.end()) made_.inputs.push_back(place);
-    return builder_.input(index, place.type);
-  }
-
-  void result(Lane lane, StagePlace place) {
-    builder_.result(lane);
-    made_.results.push_back(place);
-  }
-
-  /// In an element program, values of rows are read from their slots; in a program of rows, from totals.
-  void set_elements(bool elements) { elements_ = elements; }
-  /// The value of node `kept.node` is read from the output that keeps it.
-  void read_kept(const KeptValue& kept) { kept_ = kept; }
-
-  Lane value(int index) {
-    const auto known = values_.find(index);
-    if (known != values_.end()) return known->second;
-    const Lane lane = make(index);
-    values_.emplace(index, lane);
-    return lane;
-  }
-
-  void store(const kernel::Store& store) {
-    const Lane lane = value(store.node);
-    result(is_real(lane.type) ? canonical_nan(lane) : lane,
-           {StagePlace::Kind::operand, static_cast<int>(spec_.inputs.size()) + store.output, lane.type});
-  }
-
-  Status status() const { return status_; }
-  StageProgram finish() {
-    made_.lanes = builder_.finish();
-    return std::move(made_);
-  }
-  LaneBuilder& builder() { return builder_; }
-
- private:
-  const Node& node(int index) const { return spec_.body[static_cast<std::size_t>(index)]; }
-  DType dtype(int index) const { return kernel::dtype_of(spec_, index); }
-
-  Lane make(int index) {
-    const Node& at = node(index);
-    if (at.kind == Node::Kind::constant) return builder_.constant(lane_type(at.dtype), at.value);
-    if (index == kept_.node)
-      return input(
-          {StagePlace::Kind::operand, static_cast<int>(spec_.inputs.size()) + kept_.output, lane_type(dtype(index))});
-    const bool per_row = positions_[static_cast<std::size_t>(index)].per_row;
-    if (elements_ && per_row) {
-      const int slot = saved_.emplace(index, static_cast<int>(saved_.size())).first->second;
-      return input({StagePlace::Kind::saved, slot, lane_type(dtype(index))});
-    }
-    switch (at.kind) {
-      case Node::Kind::load: return input({StagePlace::Kind::operand, at.index, lane_type(dtype(index))});
-      case Node::Kind::count: return input({StagePlace::Kind::count, 0, LaneType::f64});
-      case Node::Kind::cast:
-        if (!has_cast(dtype(at.args[0]), at.dtype)) return missing("a cast", dtype(at.args[0]));
-        return cast_lane(dtype(at.args[0]), at.dtype, value(at.args[0]));
-      case Node::Kind::reduce: return reduced(index);
-      default: return applied(index);
-    }
-  }
-
-  Lane missing(const std::string& what, DType of) {
-    if (status_.ok()) status_ = {Code::unsupported_op, "no kernel for " + what + " of " + std::string(to_string(of))};
-    return builder_.constant(LaneType::f32, 0);
-  }
-
-  /// A sum of f32 stays f64 through the division by the count and the root that may follow, and is rounded once.
-  std::optional<Lane> wide(int index) {
-    const Node& at = node(index);
-    if (at.kind == Node::Kind::reduce) {
-      const int reduction = reduction_of_[static_cast<std::size_t>(index)];
-      const StageReduction& r = reductions_[static_cast<std::size_t>(reduction)];
-      if (r.total_type != LaneType::f64 || r.set_type != LaneType::f32) return std::nullopt;
-      return input({StagePlace::Kind::total, reduction, LaneType::f64});
-    }
-    if (at.kind != Node::Kind::apply) return std::nullopt;
-    const std::optional<Lane> of = at.function == Function::sqrt || is_by_count(at) ? wide(at.args[0]) : std::nullopt;
-    if (!of) return std::nullopt;
-    return at.function == Function::sqrt ? sqrt(*of) : *of / value(at.args[1]);
-  }
-  bool is_by_count(const Node& at) const {
-    return at.function == Function::div && node(at.args[1]).kind == Node::Kind::count;
-  }
-
-  Lane reduced(int index) {
-    if (const std::optional<Lane> lane = wide(index)) return convert(LaneOp::narrow, *lane);
-    const int reduction = reduction_of_[static_cast<std::size_t>(index)];
-    const StageReduction& r = reductions_[static_cast<std::size_t>(reduction)];
-    const Lane total = input({StagePlace::Kind::total, reduction, r.total_type});
-    return r.negated ? negate(total) : normalized(r.dtype, total);
-  }
-
-  Lane applied(int index) {
-    const Node& at = node(index);
-    if (!elements_)
-      if (const std::optional<Lane> lane = wide(index)) return convert(LaneOp::narrow, *lane);
-    const DType of = dtype(at.function == Function::select ? at.args.back() : at.args.front());
-    if (!has_function(at.function, of)) return missing(std::string(kernel::row(at.function).name), of);
-    std::vector<Lane> args;
-    for (const int arg : at.args)
-      args.push_back(node(arg).kind == Node::Kind::count ? input({StagePlace::Kind::count, 0, lane_type(of)})
-                                                         : value(arg));
-    const Lane result = apply_function(at.function, of, args);
-    return is_real(result.type) || dtype(index) == DType::boolean ? result : normalized(of, result);
-  }
-
-  const KernelSpec& spec_;
-  const std::vector<Position>& positions_;
-  const std::vector<StageReduction>& reductions_;
-  const std::vector<int>& reduction_of_;
-  std::map<int, int>& saved_;  ///< node to slot
-  bool elements_ = true;
-  KeptValue kept_;
-  LaneBuilder builder_;
-  StageProgram made_;
-  std::map<int, Lane> values_;
-  Status status_;
-};
 
 class Finder {
  public:
@@ -265,13 +112,13 @@ class Finder {
     return count;
   }
 
-  Program program(bool elements) {
-    Program made(spec_, positions_, stages_.reductions, reduction_of_, saved_);
+  StageBuilder program(bool elements) {
+    StageBuilder made(spec_, positions_, stages_.reductions, reduction_of_, saved_);
     made.set_elements(elements);
     return made;
   }
 
-  StageProgram finish(Program& made) {
+  StageProgram finish(StageBuilder& made) {
     if (status_.ok()) status_ = made.status();
     return made.finish();
   }
@@ -287,7 +134,7 @@ class Finder {
 
   StageProgram combine(int reduction, bool with_set) {
     const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
-    Program made = program(false);
+    StageBuilder made = program(false);
     const StagePlace total{StagePlace::Kind::total, reduction, r.total_type};
     const Lane a = made.input(total);
     Lane b;
@@ -319,7 +166,7 @@ class Finder {
 
   bool is_dear(int node) {
     constexpr std::size_t kDear = 16;
-    Program made = program(true);
+    StageBuilder made = program(true);
     const std::map<int, int> slots = saved_;
     made.builder().result(made.value(node));
     saved_ = slots;
@@ -344,7 +191,7 @@ class Finder {
   }
 
   StageProgram step(int pass, const StagePass& of, bool masked) {
-    Program made = program(true);
+    StageBuilder made = program(true);
     const KeptValue& kept = stages_.kept;
     if (kept.node >= 0 && pass > kept.pass) made.read_kept(kept);
     if (kept.node >= 0 && pass == kept.pass)
@@ -372,7 +219,7 @@ class Finder {
 
   /// Saves what pass `pass` is the first to read, and stores at the end.
   StageProgram rows(int pass) {
-    Program made = program(false);
+    StageBuilder made = program(false);
     for (const auto& [node, slot] : saved_) {
       const bool known = pass > 0 && slots_by_pass_[static_cast<std::size_t>(pass) - 1].contains(node);
       const bool needed = pass < pass_count() && slots_by_pass_[static_cast<std::size_t>(pass)].contains(node);

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/stage_builder.hpp"
+
+#include <algorithm>
+
+namespace tenfold::jit {
+
+using kernel::Function;
+using kernel::Node;
+
+std::vector<Position> positions_of(const kernel::KernelSpec& spec) {
+  std::vector<Position> positions;
+  for (const Node& node : spec.body) {
+    Position at;
+    if (node.kind == Node::Kind::load)
+      at.per_row = !kernel::moves_along_reduced(spec, spec.inputs[static_cast<std::size_t>(node.index)]);
+    for (const int arg : node.args) {
+      const Position& of = positions[static_cast<std::size_t>(arg)];
+      at.per_row = at.per_row && of.per_row;
+      at.pass = std::max(at.pass, of.pass);
+    }
+    if (node.kind == Node::Kind::reduce) at = {true, at.pass + 1};
+    positions.push_back(at);
+  }
+  return positions;
+}
+
+Lane StageBuilder::input(StagePlace place) {
+  const auto known = std::find(made_.inputs.begin(), made_.inputs.end(), place);
+  const auto index = static_cast<int>(known - made_.inputs.begin());
+  if (known == made_.inputs.end()) made_.inputs.push_back(place);
+  return builder_.input(index, place.type);
+}
+
+void StageBuilder::result(Lane lane, StagePlace place) {
+  builder_.result(lane);
+  made_.results.push_back(place);
+}
+
+Lane StageBuilder::value(int index) {
+  const auto known = values_.find(index);
+  if (known != values_.end()) return known->second;
+  const Lane lane = make(index);
+  values_.emplace(index, lane);
+  return lane;
+}
+
+void StageBuilder::store(const kernel::Store& store) {
+  const Lane lane = value(store.node);
+  result(is_real(lane.type) ? canonical_nan(lane) : lane,
+         {StagePlace::Kind::operand, static_cast<int>(spec_.inputs.size()) + store.output, lane.type});
+}
+
+StageProgram StageBuilder::finish() {
+  made_.lanes = builder_.finish();
+  return std::move(made_);
+}
+
+Lane StageBuilder::make(int index) {
+  const Node& at = node(index);
+  if (at.kind == Node::Kind::constant) return builder_.constant(lane_type(at.dtype), at.value);
+  if (index == kept_.node)
+    return input(
+        {StagePlace::Kind::operand, static_cast<int>(spec_.inputs.size()) + kept_.output, lane_type(dtype(index))});
+  const bool per_row = positions_[static_cast<std::size_t>(index)].per_row;
+  if (elements_ && per_row) {
+    const int slot = saved_.emplace(index, static_cast<int>(saved_.size())).first->second;
+    return input({StagePlace::Kind::saved, slot, lane_type(dtype(index))});
+  }
+  switch (at.kind) {
+    case Node::Kind::load: return input({StagePlace::Kind::operand, at.index, lane_type(dtype(index))});
+    case Node::Kind::count: return input({StagePlace::Kind::count, 0, LaneType::f64});
+    case Node::Kind::cast:
+      if (!has_cast(dtype(at.args[0]), at.dtype)) return missing("a cast", dtype(at.args[0]));
+      return cast_lane(dtype(at.args[0]), at.dtype, value(at.args[0]));
+    case Node::Kind::reduce: return reduced(index);
+    default: return applied(index);
+  }
+}
+
+Lane StageBuilder::missing(const std::string& what, DType of) {
+  if (status_.ok()) status_ = {Code::unsupported_op, "no kernel for " + what + " of " + std::string(to_string(of))};
+  return builder_.constant(LaneType::f32, 0);
+}
+
+/// A sum of f32 stays f64 through the division by the count and the root that may follow, and is rounded once.
+std::optional<Lane> StageBuilder::wide(int index) {
+  const Node& at = node(index);
+  if (at.kind == Node::Kind::reduce) {
+    const int reduction = reduction_of_[static_cast<std::size_t>(index)];
+    const StageReduction& r = reductions_[static_cast<std::size_t>(reduction)];
+    if (r.total_type != LaneType::f64 || r.set_type != LaneType::f32) return std::nullopt;
+    return input({StagePlace::Kind::total, reduction, LaneType::f64});
+  }
+  if (at.kind != Node::Kind::apply) return std::nullopt;
+  const std::optional<Lane> of = at.function == Function::sqrt || is_by_count(at) ? wide(at.args[0]) : std::nullopt;
+  if (!of) return std::nullopt;
+  return at.function == Function::sqrt ? sqrt(*of) : *of / value(at.args[1]);
+}
+
+bool StageBuilder::is_by_count(const Node& at) const {
+  return at.function == Function::div && node(at.args[1]).kind == Node::Kind::count;
+}
+
+Lane StageBuilder::reduced(int index) {
+  if (const std::optional<Lane> lane = wide(index)) return convert(LaneOp::narrow, *lane);
+  const int reduction = reduction_of_[static_cast<std::size_t>(index)];
+  const StageReduction& r = reductions_[static_cast<std::size_t>(reduction)];
+  const Lane total = input({StagePlace::Kind::total, reduction, r.total_type});
+  return r.negated ? negate(total) : normalized(r.dtype, total);
+}
+
+Lane StageBuilder::applied(int index) {
+  const Node& at = node(index);
+  if (!elements_)
+    if (const std::optional<Lane> lane = wide(index)) return convert(LaneOp::narrow, *lane);
+  const DType of = dtype(at.function == Function::select ? at.args.back() : at.args.front());
+  if (!has_function(at.function, of)) return missing(std::string(kernel::row(at.function).name), of);
+  std::vector<Lane> args;
+  for (const int arg : at.args)
+    args.push_back(node(arg).kind == Node::Kind::count ? input({StagePlace::Kind::count, 0, lane_type(of)})
+                                                       : value(arg));
+  const Lane result = apply_function(at.function, of, args);
+  return is_real(result.type) || dtype(index) == DType::boolean ? result : normalized(of, result);
+}
+
+}  // namespace tenfold::jit

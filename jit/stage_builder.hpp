@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Builds the lane programs of stages (stages.hpp): one program over some nodes of a body, with what it reads and where
+// its results go.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jit/functions.hpp"
+#include "jit/stages.hpp"
+
+namespace tenfold::jit {
+
+/// Where each node of a body belongs.
+struct Position {
+  bool per_row = true;
+  int pass = 0;
+};
+
+/// By node. `pass` of a value of rows: the one that it is known before.
+std::vector<Position> positions_of(const kernel::KernelSpec& spec);
+
+class StageBuilder {
+ public:
+  /// `reduction_of`: by node, -1 for nodes that are no reduction. `saved` grows by what programs of elements read.
+  StageBuilder(const kernel::KernelSpec& spec, const std::vector<Position>& positions,
+               const std::vector<StageReduction>& reductions, const std::vector<int>& reduction_of,
+               std::map<int, int>& saved)
+      : spec_(spec), positions_(positions), reductions_(reductions), reduction_of_(reduction_of), saved_(saved) {}
+
+  /// In an element program, values of rows are read from their slots; in a program of rows, from totals.
+  void set_elements(bool elements) { elements_ = elements; }
+  /// The value of node `kept.node` is read from the output that keeps it.
+  void read_kept(const KeptValue& kept) { kept_ = kept; }
+
+  Lane input(StagePlace place);
+  Lane value(int node);
+  void result(Lane lane, StagePlace place);
+  void store(const kernel::Store& store);
+  LaneBuilder& builder() { return builder_; }
+
+  /// The first function that there is no kernel for.
+  const Status& status() const { return status_; }
+  StageProgram finish();
+
+ private:
+  const kernel::Node& node(int index) const { return spec_.body[static_cast<std::size_t>(index)]; }
+  DType dtype(int index) const { return kernel::dtype_of(spec_, index); }
+  Lane make(int index);
+  Lane missing(const std::string& what, DType of);
+  std::optional<Lane> wide(int index);
+  bool is_by_count(const kernel::Node& at) const;
+  Lane reduced(int index);
+  Lane applied(int index);
+
+  const kernel::KernelSpec& spec_;
+  const std::vector<Position>& positions_;
+  const std::vector<StageReduction>& reductions_;
+  const std::vector<int>& reduction_of_;
+  std::map<int, int>& saved_;  ///< node to slot
+  bool elements_ = true;
+  KeptValue kept_;
+  LaneBuilder builder_;
+  StageProgram made_;
+  std::map<int, Lane> values_;
+  Status status_;
+};
+
+}  // namespace tenfold::jit
