@@ -157,10 +157,10 @@ void Avx2Operation::integer() {
       case LaneOp::add: wide_ ? c_.vpaddq(d_, a, b) : c_.vpaddd(d_, a, b); break;
       case LaneOp::subtract: wide_ ? c_.vpsubq(d_, a, b) : c_.vpsubd(d_, a, b); break;
       case LaneOp::multiply: c_.vpmulld(d_, a, b); break;
-      case LaneOp::bit_and: c_.vpand(d_, a, b); break;
-      case LaneOp::bit_or: c_.vpor(d_, a, b); break;
-      case LaneOp::bit_xor: c_.vpxor(d_, a, b); break;
-      case LaneOp::bit_and_not: c_.vpandn(d_, a, b); break;
+      case LaneOp::bit_and: real_ ? c_.vandps(d_, a, b) : c_.vpand(d_, a, b); break;
+      case LaneOp::bit_or: real_ ? c_.vorps(d_, a, b) : c_.vpor(d_, a, b); break;
+      case LaneOp::bit_xor: real_ ? c_.vxorps(d_, a, b) : c_.vpxor(d_, a, b); break;
+      case LaneOp::bit_and_not: real_ ? c_.vandnps(d_, a, b) : c_.vpandn(d_, a, b); break;
       case LaneOp::shift_left_by: wide_ ? c_.vpsllvq(d_, a, b) : c_.vpsllvd(d_, a, b); break;
       case LaneOp::shift_right_by: wide_ ? c_.vpsrlvq(d_, a, b) : c_.vpsrlvd(d_, a, b); break;
       case LaneOp::shift_right_arithmetic_by: c_.vpsravd(d_, a, b); break;

@@ -83,7 +83,7 @@ class StagedColumns final : StagedKernel {
                           [&](std::size_t row, int rows) { chain(of, row, rows); });
         }
       });
-      flush(of);
+      flush(of, false);
     }
     rows(stages_.rows.back(), depth);
     {
@@ -153,7 +153,7 @@ class StagedColumns final : StagedKernel {
     Label not_yet;
     c_.sub(slot(kRowsLeft), rows);
     c_.jnz(not_yet, Xbyak::CodeGenerator::T_NEAR);
-    flush(pass);
+    flush(pass, true);
     c_.mov(slot(kRowsLeft), schedule::kChain);
     c_.L(not_yet);
   }
@@ -201,10 +201,14 @@ class StagedColumns final : StagedKernel {
         layer_->vectors() - (in_vectors ? static_cast<int>(pass.reductions.size()) : 0));
   }
 
-  void flush(const StagePass& pass) {
-    if (pass.reductions.empty()) return;
+  /// Sets into totals: those that must not grow any more, or all.
+  void flush(const StagePass& pass, bool only_chained) {
+    std::vector<int> due;
+    for (const int r : pass.reductions)
+      if (!only_chained || reduction(r).is_chained()) due.push_back(r);
+    if (due.empty()) return;
     each_vector([&](const Reg64&, const Reg64& record, Part) {
-      for (const int r : pass.reductions) {
+      for (const int r : due) {
         const StageReduction& of = reduction(r);
         LaneLayer& layer = layer_for(of.flush);
         for (int lane = 0; lane < lanes_; lane += layer.lanes()) {

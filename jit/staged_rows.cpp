@@ -84,11 +84,21 @@ class StagedRows final : StagedKernel {
     store_lanes(*layer_, 0, place.type, saved(place.index));
   }
 
+  enum class Which { chained, others };
+  std::vector<int> among(const StagePass& pass, Which which) const {
+    std::vector<int> found;
+    for (const int r : pass.reductions)
+      if (reduction(r).is_chained() == (which == Which::chained)) found.push_back(r);
+    return found;
+  }
+
   /// One run of the vector level.
   void row(const StagePass& pass, std::size_t depth) {
     Gpr index(a_), left(a_);
     const OperandWalk::KeptPointers pointers(walk_, depth);
-    Label block, rest, again, tail, flush, done;
+    const std::vector<int> chained = among(pass, Which::chained), others = among(pass, Which::others);
+    Label block, rest, again, tail, flush;
+    init_sets(pass, others, sets_);
     c_.xor_(index.r32(), index.r32());
     walk_.load_vector_extent(left);
     c_.shr(left, std::countr_zero(static_cast<unsigned>(lanes_)));
@@ -98,8 +108,8 @@ class StagedRows final : StagedKernel {
     c_.shr(left, std::countr_zero(static_cast<unsigned>(sets_)));
     c_.test(left, left);  // a shift by 0 keeps the flags
     c_.jz(rest, Xbyak::CodeGenerator::T_NEAR);
-    take_groups(left);
-    for (int which = 0; which < sets_; ++which) init_sets(pass, which);
+    take_groups(left, !chained.empty());
+    init_sets(pass, chained, sets_);
     c_.align(32);
     c_.L(again);
     for (int which = 0; which < sets_; ++which)
@@ -107,13 +117,12 @@ class StagedRows final : StagedKernel {
     c_.add(index, sets_ * lanes_);
     c_.dec(left);
     c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
-    save_sets(pass, sets_);
-    for (int which = 0; which < sets_; ++which) flush_sets(pass, which);
+    flush_sets(pass, chained, sets_);
     c_.jmp(block, Xbyak::CodeGenerator::T_NEAR);
 
     c_.L(rest);
     c_.mov(left, c_.qword[steps_left()]);
-    init_sets(pass, 0);
+    init_sets(pass, chained, 1);
     if (sets_ > 1) {
       Label single;
       c_.test(left, left);
@@ -129,17 +138,18 @@ class StagedRows final : StagedKernel {
     c_.jz(flush, Xbyak::CodeGenerator::T_NEAR);
     step(pass, pass.tail, {depth, index, Part::tail, tail_count()}, 0);
     c_.L(flush);
-    save_sets(pass, 1);
-    flush_sets(pass, 0);
-    c_.L(done);
+    flush_sets(pass, chained, 1);
+    flush_sets(pass, others, sets_);
   }
 
-  /// At most kChain of the `groups` that are left.
-  void take_groups(const Reg64& groups) {
+  /// At most kChain of the `groups` that are left, or all.
+  void take_groups(const Reg64& groups, bool chained) {
     Gpr most(a_);
-    c_.mov(most.r32(), schedule::kChain);
-    c_.cmp(groups, most);
-    c_.cmova(groups, most);
+    if (chained) {
+      c_.mov(most.r32(), schedule::kChain);
+      c_.cmp(groups, most);
+      c_.cmova(groups, most);
+    }
     c_.mov(most, groups);
     c_.shl(most, std::countr_zero(static_cast<unsigned>(sets_)));
     c_.sub(c_.qword[steps_left()], most);
@@ -158,23 +168,16 @@ class StagedRows final : StagedKernel {
     return layer_->vectors() - (in_vectors(pass) ? static_cast<int>(pass.reductions.size()) * sets_ : 0);
   }
 
-  void init_sets(const StagePass& pass, int which) {
-    for (const int r : pass.reductions) {
-      const StageReduction& of = reduction(r);
-      if (in_vectors(pass)) {
-        fill(*layer_, home(pass, r, which), of.set_type, of.set_identity);
-      } else {
-        fill(set(r, which), of.set_type, of.set_identity);
+  void init_sets(const StagePass& pass, const std::vector<int>& reductions, int sets) {
+    for (const int r : reductions)
+      for (int which = 0; which < sets; ++which) {
+        const StageReduction& of = reduction(r);
+        if (in_vectors(pass)) {
+          fill(*layer_, home(pass, r, which), of.set_type, of.set_identity);
+        } else {
+          fill(set(r, which), of.set_type, of.set_identity);
+        }
       }
-    }
-  }
-
-  /// All of them before any is flushed: flushes use the vectors too.
-  void save_sets(const StagePass& pass, int sets) {
-    if (!in_vectors(pass)) return;
-    for (const int r : pass.reductions)
-      for (int which = 0; which < sets; ++which)
-        store_lanes(*layer_, home(pass, r, which), reduction(r).set_type, set(r, which));
   }
 
   void step(const StagePass& pass, const StageProgram& program, const OperandWalk::At& at, int which) {
@@ -198,17 +201,21 @@ class StagedRows final : StagedKernel {
         [&](int r) { return home(pass, r, which); }, free_vectors(pass));
   }
 
-  void flush_sets(const StagePass& pass, int which) {
-    for (const int r : pass.reductions) combine(r, reduction(r).flush, set(r, which));
+  void flush_sets(const StagePass& pass, const std::vector<int>& reductions, int sets) {
+    for (const int r : reductions)
+      for (int which = 0; which < sets; ++which) {
+        if (in_vectors(pass)) store_lanes(*layer_, home(pass, r, which), reduction(r).set_type, set(r, which));
+        combine(r, reduction(r).flush, set(r, which), 16, free_vectors(pass));
+      }
   }
 
   void fold(int r) {
     for (int width = lanes_ / 2; width > 0; width /= 2)
-      combine(r, reduction(r).fold, total(r) + width * lane_bytes(reduction(r).total_type), width);
+      combine(r, reduction(r).fold, total(r) + width * lane_bytes(reduction(r).total_type), width, layer_->vectors());
   }
 
   /// Lanes of the total with those of `other`; `width` of them count.
-  void combine(int r, const StageProgram& program, const Memory& other, int width = 16) {
+  void combine(int r, const StageProgram& program, const Memory& other, int width, int free) {
     LaneLayer& layer = layer_for(program);
     for (int lane = 0; lane < std::min(width, lanes_); lane += layer.lanes()) {
       const Memory at = total(r) + lane * lane_bytes(reduction(r).total_type);
@@ -218,7 +225,7 @@ class StagedRows final : StagedKernel {
             const bool is_total = place.kind == StagePlace::Kind::total;
             load_lanes(layer, d, place.type, is_total ? at : other + lane * lane_bytes(place.type));
           },
-          [&](const StagePlace& place, Vec s) { store_lanes(layer, s, place.type, at); });
+          [&](const StagePlace& place, Vec s) { store_lanes(layer, s, place.type, at); }, [](int) { return -1; }, free);
     }
   }
 

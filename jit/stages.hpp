@@ -54,6 +54,8 @@ struct StageReduction {
   LaneType total_type = LaneType::f32;                 ///< f64 for sums and products of f32
   std::uint64_t set_identity = 0, total_identity = 0;  ///< bit patterns
   int pass = 0;
+  /// The set must be flushed after kChain steps: it is narrower than the total. Others are flushed once.
+  bool is_chained() const { return set_type != total_type; }
   StageProgram flush;  ///< total = total and set
   StageProgram fold;   ///< total = total and other
 };

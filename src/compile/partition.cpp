@@ -205,11 +205,19 @@ class Partitioner {
     both.insert(groups_[b].ops.begin(), groups_[b].ops.end());
     Group merged = make(both);
     if (!merged.region.status.ok()) return refuse(merged.region.status.message());
+    if (is_long_row(merged.region.lowered.spec))
+      return refuse("few rows of many elements each: once fused, they could not be cut into tasks");
     if (merged.cost > groups_[a].cost + groups_[b].cost)
       return refuse("to compute small values anew for each element costs more than to read them");
     for (const OpId op : groups_[b].ops) group_of_[op] = a;
     groups_[a] = std::move(merged);
     groups_[b] = {};
+  }
+
+  /// Reductions that run alone are split; bodies in stages are not. By the shape alone: cores must not decide bits.
+  static bool is_long_row(const kernel::KernelSpec& spec) {
+    constexpr std::int64_t kFewRows = 8, kManyElements = 1 << 20;
+    return kernel::kept_count(spec) < kFewRows && kernel::reduced_count(spec) >= kManyElements;
   }
 
   std::set<OpId> read_by(OpId group) const {
