@@ -10,37 +10,12 @@ namespace tenfold::tools {
 namespace {
 
 constexpr std::int64_t kProbeStep = 256;
-std::string time_text(double seconds) {
-  char text[32];
-  if (seconds < 1e-6) {
-    std::snprintf(text, sizeof text, "%.1f ns", seconds * 1e9);
-  } else if (seconds < 1e-3) {
-    std::snprintf(text, sizeof text, "%.3f us", seconds * 1e6);
-  } else {
-    std::snprintf(text, sizeof text, "%.3f ms", seconds * 1e3);
-  }
-  return text;
-}
-
-/// Seconds of the fastest probe; 0 when the machine has none.
-double roof_seconds(const std::vector<Timing>& timings, std::size_t probes) {
-  double roof = 0;
-  for (std::size_t i = 0; i < probes; ++i)
-    if (roof == 0 || timings[i].least < roof) roof = timings[i].least;
-  return roof;
-}
 
 void print_table(const BenchOptions& options, const BenchCase& made, const std::vector<Timing>& timings, double roof) {
   std::printf("%s %s [%s] axes [%s], %.3f MiB, %d thread%s\n", options.op.c_str(), options.dtype.c_str(),
               options.shape.c_str(), options.axes.c_str(), static_cast<double>(made.input_bytes) / (1 << 20),
               options.threads, options.threads == 1 ? "" : "s");
-  std::printf("  %-28s %12s %12s %9s %8s\n", "", "least", "median", "GB/s", "of roof");
-  for (const Timing& timing : timings) {
-    std::printf("  %-28s %12s %12s %9.2f", timing.name.c_str(), time_text(timing.least).c_str(),
-                time_text(timing.median).c_str(), static_cast<double>(made.input_bytes) / timing.least * 1e-9);
-    if (roof > 0) std::printf(" %8.3f", roof / timing.least);
-    std::printf("\n");
-  }
+  print_timings(timings, made.input_bytes, roof);
 }
 
 void print_answer(const BenchOptions& options, const BenchCase& made, const std::vector<Timing>& timings, double roof) {
@@ -52,14 +27,8 @@ void print_answer(const BenchOptions& options, const BenchCase& made, const std:
                {"keep_dims", options.keep_dims},
                {"with_extreme", options.with_extreme},
                {"threads", options.threads},
-               {"bytes", made.input_bytes}});
-  for (const Timing& timing : timings)
-    json["contenders"].push_back({{"name", timing.name},
-                                  {"least_seconds", timing.least},
-                                  {"median_seconds", timing.median},
-                                  {"batches", timing.batches},
-                                  {"bytes_per_second", static_cast<double>(made.input_bytes) / timing.least},
-                                  {"of_roof", roof > 0 ? Json(roof / timing.least) : Json()}});
+               {"bytes", made.input_bytes},
+               {"contenders", timings_json(timings, made.input_bytes, roof)}});
   print_json(json);
 }
 
@@ -72,6 +41,7 @@ int fail_of_options(const BenchOptions& options, const Status& status) {
 }  // namespace
 
 int run_bench(const BenchOptions& options) {
+  if (!options.graph.empty()) return run_bench_graph(options);
   Result<BenchCase> made = make_bench_case(options);
   if (!made.ok()) return fail_of_options(options, made.status());
   const BenchCase& bench = made.value();

@@ -11,7 +11,8 @@ namespace tenfold::tools {
 
 void add_bench_command(CLI::App& app, int& exit_code) {
   const auto o = std::make_shared<BenchOptions>();
-  CLI::App* command = app.add_subcommand("bench", "Time one reduction against the read roof and oneDNN");
+  CLI::App* command =
+      app.add_subcommand("bench", "Time one reduction, or a graph, against the machine's roof and oneDNN");
   command->callback([o, &exit_code] { exit_code = run_bench(*o); });
   command->add_option("--op", o->op, "A Reduce op of either dialect, ArgMax or ArgMin")
       ->capture_default_str()
@@ -23,6 +24,8 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command->add_option("--axes", o->axes, "Reduced axes, such as 0,2 or -1")->capture_default_str()->type_name("AXES");
   command->add_flag("--keep-dims", o->keep_dims, "Reduced axes stay as 1");
   command->add_flag("--with-extreme", o->with_extreme, "With ArgMax also ReduceMax, with ArgMin also ReduceMin");
+  command->add_option("--graph", o->graph, "A graph file instead of one reduction, against a copy of the same bytes")
+      ->type_name("FILE");
   command->add_option("--target", o->target, "Instruction set to compile for (`tenfold isa` lists them)")
       ->type_name("NAME");
   command->add_option("--threads", o->threads, "Threads of tenfold and of oneDNN; the roof is one core's")
@@ -39,6 +42,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  tenfold bench --op ReduceMax --dtype bf16 --shape 4096x1024 --axes 0\n"
       "  tenfold bench --op ArgMax --dtype s8 --shape 1024x4096 --axes 0 --with-extreme\n"
+      "  tenfold bench --graph softmax.json\n"
       "  tenfold bench --op ReduceSum --shape 64x128x150x150 --axes 1 --threads 2 --json");
 }
 

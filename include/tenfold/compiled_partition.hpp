@@ -26,6 +26,8 @@ struct CompileOptions {
   ThreadPool* pool = nullptr;
   /// Most threads that one execute() uses, 0: as many as the pool has. With 1 no pool is touched.
   int threads = 0;
+  /// False: a kernel for each op, to compare with. Results then differ where docs/rewrites.md says.
+  bool fuse = true;
   /// Shapes for graph inputs whose dims the graph leaves open, or to replace the ones it gives.
   std::vector<std::pair<TensorId, Dims>> input_shapes;
 };

@@ -22,6 +22,7 @@ Result<CompiledPartition> compile_ir(const graph::Graph& ir, const CompileOption
   auto impl = std::make_shared<CompiledPartition::Impl>();
   impl->pool = options.pool;
   impl->threads = options.threads;
+  impl->fuse = options.fuse;
   Result<target::Target> picked = target::host_named(options.target);
   if (!picked.ok()) return picked.status();
   impl->target = picked.value();
@@ -45,7 +46,7 @@ Result<CompiledPartition> compile_ir(const graph::Graph& ir, const CompileOption
   for (const graph::ValueId v : core.outputs) impl->outputs.push_back(api::info_of(core.values[v]));
 
   if (impl->axes_inputs.empty()) {
-    auto made = api::make_specialisation(core, impl->inputs, impl->outputs, impl->target);
+    auto made = api::make_specialisation(core, impl->inputs, impl->outputs, impl->target, impl->fuse);
     if (!made.ok()) return made.status();
     impl->fixed = std::move(made).value();
     impl->bound = graph::Graph();

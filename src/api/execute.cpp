@@ -114,7 +114,7 @@ Result<CompiledPartition::Impl::Shared> CompiledPartition::Impl::specialisation(
     graph::Graph core = bound;
     api::fix_axes(core, axes_inputs, axes.values());
     if (Status status = graph::run_pipeline(core); !status.ok()) return status;
-    return api::make_specialisation(core, inputs, outputs, target);
+    return api::make_specialisation(core, inputs, outputs, target, fuse);
   });
 }
 

@@ -25,6 +25,7 @@ struct CompiledPartition::Impl {
   target::Target target;
   ThreadPool* pool = nullptr;
   int threads = 0;
+  bool fuse = true;
   std::vector<TensorInfo> inputs, outputs;
   std::vector<api::OperandCheck> input_checks;
 

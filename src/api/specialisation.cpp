@@ -57,7 +57,7 @@ TensorInfo info_of(const graph::Value& value) {
 Result<std::shared_ptr<const Specialisation>> make_specialisation(const graph::Graph& core,
                                                                   std::span<const TensorInfo> inputs,
                                                                   std::span<const TensorInfo> outputs,
-                                                                  const target::Target& target) {
+                                                                  const target::Target& target, bool fuse) {
   if (Status status = require_static(core); !status.ok()) return status;
   auto made = std::make_shared<Specialisation>();
   auto input_map = place_map(core, core.inputs, inputs);
@@ -78,7 +78,7 @@ Result<std::shared_ptr<const Specialisation>> make_specialisation(const graph::G
     if (!check.ok()) return check.status();
     made->output_checks[place] = check.value();
   }
-  Result<compiler::Compiled> compiled = compiler::compile(core, target);
+  Result<compiler::Compiled> compiled = compiler::compile(core, target, {.fuse = fuse});
   if (!compiled.ok()) return compiled.status();
   made->compiled = std::move(compiled).value();
   return std::shared_ptr<const Specialisation>(std::move(made));

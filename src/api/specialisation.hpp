@@ -51,7 +51,7 @@ TensorInfo info_of(const graph::Value& value);
 Result<std::shared_ptr<const Specialisation>> make_specialisation(const graph::Graph& core,
                                                                   std::span<const TensorInfo> inputs,
                                                                   std::span<const TensorInfo> outputs,
-                                                                  const target::Target& target);
+                                                                  const target::Target& target, bool fuse);
 
 /// Specialisations by the values of the axes inputs. Readers share a lock; each distinct value compiles once. When
 /// full, the least recently used one goes; who is running it keeps it alive.
