@@ -4,43 +4,19 @@
 // the reference evaluator within the stated bounds; 1, 2 and 3 threads, and all levels, must give equal bits.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdio>
 #include <map>
-#include <thread>
 
 #include "prepared_case.hpp"
 #include "settings.hpp"
 #include "subjects.hpp"
+#include "test_pool.hpp"
 
 namespace tenfold::numeric {
 namespace {
 
-constexpr std::int64_t kCasesPerTest = 1000;
+constexpr std::int64_t kCasesPerTest = 1430;  ///< of each op and dtype: 30,030 in all
 constexpr int kMostFailures = 5;
-
-/// Threads of its own for every call, which take the tasks last to first.
-class TestPool final : public ThreadPool {
- public:
-  explicit TestPool(int threads) : threads_(threads) {}
-  int num_threads() const noexcept override { return threads_; }
-  void parallel_for(std::int64_t n, void (*fn)(void*, std::int64_t), void* context) override {
-    ++calls_;
-    std::atomic<std::int64_t> left{n};
-    const auto work = [&] {
-      for (std::int64_t i = --left; i >= 0; i = --left) fn(context, i);
-    };
-    std::vector<std::thread> others;
-    for (int i = 1; i < threads_; ++i) others.emplace_back(work);
-    work();
-    for (std::thread& t : others) t.join();
-  }
-  std::int64_t calls() const { return calls_; }
-
- private:
-  int threads_;
-  std::atomic<std::int64_t> calls_{0};
-};
 
 class Reductions : public ::testing::TestWithParam<Subject> {
  protected:
