@@ -15,7 +15,7 @@ namespace {
 
 std::int64_t scratch_bytes(const ReduceState& state, const schedule::Schedule& schedule) {
   if (schedule.nest == schedule::Nest::rows || schedule.columns == 0) return frame::kRecords;
-  return frame::kRecords + (schedule.columns / state.lanes() + 1) * state.record_bytes();
+  return frame::kRecords + state.record_planes() * state.plane_bytes();
 }
 
 /// Of the strides, code knows only whether the vector level is contiguous, or in an elementwise kernel repeats.
@@ -101,6 +101,7 @@ Result<EmittedCode> emit(const kernel::KernelSpec& spec, const schedule::Schedul
   Assembler assembler;
   const std::unique_ptr<VectorLayer> layer = VectorLayer::make(assembler, schedule.isa);
   const std::unique_ptr<ReduceState> state = ReduceState::make(*layer, spec, body.value(), schedule.nest);
+  state->set_records(schedule.columns / state->lanes() + 1);
   assembler.prologue();
   {
     Nest nest(assembler, *layer, *state, spec, schedule);

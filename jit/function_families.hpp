@@ -56,6 +56,12 @@ Lane cosh_lane(LaneArgs x);  ///< f64
 
 // functions_log.cpp
 
+/// log x of x >= 0 as a sum, f64; low is anything where high is infinite or NaN.
+struct SplitLog {
+  Lane high;
+  Lane low;
+};
+SplitLog split_log(Lane x);
 /// log(1 + x) of x >= 0, f64; NaN stays.
 Lane log1p_lane(Lane x);
 Lane asinh_lane(LaneArgs x);  ///< f64
@@ -76,8 +82,8 @@ Lane hardswish_lane(Lane x);
 Lane hardsigmoid_lane(Lane x, Lane alpha, Lane beta);
 
 // functions_erf.cpp
-Lane erf_lane(Lane x);       ///< f32
-Lane gelu_erf_lane(Lane x);  ///< f32
+Lane erf_lane(Lane x);
+Lane gelu_erf_lane(Lane x);
 
 // functions_trig.cpp; sin, cos and tan are exact enough for f32 results of f32 arguments alone
 Lane sin_lane(LaneArgs x);
@@ -86,6 +92,14 @@ Lane tan_lane(LaneArgs x);
 Lane asin_lane(LaneArgs x);  ///< f64
 Lane acos_lane(LaneArgs x);  ///< f64
 Lane atan_lane(LaneArgs x);  ///< f64
+
+// functions_angle.cpp: the same three of f64
+Lane sin_wide_lane(Lane x);
+Lane cos_wide_lane(Lane x);
+Lane tan_wide_lane(Lane x);
+
+// functions_remainder.cpp
+Lane remainder_lane(LaneArgs x);
 
 // functions_order.cpp: IEEE 754-2019 maximum and minimum
 Lane maximum_lane(Lane a, Lane b);
@@ -101,6 +115,7 @@ Lane integer_sign(DType dtype, Lane x);
 Lane integer_quotient(DType dtype, Lane a, Lane b);
 Lane integer_remainder(DType dtype, Lane a, Lane b);  ///< of the dividend's sign
 Lane integer_mod(DType dtype, Lane a, Lane b);        ///< of the divisor's sign
+Lane integer_power(DType dtype, Lane x, Lane exponent);
 Lane integer_shift_right(DType dtype, Lane x, Lane count);
 
 }  // namespace tenfold::jit

@@ -84,6 +84,54 @@ Lane integer_mod(DType dtype, Lane a, Lane b) {
   return select(fits, rest, rest + b);
 }
 
+namespace {
+
+Lane one_like(Lane x) { return x.builder->constant(x.type, 1); }
+
+/// Square and multiply from the top bit down.
+Lane constant_power(Lane x, std::uint64_t exponent) {
+  Lane value = one_like(x);
+  bool any = false;
+  for (int bit = 63; bit >= 0; --bit) {
+    if (any) value = value * value;
+    if ((exponent >> bit & 1) == 0) continue;
+    value = any ? value * x : x;
+    any = true;
+  }
+  return value;
+}
+
+/// Two bits of the exponent, all `width` of them being unsigned, take two squares and one product.
+Lane any_power(Lane x, Lane exponent, int width) {
+  const auto is_clear = [&](int bit) { return equal(exponent & x.builder->bits(x.type, 1ULL << bit), 0.0); };
+  const Lane square = x * x, cube = square * x;
+  Lane value = one_like(x);
+  for (int bit = (width - 1) / 2 * 2; bit >= 0; bit -= 2) {
+    const Lane even = is_clear(bit);
+    const Lane low = select(even, one_like(x), x);
+    const Lane factor = bit + 1 < width ? select(is_clear(bit + 1), low, select(even, square, cube)) : low;
+    if (bit + 2 < width) {
+      value = value * value;
+      value = value * value * factor;
+    } else {
+      value = factor;
+    }
+  }
+  return value;
+}
+
+}  // namespace
+
+/// Of 1 and -1, the bits of a negative exponent give what its magnitude does; the inverses of others truncate to 0.
+Lane integer_power(DType dtype, Lane x, Lane exponent) {
+  const int width = row(dtype).bits;
+  const Lane value = is_constant(exponent) ? constant_power(x, constant_bits(exponent) & (~0ULL >> (64 - width)))
+                                           : any_power(x, exponent, width);
+  if (!is_signed(dtype)) return value;
+  const Lane unit = equal(x, 1.0) | equal(x, -1.0);
+  return select(and_not(unit, exponent < 0.0), zero_like(x), value);
+}
+
 /// A negative count leaves 0 of a negative value, too.
 Lane integer_shift_right(DType dtype, Lane x, Lane count) {
   if (!is_signed(dtype)) return combine(LaneOp::shift_right_by, x, count);

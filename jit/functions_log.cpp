@@ -2,7 +2,8 @@
 //
 // The logarithm and what is made of it. x = 2^e m with m in [sqrt 1/2, sqrt 2), f = m - 1. In f32,
 // log m = f - f^2/2 + f^3 P(f), P of degree 7, error 2^-27 of the logarithm. In f64, with s = f / (2 + f) and z = s^2,
-// log m = f - (f^2/2 - s (f^2/2 + z Q(z))), Q of degree 6, error 2^-58. Subnormal x are scaled first.
+// log m = f - (f^2/2 - s (f^2/2 + z Q(z))), Q of degree 6, error 2^-58. Subnormal x are scaled first. For powers, f64
+// logarithms are sums of two numbers: log m = 2s + s z (2/3 + z Q(z)), Q of degree 7, error 2^-65.
 #include <array>
 
 #include "jit/function_families.hpp"
@@ -70,6 +71,49 @@ Lane log_lane(Lane x) {
   const Lane value = single ? log_single(parts) : log_double(parts);
   const Lane outside = select(equal(x, 0.0), -kInfinity, not_a_number(x));
   return select(x > 0.0, select(x < kInfinity, value, x), outside);
+}
+
+namespace {
+
+constexpr std::array kSplitPoly{0.3999999999999998,  0.2857142857144507, 0.22222222217544924, 0.18181818869457847,
+                                0.15384556919278822, 0.1333631587927086, 0.11674844542767632, 0.11988831640189813};
+
+/// Sums of two numbers, the second one below the last bit of the first, or near it.
+SplitLog product(const SplitLog& a, const SplitLog& b) {
+  const Lane high = a.high * b.high;
+  return {high, fma(a.high, b.low, a.low * b.high) - fnma(a.high, b.high, high)};
+}
+
+/// log m of f = m - 1.
+SplitLog split_log_of(Lane f) {
+  const Lane bottom = f + 2.0;
+  const Lane inverse = 1.0 / bottom;
+  const Lane quotient = f * inverse;
+  const Lane lost = fnma(quotient, f - (bottom - 2.0), fnma(quotient, bottom, f)) * inverse;
+  const SplitLog s{quotient, lost};
+  const SplitLog z = product(s, s);
+  const Lane rest = z.high * polynomial(z.high, kSplitPoly);
+  const Lane sum = rest + 0x1.5555555555555p-1;
+  const SplitLog slope{sum, (rest - (sum - 0x1.5555555555555p-1)) + 0x1.5555555555555p-55};
+  const SplitLog cubic = product(product(s, z), slope);
+  const Lane twice = s.high + s.high;
+  const Lane high = twice + cubic.high;
+  return {high, (cubic.high - (high - twice)) + (s.low + s.low + cubic.low)};
+}
+
+}  // namespace
+
+SplitLog split_log(Lane x) {
+  const Lane small = x < 0x1p-1022;
+  const Lane shift = small & x.builder->constant(LaneType::i64, 53);
+  const Parts parts = take_apart(select(small, x * 0x1p53, x), &shift);
+  const SplitLog log = split_log_of(parts.fraction);
+  // The product with the upper 42 bits of log 2 is exact.
+  const Lane whole = parts.exponent * 0x1.62e42fefa38p-1;
+  const Lane high = whole + log.high;
+  const Lane low = fma(parts.exponent, 0x1.ef35793c7673p-45, log.low);
+  const Lane outside = select(equal(x, 0.0), -kInfinity, x);
+  return {select((x > 0.0) & (x < kInfinity), high, outside), (log.high - (high - whole)) + low};
 }
 
 /// log u + c / u, u being 1 + x as rounded and c what that lost.

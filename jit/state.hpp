@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "jit/vector.hpp"
 #include "schedule/body.hpp"
@@ -15,9 +16,10 @@
 
 namespace tenfold::jit {
 
-/// Which parts of its state a step updates. Only order states tell them apart: two of their three extremes settle
-/// nearly every answer, and the third is looked at again only where they did not.
-enum class Pass { whole, first, second };
+/// Which parts of its state a step updates. Only states with a second pass tell them apart. Rows: two of the three
+/// extremes of an order state settle nearly every answer, and the third is looked at again only where they did not.
+/// Columns ask that after each step, and take a whole sweep `again` where the first pass met what it cannot deal with.
+enum class Pass { whole, first, second, again };
 
 class ReduceState {
  public:
@@ -48,6 +50,10 @@ class ReduceState {
   /// Sets: accumulators that take one vector step each.
   virtual void init_set(int set) = 0;
   virtual void step(int set, const Memory& from, Part part) = 0;
+  /// The same of whole steps of several rows, in their order.
+  virtual void step_rows(int set, const std::vector<Memory>& rows) {
+    for (const Memory& row : rows) step(set, row, Part::full);
+  }
   virtual void merge(int into, int from) = 0;
   /// Fills the staging area with start values, so that a tail staged over it reads as a whole step.
   virtual void clear_staging(const Memory& staging) = 0;
@@ -60,11 +66,18 @@ class ReduceState {
   virtual void first_row() {}
   virtual void next_rows(int /*rows*/) {}
 
-  /// Records: the same in memory, for a vector of columns. record_bytes() each.
+  /// Records: the same in memory, for a vector of columns: record_bytes() in each of record_planes(), so many bytes
+  /// apart as set_records() makes of the number of records.
   virtual int record_bytes() const = 0;
+  virtual int record_planes() const { return 1; }
+  void set_records(std::int64_t records) { plane_bytes_ = records * record_bytes(); }
+  std::int64_t plane_bytes() const { return plane_bytes_; }
   virtual void init_record(const Memory& record) = 0;
   virtual void load_set(const Memory& record) = 0;   ///< into set 0
   virtual void store_set(const Memory& record) = 0;  ///< from set 0
+  /// Columns, around the first pass of a sweep: the second jumps when it has met nothing that calls for another one.
+  virtual void start_sweep() {}
+  virtual void jump_if_clean(const Xbyak::Label&) {}
   virtual void flush_record(const Memory& record) = 0;
   virtual void load_totals(const Memory& record) = 0;
 
@@ -91,6 +104,7 @@ class ReduceState {
   schedule::Lanes lanes_;
   DType input_, output_;
   Pass pass_ = Pass::whole;
+  std::int64_t plane_bytes_ = 0;
 };
 
 /// Byte offset of KernelArgs::count, which rdi points at.

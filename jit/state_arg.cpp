@@ -80,6 +80,15 @@ class ArgState final : public ReduceState {
     if (!tiled_) arg_->add_constant(kAt, rows_ ? lanes() : 1, lane_bits());
   }
 
+  void step_rows(int set, const std::vector<Memory>& rows) override {
+    if (pass_ != Pass::first || signs_ || rows.size() % 2 != 0 || !arg_->takes_pairs(input_))
+      return ReduceState::step_rows(set, rows);
+    for (std::size_t row = 0; row < rows.size(); row += 2) {
+      arg_->take_pair(rule_, {best(set), index(set), kSum, kLoaded}, rows[row], rows[row + 1], row_number(row_ + 1));
+      row_ += 2;
+    }
+  }
+
   /// What is staged past a tail is never taken.
   void clear_staging(const Memory&) override {}
   /// fold() looks at all sets.
@@ -102,6 +111,9 @@ class ArgState final : public ReduceState {
     }
   }
 
+  void start_sweep() override { v_.splat(kSum, 0, lane_bytes()); }
+  void jump_if_clean(const Xbyak::Label& clean) override { arg_->jump_if_numbers(kSum, lane_bits(), clean); }
+
   int record_bytes() const override { return width() * kVectorBytes; }
   void init_record(const Memory& record) override {
     init_set(0);
@@ -109,7 +121,6 @@ class ArgState final : public ReduceState {
   }
   void load_set(const Memory& record) override {
     load_totals(record);
-    if (pass_ == Pass::first) v_.splat(kSum, 0, lane_bytes());
     row_ = 0;
   }
   void store_set(const Memory& record) override {

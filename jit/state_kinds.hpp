@@ -14,7 +14,7 @@ std::unique_ptr<ReduceState> make_wide_state(VectorLayer& layer, const kernel::K
 std::unique_ptr<ReduceState> make_chained_state(VectorLayer& layer, const kernel::KernelSpec& spec,
                                                 const schedule::ReduceBody& body);
 std::unique_ptr<ReduceState> make_order_state(VectorLayer& layer, const kernel::KernelSpec& spec,
-                                              const schedule::ReduceBody& body);
+                                              const schedule::ReduceBody& body, schedule::Nest nest);
 std::unique_ptr<ReduceState> make_integer_state(VectorLayer& layer, const kernel::KernelSpec& spec,
                                                 const schedule::ReduceBody& body);
 std::unique_ptr<ReduceState> make_arg_state(VectorLayer& layer, const kernel::KernelSpec& spec,

@@ -96,6 +96,8 @@ class VectorLayer {
   virtual void fold_integer(IntegerOp op, Vec d, int lane_bits) = 0;
   /// Jumps when every lane's sign bit is `set`. Clobbers nothing.
   virtual void jump_if_signs(Vec v, bool set, int lane_bits, const Xbyak::Label& target, Part part) = 0;
+  /// Jumps when all elements of `bytes` are `pattern`. Clobbers nothing.
+  virtual void jump_if_equal(Vec v, std::uint64_t pattern, int bytes, const Xbyak::Label& target) = 0;
   /// The answer of an order state (signed greatest, unsigned greatest, unsigned least of raw bits), in `greatest`.
   virtual void finish_order(bool maximum, DType dtype, Vec greatest, Vec greatest_unsigned, Vec least_unsigned,
                             Part part) = 0;

@@ -26,6 +26,11 @@ struct IndexSource {
   const Memory* memory = nullptr;
 };
 
+/// The vectors of a set, and one that is free.
+struct ArgPlaces {
+  Vec best = 0, index = 0, sum = 0, loaded = 0;
+};
+
 /// Lanes of 64 bits for elements of as many, of 32 for all narrower ones.
 inline int arg_lane_bits(DType dtype) { return byte_size(dtype) == 8 ? 64 : 32; }
 
@@ -47,6 +52,11 @@ class ArgVectors {
   /// The same of floats, without a care for NaNs in x: right if there is none, and cheaper by a third. Adds x to `sum`,
   /// which tells.
   virtual void take_number(const ExtremeRule& rule, Vec best, Vec index, Vec x, const IndexSource& at, Vec sum) = 0;
+  /// The same of two rows in memory, whole vectors, for what takes_pairs() allows: of the earlier one, and of the later
+  /// one, whose index is `at`, one more. Clobbers `loaded`.
+  virtual bool takes_pairs(DType) const { return false; }
+  virtual void take_pair(const ExtremeRule&, const ArgPlaces&, const Memory& /*early*/, const Memory& /*late*/,
+                         const Memory& /*at*/) {}
   /// Jumps when no lane of such a sum is a NaN, and so no x was.
   virtual void jump_if_numbers(Vec sum, int lane_bits, const Xbyak::Label& target) = 0;
 

@@ -298,6 +298,13 @@ class Avx2Layer final : public VectorLayer {
     }
   }
 
+  void jump_if_equal(Vec v, std::uint64_t pattern, int bytes, const Xbyak::Label& target) override {
+    for (int half = 0; half < 2; ++half) code_.vpxor(Ymm(14 + half), ymm(v, half), assembler_.splat(pattern, bytes));
+    code_.vpor(Ymm(15), Ymm(15), Ymm(14));
+    code_.vptest(Ymm(15), Ymm(15));
+    code_.jz(target, Xbyak::CodeGenerator::T_NEAR);
+  }
+
   void finish_order(bool maximum, DType dtype, Vec greatest, Vec greatest_unsigned, Vec least_unsigned,
                     Part part) override {
     for (int half = 0; half < (part == Part::one ? 1 : 2); ++half)

@@ -74,20 +74,35 @@ class Avx2ArgVectors final : public ArgVectors {
 
   void take_number(const ExtremeRule& rule, Vec best, Vec index, Vec x, const IndexSource& at, Vec sum) override {
     const bool wide = rule.dtype == DType::f64;
-    const std::uint8_t strict = rule.greatest ? predicate::kGreater : predicate::kLess;
-    const std::uint8_t loose = rule.greatest ? predicate::kGreaterEqual : predicate::kLessEqual;
     for (int half = 0; half < kHalves; ++half) {
       const Ymm b = ymm(best, half), e = ymm(x, half), s = ymm(sum, half);
-      compare(kMask, e, b, rule.last ? loose : strict, wide);
-      // Of a NaN and a number these give their second source: a NaN in `best` stays.
-      if (wide) {
-        rule.greatest ? code_.vmaxpd(b, e, b) : code_.vminpd(b, e, b);
-        code_.vaddpd(s, s, e);
-      } else {
-        rule.greatest ? code_.vmaxps(b, e, b) : code_.vminps(b, e, b);
-        code_.vaddps(s, s, e);
-      }
+      beats(rule, kMask, e, b, rule.last);
+      extreme(rule, b, e, b, wide);
+      add(s, s, e, wide);
       blend_index(ymm(index, half), at, half, false, wide);
+    }
+  }
+
+  bool takes_pairs(DType dtype) const override { return dtype == DType::f32 || dtype == DType::f64; }
+
+  /// Only the better of the two goes against `best`. The mask says -1 where that is the earlier one, and so makes its
+  /// index of the later one's.
+  void take_pair(const ExtremeRule& rule, const ArgPlaces& set, const Memory& early, const Memory& late,
+                 const Memory& at) override {
+    const bool wide = rule.dtype == DType::f64;
+    const Ymm left = ymm(set.loaded, 0), right = ymm(set.loaded, 1);
+    for (int half = 0; half < kHalves; ++half) {
+      const Ymm b = ymm(set.best, half), i = ymm(set.index, half), s = ymm(set.sum, half);
+      code_.vmovups(left, code_.ptr[early + 32 * half]);
+      code_.vmovups(right, code_.ptr[late + 32 * half]);
+      add(kOther, left, right, wide);
+      add(s, s, kOther, wide);
+      beats(rule, kMask, left, right, !rule.last);
+      blend_by(kMask, right, right, left, wide);
+      beats(rule, kOther, right, b, rule.last);
+      extreme(rule, b, right, b, wide);
+      wide ? code_.vpaddq(kMask, kMask, code_.ptr[at]) : code_.vpaddd(kMask, kMask, code_.ptr[at]);
+      blend_by(kOther, i, i, kMask, wide);
     }
   }
 
@@ -234,6 +249,26 @@ class Avx2ArgVectors final : public ArgVectors {
     wide ? code_.vpcmpgtq(d, a, b) : code_.vpcmpgtd(d, a, b);
   }
 
+  /// d = a is more extreme than b, or with `equal` as extreme, if both are numbers.
+  void beats(const ExtremeRule& rule, const Ymm& d, const Ymm& a, const Ymm& b, bool equal) {
+    const std::uint8_t strict = rule.greatest ? predicate::kGreater : predicate::kLess;
+    const std::uint8_t loose = rule.greatest ? predicate::kGreaterEqual : predicate::kLessEqual;
+    compare(d, a, b, equal ? loose : strict, rule.dtype == DType::f64);
+  }
+
+  /// Of a NaN and a number this gives `b`: a NaN in `best` stays.
+  void extreme(const ExtremeRule& rule, const Ymm& d, const Ymm& a, const Ymm& b, bool wide) {
+    if (wide) {
+      rule.greatest ? code_.vmaxpd(d, a, b) : code_.vminpd(d, a, b);
+    } else {
+      rule.greatest ? code_.vmaxps(d, a, b) : code_.vminps(d, a, b);
+    }
+  }
+
+  void add(const Ymm& d, const Ymm& a, const Ymm& b, bool wide) {
+    wide ? code_.vaddpd(d, a, b) : code_.vaddps(d, a, b);
+  }
+
   /// index = where kMask (keeps: where not): at.
   void blend_index(const Ymm& index, const IndexSource& at, int half, bool keeps, bool wide) {
     if (at.memory == nullptr) {
@@ -249,7 +284,10 @@ class Avx2ArgVectors final : public ArgVectors {
 
   /// d = where kMask: taken, else kept.
   void blend(const Ymm& d, const Ymm& kept, const Xbyak::Operand& taken, bool wide) {
-    wide ? code_.vblendvpd(d, kept, taken, kMask) : code_.vblendvps(d, kept, taken, kMask);
+    blend_by(kMask, d, kept, taken, wide);
+  }
+  void blend_by(const Ymm& mask, const Ymm& d, const Ymm& kept, const Xbyak::Operand& taken, bool wide) {
+    wide ? code_.vblendvpd(d, kept, taken, mask) : code_.vblendvps(d, kept, taken, mask);
   }
 
   void beaten_by_float(const ExtremeRule& rule, bool wide, const Ymm& best, const Ymm& x) {

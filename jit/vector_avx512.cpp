@@ -225,6 +225,12 @@ class Avx512Layer final : public VectorLayer {
     }
   }
 
+  void jump_if_equal(Vec v, std::uint64_t pattern, int bytes, const Xbyak::Label& target) override {
+    code_.vpcmpeqd(mask_, zmm(v), assembler_.splat(pattern, bytes));
+    code_.kortestw(mask_, mask_);
+    code_.jc(target, Xbyak::CodeGenerator::T_NEAR);
+  }
+
   void finish_order(bool maximum, DType dtype, Vec greatest, Vec greatest_unsigned, Vec least_unsigned, Part) override {
     constexpr std::uint8_t kGreater = 6;
     const FloatBits bits = float_bits(dtype);

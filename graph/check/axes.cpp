@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/check/check.hpp"
+#include "graph/check/movement.hpp"
 #include "graph/check/report.hpp"
 
 namespace tenfold::graph {
@@ -27,6 +28,24 @@ std::optional<std::vector<std::int64_t>> from_constant_op(const Graph& graph, co
 }
 
 }  // namespace
+
+bool has_input(const Op& op, std::size_t index) noexcept {
+  return index < op.inputs.size() && op.inputs[index] != kNone;
+}
+
+Result<std::optional<Integers>> known_integers(const Graph& graph, const Op& op, std::size_t index) {
+  if (!has_input(op, index)) return std::optional<Integers>();
+  const Value& value = graph.values[op.inputs[index]];
+  if (value.ranked && value.shape.size() > 1)
+    return refuse(
+        Code::invalid_shape, op,
+        "input " + describe(value) + " is a list of integers, which has one dim, but it is " + show_shape(value),
+        "move.V6");
+  if (!value.is_constant) return from_constant_op(graph, value);
+  Result<Integers> integers = constant_integers(value);
+  if (!integers.ok()) return integers.status();
+  return std::optional(std::move(integers).value());
+}
 
 Result<std::vector<std::int64_t>> normalize_axes(const std::vector<std::int64_t>& axes, int rank,
                                                  const std::string& what) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/ir/graph.hpp"
@@ -58,6 +59,15 @@ struct AxesFacts {
 
 /// `op` is a reduction (not an arg-reduction) that obeys the rules.
 Result<AxesFacts> axes_facts(const Graph& graph, const Op& op);
+
+/// An attribute of type s64 or f32 as the op's version has it: as given, else its default, else 0.
+std::int64_t integer_of(const Op& op, std::string_view name);
+double real_of(const Op& op, std::string_view name);
+
+/// The axes, in [0, rank) and ascending, that a softmax, a norm over dims or a global pool of either dialect reduces
+/// in its first input: ONNX's Softmax and its kin flatten all dims from `axis` on below version 13. invalid_op with
+/// reduce.C3 or reduce.C4. Not for norms over groups.
+Result<std::vector<std::int64_t>> norm_axes(const Op& op, std::size_t rank);
 
 /// The s32 or s64 elements of a constant 1-D (or rank 0) value, such as an axes tensor.
 Result<std::vector<std::int64_t>> constant_integers(const Value& value);

@@ -32,16 +32,19 @@ DType function_dtype(const Graph& graph, const Op& op) {
   return function == "pow" ? input(graph, op, 0).dtype : DType::undef;
 }
 
-/// The dtype of the first output by the table: that of an input of the same symbol, or the only one there is; for
-/// elementwise ops also the one that all inputs share.
-DType output_dtype(const Graph& graph, const Op& op, Form form) {
+/// The dtype of an output by the table: that of an input of the same symbol, or the only one there is; for elementwise
+/// ops also the one that all inputs share.
+DType output_dtype(const Graph& graph, const Op& op, Form form, std::size_t index) {
   const schemas::OpVersion* found = version_of(op);
   if (found == nullptr || found->outputs.empty()) return DType::undef;
   const schemas::OpVersion& version = *found;
+  if (index > 0 && form == Form::layer_norm && op.dialect == Dialect::onnx) return onnx_stash_dtype(op);
   if (op.dialect == Dialect::onnx && op.kind == "Cast") return onnx_cast_target(op);
   if (form == Form::constant) return constant_dtype(op);
+  if (form == Form::quantization)
+    if (const DType dtype = onnx_quantized_dtype(graph, op); dtype != DType::undef) return dtype;
   if (const DType dtype = function_dtype(graph, op); dtype != DType::undef) return dtype;
-  const schemas::PortDesc& port = version.outputs[0];
+  const schemas::PortDesc& port = version.outputs[std::min(index, version.outputs.size() - 1)];
   const schemas::DTypeSet allowed = version.constraints[port.constraint].allowed;
   for (std::size_t i = 0; i < std::min(version.inputs.size(), op.inputs.size()); ++i)
     if (version.inputs[i].constraint == port.constraint && op.inputs[i] != kNone) return input(graph, op, i).dtype;
@@ -59,13 +62,17 @@ DType output_dtype(const Graph& graph, const Op& op, Form form) {
 Result<std::vector<Inferred>> infer_outputs(const Graph& graph, const Op& op) {
   const Form form = form_of(op);
   if (form == Form::other) return std::vector<Inferred>{};
-  Result<std::optional<Dims>> shape = infer_shape(graph, op, form);
-  if (!shape.ok()) return shape.status();
-  Inferred inferred;
-  inferred.dtype = output_dtype(graph, op, form);
-  inferred.ranked = shape.value().has_value();
-  if (inferred.ranked) inferred.shape = std::move(*shape.value());
-  return std::vector<Inferred>{std::move(inferred)};
+  Result<std::vector<std::optional<Dims>>> shapes = infer_shapes(graph, op, form);
+  if (!shapes.ok()) return shapes.status();
+  std::vector<Inferred> outputs;
+  for (std::optional<Dims>& shape : shapes.value()) {
+    Inferred inferred;
+    inferred.dtype = output_dtype(graph, op, form, outputs.size());
+    inferred.ranked = shape.has_value();
+    if (shape) inferred.shape = std::move(*shape);
+    outputs.push_back(std::move(inferred));
+  }
+  return outputs;
 }
 
 Status check_agreement(const Op& op, const Value& value, const Inferred& inferred) {

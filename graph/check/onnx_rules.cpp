@@ -6,14 +6,29 @@
 #include <string>
 #include <string_view>
 
+#include "graph/check/quantize.hpp"
 #include "graph/check/report.hpp"
 #include "graph/check/rules.hpp"
 
 namespace tenfold::graph {
 namespace {
 
-constexpr std::string_view kFlags[] = {"keepdims", "noop_with_empty_axes", "select_last_index", "broadcast",
-                                       "fmod",     "detect_negative",      "detect_positive",   "saturate"};
+constexpr std::string_view kFlags[] = {"keepdims",
+                                       "noop_with_empty_axes",
+                                       "select_last_index",
+                                       "broadcast",
+                                       "fmod",
+                                       "detect_negative",
+                                       "detect_positive",
+                                       "saturate",
+                                       "allowzero",
+                                       "exclusive",
+                                       "reverse",
+                                       "largest",
+                                       "sorted",
+                                       "is_test",
+                                       "spatial",
+                                       "training_mode"};
 
 struct DTypeNumber {
   std::int64_t number;
@@ -62,6 +77,12 @@ Status check_constant(const Op& op) {
 }
 
 }  // namespace
+
+DType onnx_dtype(std::int64_t number) noexcept {
+  const auto* row =
+      std::find_if(std::begin(kNumbers), std::end(kNumbers), [&](const DTypeNumber& r) { return r.number == number; });
+  return row == std::end(kNumbers) ? DType::undef : row->dtype;
+}
 
 DType onnx_cast_target(const Op& op) {
   const auto number = attribute_or<std::int64_t>(op, "to", 0);

@@ -23,15 +23,6 @@ Shape shape_of(const Value& value) { return value.ranked ? Shape(value.shape) : 
 
 bool same(std::int64_t a, std::int64_t b) { return a == b || a == kUnknownDim || b == kUnknownDim; }
 
-/// True when `small` broadcasts to `big` as it is: no more dims, each equal or 1.
-bool fits_one_way(const Dims& small, const Dims& big) {
-  if (small.size() > big.size()) return false;
-  const std::size_t shift = big.size() - small.size();
-  for (std::size_t i = 0; i < small.size(); ++i)
-    if (small[i] != 1 && !same(small[i], big[shift + i])) return false;
-  return true;
-}
-
 /// ONNX before NumPy's broadcasting: B runs along A's dims from `axis` on, by default along the last ones.
 Result<Shape> legacy_shape(const Graph& graph, const Op& op) {
   const Value& a = input(graph, op, 0);
@@ -203,34 +194,15 @@ Result<Shape> arg_reduction_shape(const Graph& graph, const Op& op) {
   return Shape(std::move(shape));
 }
 
-Result<Shape> reshape_shape(const Graph& graph, const Op& op) {
-  const Value& source = input(graph, op, 0);
-  Dims shape = attribute_or<std::vector<std::int64_t>>(op, "shape", {});
-  const auto wrong = [&](const std::string& text) {
-    return refuse(Code::invalid_shape, op, "shape " + show_dims(shape) + " for src " + show_shape(source) + text,
-                  "reshape.R1");
-  };
-  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t d) { return d < -1; }))
-    return wrong(" has a negative dim; -1 stands for what is left");
-  if (std::count(shape.begin(), shape.end(), -1) > 1) return wrong(" has -1 more than once");
-  const auto open = std::find(shape.begin(), shape.end(), -1);
-  if (!is_static(source)) {
-    if (open != shape.end()) *open = kUnknownDim;
-    return Shape(shape);
-  }
-  Dims rest = shape;
-  std::replace(rest.begin(), rest.end(), std::int64_t{-1}, std::int64_t{1});
-  const Result<std::int64_t> have = numel(source.shape);
-  const Result<std::int64_t> want = numel(rest);
-  if (!have.ok() || !want.ok()) return wrong(" is too large");
-  if (open == shape.end())
-    return have.value() == want.value() ? Result<Shape>(Shape(shape)) : wrong(" has another number of elements");
-  if (want.value() == 0 || have.value() % want.value() != 0) return wrong(" leaves nothing whole for -1");
-  *open = have.value() / want.value();
-  return Shape(shape);
-}
-
 }  // namespace
+
+bool fits_one_way(const Dims& small, const Dims& big) {
+  if (small.size() > big.size()) return false;
+  const std::size_t shift = big.size() - small.size();
+  for (std::size_t i = 0; i < small.size(); ++i)
+    if (small[i] != 1 && !same(small[i], big[shift + i])) return false;
+  return true;
+}
 
 bool may_agree(const Dims& a, const Dims& b) {
   return a.size() == b.size() &&
@@ -248,10 +220,19 @@ Result<Shape> infer_shape(const Graph& graph, const Op& op, Form form) {
     case Form::clip: return clip_shape(graph, op);
     case Form::constant: return constant_shape(op);
     case Form::cast: return shape_of(input(graph, op, 0));
-    case Form::reshape: return reshape_shape(graph, op);
-    case Form::other: break;
+    default: break;
   }
   return Shape();
+}
+
+Result<std::vector<Shape>> infer_shapes(const Graph& graph, const Op& op, Form form) {
+  if (is_norm(form)) return infer_norm_shapes(graph, op, form);
+  if (form == Form::movement) return infer_movement_shapes(graph, op);
+  if (form == Form::quantization) return infer_quantization_shapes(graph, op);
+  if (form == Form::backward) return infer_backward_shapes(graph, op);
+  Result<Shape> shape = infer_shape(graph, op, form);
+  if (!shape.ok()) return shape.status();
+  return std::vector<Shape>{std::move(shape).value()};
 }
 
 }  // namespace tenfold::graph

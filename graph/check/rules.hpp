@@ -34,7 +34,16 @@ enum class Form : std::uint8_t {
   clip,
   cast,
   constant,
-  reshape
+  movement,      ///< elements move, none is computed: views, joins, parts
+  quantization,  ///< and back
+  backward,      ///< of elementwise ops
+  axis_norm,     ///< softmax and Lp norms: one axis, or all from it on, and its backward ops
+  layer_norm,    ///< over the last dims
+  layer_norm_backward,
+  group_norm,
+  channel_norm,  ///< operands with one element a channel
+  mean_variance_norm,
+  global_pool
 };
 Form form_of(const Op& op);
 
@@ -76,8 +85,34 @@ struct Inferred {
 /// infer_outputs().
 Result<std::optional<Dims>> infer_shape(const Graph& graph, const Op& op, Form form);
 
+/// Softmax, norms, global pools and their backward ops: infer_shapes() of those forms.
+bool is_norm(Form form) noexcept;
+Result<std::vector<std::optional<Dims>>> infer_norm_shapes(const Graph& graph, const Op& op, Form form);
+
+/// norm.*: what dtypes, counts and attributes of those ops must hold that the tables cannot say.
+Status check_norm(const Graph& graph, const Op& op, Form form);
+
+/// The dtype of the stats of ONNX's LayerNormalization, by `stash_type`; undef for one that it cannot name.
+DType onnx_stash_dtype(const Op& op);
+
+/// infer_shapes() of those forms.
+Result<std::vector<std::optional<Dims>>> infer_movement_shapes(const Graph& graph, const Op& op);
+Result<std::vector<std::optional<Dims>>> infer_quantization_shapes(const Graph& graph, const Op& op);
+Result<std::vector<std::optional<Dims>>> infer_backward_shapes(const Graph& graph, const Op& op);
+
+/// quant.Q4: which dtype comes out.
+Status check_quantization(const Graph& graph, const Op& op);
+/// The dtype that ONNX's QuantizeLinear or DequantizeLinear gives; undef: not one of these, or not known.
+DType onnx_quantized_dtype(const Graph& graph, const Op& op);
+
+/// True when `small` broadcasts to `big` as it is: no more dims, each equal or 1.
+bool fits_one_way(const Dims& small, const Dims& big);
+
 /// Whether two shapes are equal as far as their dims are known.
 bool may_agree(const Dims& a, const Dims& b);
+
+/// The same of every output, in order.
+Result<std::vector<std::optional<Dims>>> infer_shapes(const Graph& graph, const Op& op, Form form);
 
 /// What the outputs of `op` are by its inputs as they stand; empty when there is nothing to say (Form::other).
 /// Refuses inputs that do not fit together (shape.*, reduce.C3, reduce.C4, reshape.*).

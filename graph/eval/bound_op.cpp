@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "graph/eval/bound.hpp"
 #include "graph/eval/bound_function.hpp"
+#include "graph/eval/composite.hpp"
 #include "graph/eval/functions.hpp"
 #include "graph/eval/run.hpp"
 #include "graph/eval/shapes.hpp"
@@ -17,16 +19,6 @@ namespace tenfold::graph {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// By how much the stored element may be off: its bound before rounding and both sides' roundings. Values without a
-/// bound are equal bit by bit.
-double stored_bound(const Bounds& bounds, std::int64_t position, DType dtype, double value) {
-  if (bounds.empty()) return 0;
-  const double bound = bounds[static_cast<std::size_t>(position)];
-  if (bound == 0) return 0;
-  const double by_way_of_f32 = byte_size(dtype) == 2 ? std::fabs(value) * 0x1p-24 : 0;
-  return bound + ulp(dtype, value) + by_way_of_f32;
-}
 
 bool is_exact(const Bounds& bounds) {
   return std::all_of(bounds.begin(), bounds.end(), [](double bound) { return bound == 0; });
@@ -170,9 +162,8 @@ Bounds bound_copy(const ConstTensor& input, const Bounds& input_bounds) {
   return bounds;
 }
 
-}  // namespace
-
-Result<Bounds> bound_op(const Op& op, std::span<const ConstTensor> inputs, std::span<const Bounds> input_bounds) {
+/// Of an op that has one output, or none.
+Result<Bounds> bound_only(const Op& op, std::span<const ConstTensor> inputs, std::span<const Bounds> input_bounds) {
   const OpRow* row = find_op_row(op);
   if (row == nullptr) return fail(op, Code::unsupported_op, "the reference evaluator does not know it");
   const std::string name = function_name(op, *row);
@@ -185,6 +176,26 @@ Result<Bounds> bound_op(const Op& op, std::span<const ConstTensor> inputs, std::
   if (function != nullptr) return bound_map(op, *row, *function, inputs, input_bounds);
   if (row->family == Family::select) return bound_select(op, *row, inputs, input_bounds);
   return bound_copy(inputs[0], input_bounds[0]);
+}
+
+}  // namespace
+
+double stored_bound(const Bounds& bounds, std::int64_t position, DType dtype, double value) {
+  if (bounds.empty()) return 0;
+  const double bound = bounds[static_cast<std::size_t>(position)];
+  if (bound == 0) return 0;
+  const double by_way_of_f32 = byte_size(dtype) == 2 ? std::fabs(value) * 0x1p-24 : 0;
+  return bound + ulp(dtype, value) + by_way_of_f32;
+}
+
+Result<std::vector<Bounds>> bound_op(const Op& op, std::span<const ConstTensor> inputs,
+                                     std::span<const Bounds> input_bounds, std::span<const MutableTensor> outputs) {
+  if (const CompositeRow* composite = find_composite(op)) return composite->bounds(op, inputs, input_bounds, outputs);
+  Result<Bounds> only = bound_only(op, inputs, input_bounds);
+  if (!only.ok()) return only.status();
+  std::vector<Bounds> bounds(outputs.size());
+  if (!bounds.empty()) bounds[0] = std::move(only).value();
+  return bounds;
 }
 
 }  // namespace tenfold::graph

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "graph/eval/composite.hpp"
 #include "graph/eval/evaluate_op.hpp"
 #include "graph/eval/functions.hpp"
 #include "graph/eval/op_rows.hpp"
@@ -22,6 +23,17 @@ Status check_tensor(const Op& op, const char* role, std::size_t index, const Ten
   const Result<std::int64_t> bytes = span_bytes(desc);
   if (!bytes.ok()) return fail(op, bytes.status().code(), where + ": " + bytes.status().message());
   if (bytes.value() > 0 && data == nullptr) return fail(op, Code::invalid_argument, where + " has no data");
+  return {};
+}
+
+Status check_output(const Op& op, std::size_t index, const MutableTensor& output) {
+  const TensorDesc& desc = output.desc;
+  if (Status s = check_tensor(op, "output", index, desc, output.data); !s.ok()) return s;
+  for (std::size_t d = 0; d < desc.strides.size(); ++d)
+    if (desc.strides[d] == 0 && desc.shape[d] > 1)
+      return fail(op, Code::invalid_shape,
+                  "output " + std::to_string(index) + " has stride 0 along a dim of " + std::to_string(desc.shape[d]) +
+                      ", which only inputs may have");
   return {};
 }
 
@@ -52,6 +64,7 @@ Status expect_shape(const Op& op, const MutableTensor& output, const Dims& expec
 }
 
 bool can_evaluate(const Op& op) noexcept {
+  if (find_composite(op) != nullptr) return true;
   const OpRow* row = find_op_row(op);
   if (row == nullptr) return false;
   const std::string name = function_name(op, *row);
@@ -65,23 +78,22 @@ bool can_evaluate(const Op& op) noexcept {
 }
 
 Status evaluate_op(const Op& op, std::span<const ConstTensor> inputs, std::span<const MutableTensor> outputs) {
-  const OpRow* row = find_op_row(op);
-  if (row == nullptr) return fail(op, Code::unsupported_op, "the reference evaluator does not know it");
-  if (Status s = check_counts(op, *row, inputs.size(), outputs.size()); !s.ok()) return s;
-  const std::string name = function_name(op, *row);
+  const CompositeRow* composite = find_composite(op);
+  const OpRow* row = composite == nullptr ? find_op_row(op) : nullptr;
+  if (row == nullptr && composite == nullptr)
+    return fail(op, Code::unsupported_op, "the reference evaluator does not know it");
+  std::string name;
+  if (row != nullptr) {
+    if (Status s = check_counts(op, *row, inputs.size(), outputs.size()); !s.ok()) return s;
+    name = function_name(op, *row);
+  }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (is_missing(inputs[i]) && may_be_missing(*row, name, i)) continue;
+    if (is_missing(inputs[i]) && (row == nullptr ? i > 0 : may_be_missing(*row, name, i))) continue;
     if (Status s = check_tensor(op, "input", i, inputs[i].desc, inputs[i].data); !s.ok()) return s;
   }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const TensorDesc& desc = outputs[i].desc;
-    if (Status s = check_tensor(op, "output", i, desc, outputs[i].data); !s.ok()) return s;
-    for (std::size_t d = 0; d < desc.strides.size(); ++d)
-      if (desc.strides[d] == 0 && desc.shape[d] > 1)
-        return fail(op, Code::invalid_shape,
-                    "output " + std::to_string(i) + " has stride 0 along a dim of " + std::to_string(desc.shape[d]) +
-                        ", which only inputs may have");
-  }
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (Status s = check_output(op, i, outputs[i]); !s.ok()) return s;
+  if (composite != nullptr) return evaluate_composite(*composite, op, inputs, outputs);
   switch (row->family) {
     case Family::reduce: return evaluate_reduce(op, name, inputs, outputs[0]);
     case Family::arg_reduce: return evaluate_arg_reduce(op, name, inputs[0], outputs[0]);

@@ -49,6 +49,7 @@ constexpr OpRow kOpRows[] = {
     {Dialect::onednn, "Subtract", Family::map, "sub"},
     {Dialect::onednn, "Select", Family::select, ""},
     {Dialect::onednn, "TypeCast", Family::cast, ""},
+    {Dialect::onednn, "Reorder", Family::cast, ""},
     {Dialect::onednn, "End", Family::end, ""},
     {Dialect::onnx, "ReduceL1", Family::reduce, "l1"},
     {Dialect::onnx, "ReduceL2", Family::reduce, "l2"},

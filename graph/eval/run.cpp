@@ -71,17 +71,20 @@ class Run {
       input_bounds.push_back(slots_[id].bounds);
     }
     std::vector<MutableTensor> outputs;
-    for (const ValueId id : op.outputs) {
-      Result<MutableTensor> output = allocate(op, inputs, id);
+    std::vector<Dims> declared;
+    for (const ValueId id : op.outputs) declared.push_back(graph_.values[id].shape);
+    const Result<std::vector<Dims>> shapes = output_shapes(op, inputs, declared);
+    if (!shapes.ok()) return shapes.status();
+    for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+      Result<MutableTensor> output = allocate(op, op.outputs[i], shapes.value()[i]);
       if (!output.ok()) return output.status();
       outputs.push_back(std::move(output).value());
     }
     if (Status s = evaluate_op(op, inputs, outputs); !s.ok()) return s;
     if (with_bounds_ && !op.outputs.empty()) {
-      Slot& slot = slots_[op.outputs[0]];
-      Result<Bounds> bounds = bound_op(op, inputs, input_bounds);
+      Result<std::vector<Bounds>> bounds = bound_op(op, inputs, input_bounds, outputs);
       if (!bounds.ok()) return bounds.status();
-      slot.bounds = std::move(bounds).value();
+      for (std::size_t i = 0; i < op.outputs.size(); ++i) slots_[op.outputs[i]].bounds = std::move(bounds.value()[i]);
     }
     for (const ValueId id : op.inputs)
       if (id != kNone) release(id);
@@ -127,11 +130,8 @@ class Run {
     return {};
   }
 
-  Result<MutableTensor> allocate(const Op& op, std::span<const ConstTensor> inputs, ValueId id) {
-    const Value& value = graph_.values[id];
-    Result<Dims> shape = output_shape(op, inputs, value.shape);
-    if (!shape.ok()) return shape.status();
-    MutableTensor output{{value.dtype, std::move(shape).value(), {}}, nullptr};
+  Result<MutableTensor> allocate(const Op& op, ValueId id, const Dims& shape) {
+    MutableTensor output{{graph_.values[id].dtype, shape, {}}, nullptr};
     const Result<std::int64_t> bytes = span_bytes(output.desc);
     if (!bytes.ok()) return fail(op, bytes.status().code(), bytes.status().message());
     Slot& slot = slots_[id];

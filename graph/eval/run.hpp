@@ -17,8 +17,14 @@ using Bounds = std::vector<double>;
 Status run_graph(const Graph& graph, std::span<const ConstTensor> inputs, std::span<const MutableTensor> outputs,
                  std::vector<Bounds>* bounds);
 
-/// By how much a compiled op's result may differ from the reference's, before the last rounding, when its inputs may
-/// differ by `input_bounds`. The op must have been evaluated, so that its shapes are known to fit.
-Result<Bounds> bound_op(const Op& op, std::span<const ConstTensor> inputs, std::span<const Bounds> input_bounds);
+/// By how much a compiled op's results may differ from the reference's, before the last rounding, when its inputs may
+/// differ by `input_bounds`: the bounds of each output. The op must have been evaluated to `outputs`, so that its
+/// shapes are known to fit.
+Result<std::vector<Bounds>> bound_op(const Op& op, std::span<const ConstTensor> inputs,
+                                     std::span<const Bounds> input_bounds, std::span<const MutableTensor> outputs);
+
+/// By how much the stored element may be off: its bound before rounding and both sides' roundings. Values without a
+/// bound are equal bit by bit.
+double stored_bound(const Bounds& bounds, std::int64_t position, DType dtype, double value);
 
 }  // namespace tenfold::graph

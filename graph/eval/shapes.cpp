@@ -7,6 +7,9 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
+
+#include "graph/eval/composite.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -199,6 +202,9 @@ Dims broadcast_strides(const Op& op, const OpRow& row, std::span<const ConstTens
   return out;
 }
 
+namespace {
+
+/// Of an op that has one output.
 Result<Dims> output_shape(const Op& op, std::span<const ConstTensor> inputs, const Dims& declared) {
   const OpRow* row = find_op_row(op);
   if (row == nullptr) return fail(op, Code::unsupported_op, "the reference evaluator does not know it");
@@ -222,6 +228,26 @@ Result<Dims> output_shape(const Op& op, std::span<const ConstTensor> inputs, con
     case Family::end: return inputs[0].desc.shape;
   }
   return find_attribute(op, "shape") == nullptr ? declared : reshaped(op, inputs[0].desc.shape);
+}
+
+}  // namespace
+
+Result<std::vector<Dims>> output_shapes(const Op& op, std::span<const ConstTensor> inputs,
+                                        const std::vector<Dims>& declared) {
+  if (const CompositeRow* row = find_composite(op)) {
+    Result<std::vector<Dims>> shapes = row->shapes(op, inputs);
+    if (!shapes.ok()) return shapes.status();
+    if (declared.size() > shapes.value().size())
+      return fail(op, Code::invalid_op, std::to_string(declared.size()) + " outputs are too many");
+    shapes.value().resize(declared.size());
+    return shapes;
+  }
+  if (declared.empty()) return std::vector<Dims>();
+  Result<Dims> shape = output_shape(op, inputs, declared[0]);
+  if (!shape.ok()) return shape.status();
+  std::vector<Dims> shapes(declared.size());
+  shapes[0] = std::move(shape).value();
+  return shapes;
 }
 
 }  // namespace tenfold::graph

@@ -43,7 +43,9 @@ Result<Dims> plan_broadcast(const Op& op, const OpRow& row, std::span<const Cons
 Dims broadcast_strides(const Op& op, const OpRow& row, std::span<const ConstTensor> inputs, std::size_t index,
                        const Dims& output);
 
-/// The shape that the op's only output has. For core.reshape: the attribute `shape`, or `declared` without one.
-Result<Dims> output_shape(const Op& op, std::span<const ConstTensor> inputs, const Dims& declared);
+/// The shapes of the op's outputs, of which there are as many as `declared`. For core.reshape: the attribute `shape`,
+/// or the declared one without it.
+Result<std::vector<Dims>> output_shapes(const Op& op, std::span<const ConstTensor> inputs,
+                                        const std::vector<Dims>& declared);
 
 }  // namespace tenfold::graph

@@ -59,6 +59,7 @@ constexpr Row kOnednn[] = {
     {"ReduceMin", To::reduce, "min"},
     {"ReduceProd", To::reduce, "prod"},
     {"ReduceSum", To::reduce, "sum"},
+    {"Reorder", To::cast, ""},
     {"Round", To::map, "round"},
     {"Select", To::select, ""},
     {"Sigmoid", To::map, "sigmoid"},
@@ -120,8 +121,10 @@ class Canonicalizer {
         become_constant(op, graph_.values[op.outputs[0]]);
         return;
       }
+      if (become_shape(graph_, op, graph_.values[op.outputs[0]])) return;
       if (align_legacy(op)) onnx_to_core(graph_, op);
     }
+    move_to_core(graph_, op);
     const Row* row = find_row(op);
     if (row != nullptr) switch (row->to) {
         case To::reduce: to_reduce(op, row->name); break;

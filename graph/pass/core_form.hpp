@@ -30,6 +30,13 @@ void onnx_to_core(const Graph& graph, Op& op);
 /// or min, as bounds are given.
 void clip_to_map(const Graph& graph, Op& op);
 
+/// The core form of an op that only moves elements, if it has one that can be known yet: reshape, transpose, broadcast,
+/// slice, concat, iota.
+void move_to_core(const Graph& graph, Op& op);
+
+/// Makes `value` the constant that an onnx.Shape or onnx.Size gives, where the input's dims are known.
+bool become_shape(const Graph& graph, const Op& op, Value& value);
+
 /// unsupported_op for to_onnx(), which must name the op and say why.
 Status no_onnx_form(const Op& op, const std::string& why);
 

@@ -15,7 +15,7 @@
 namespace tenfold::graph {
 namespace {
 
-enum class To : std::uint8_t { reduce, arg_reduce, map, gelu, clip, cast, select };
+enum class To : std::uint8_t { reduce, arg_reduce, pool, map, gelu, clip, cast, select };
 
 struct Row {
   std::string_view kind;
@@ -54,6 +54,8 @@ constexpr Row kOnnx[] = {
     {"Exp", To::map, "exp"},
     {"Floor", To::map, "floor"},
     {"Gelu", To::gelu, ""},
+    {"GlobalAveragePool", To::pool, "mean"},
+    {"GlobalMaxPool", To::pool, "max"},
     {"Greater", To::map, "greater"},
     {"GreaterOrEqual", To::map, "greater_equal"},
     {"HardSigmoid", To::map, "hardsigmoid"},
@@ -119,6 +121,16 @@ void to_reduce(const Graph& graph, Op& op, std::string_view reduction) {
   if (!has_tensor) set_axes(op, *facts.value().axes, facts.value().empty, source.shape.size());
 }
 
+/// A global pool reduces all dims but the first two.
+void to_pool(const Graph& graph, Op& op, std::string_view reduction) {
+  const Value& source = graph.values[op.inputs[0]];
+  if (!source.ranked) return;
+  Result<std::vector<std::int64_t>> axes = norm_axes(op, source.shape.size());
+  if (!axes.ok()) return;
+  op.attributes = {{"reduction", std::string(reduction)}, {"keep_dims", true}, {"axes", std::move(axes).value()}};
+  become(op, "reduce");
+}
+
 void to_arg_reduce(Op& op, std::string_view mode) {
   op.attributes = {{"mode", std::string(mode)},
                    {"axis", attribute_or<std::int64_t>(op, "axis", 0)},
@@ -179,6 +191,7 @@ void onnx_to_core(const Graph& graph, Op& op) {
   switch (row->to) {
     case To::reduce: to_reduce(graph, op, row->name); break;
     case To::arg_reduce: to_arg_reduce(op, row->name); break;
+    case To::pool: to_pool(graph, op, row->name); break;
     case To::map: to_map(op, row->name); break;
     case To::gelu:
       to_map(op, attribute_or<std::string>(op, "approximate", "none") == "tanh" ? "gelu_tanh" : "gelu_erf");

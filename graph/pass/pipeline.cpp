@@ -25,6 +25,9 @@ constexpr Pass kPipeline[] = {
     // Must run after infer. Gives the shape of every value that it makes itself, so infer need not run again.
     {"canonicalize", canonicalize},
 
+    // Must run after infer (it asks for ranks and dtypes), and after canonicalize, which has the constants in place.
+    {"decompose", decompose},
+
     // Must run after canonicalize (it knows core.reduce only) and after infer (the rank wraps negative axes).
     {"fold-axes", fold_axes},
 

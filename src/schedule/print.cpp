@@ -33,6 +33,10 @@ bool read_field(std::string_view name, std::string_view value, Schedule& schedul
   if (name == "level") return read_number(value, schedule.vector_level);
   if (name == "unroll") return read_number(value, schedule.unroll);
   if (name == "rows") return read_number(value, schedule.rows_at_once);
+  if (name == "ahead" && (value == "0" || value == "1")) {
+    schedule.ahead = value == "1";
+    return true;
+  }
   if (name == "columns") return read_number(value, schedule.columns);
   if (name == "tile") return read_cut(value, schedule.tile);
   if (name == "split") return read_cut(value, schedule.split);
@@ -48,6 +52,7 @@ std::string print(const Schedule& schedule) {
   out << target::to_string(schedule.isa) << ' ' << to_string(schedule.nest) << " level=" << schedule.vector_level;
   if (schedule.nest == Nest::rows || schedule.nest == Nest::staged_rows) out << " unroll=" << schedule.unroll;
   if (schedule.nest == Nest::columns) out << " rows=" << schedule.rows_at_once;
+  if (schedule.ahead) out << " ahead=1";
   if (schedule.nest == Nest::columns || schedule.nest == Nest::staged_columns) out << " columns=" << schedule.columns;
   print_cut(out, "tile", schedule.tile);
   print_cut(out, "split", schedule.split);

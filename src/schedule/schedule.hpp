@@ -4,7 +4,7 @@
 // follows it and decides nothing. Its text form is one line:
 //
 //   avx2 rows level=1 unroll=4 tile=0:256
-//   avx512_core columns level=2 rows=4 columns=1024 tile=0:8 split=1:4096
+//   avx512_core columns level=2 rows=4 ahead=1 columns=1024 tile=0:8 split=1:4096
 #pragma once
 
 #include <cstdint>
@@ -38,6 +38,7 @@ struct Schedule {
   int vector_level = 0;      ///< the level that lanes run along
   int unroll = 4;            ///< rows: accumulators of 64 bytes in flight (order states: sets of three)
   int rows_at_once = 4;      ///< columns: streams of rows read side by side in a sweep of the tile
+  bool ahead = false;        ///< columns: each sweep prefetches the next one's rows
   std::int64_t columns = 0;  ///< columns: lanes per tile at most, whose accumulators stay in L1; 0: in registers
   Cut tile;                  ///< cut of a kept level into tasks: never changes a bit of the result
   Cut split;                 ///< cut of a reduced level into partial results; depends on the shape alone

@@ -27,6 +27,7 @@ const std::map<std::string, Steps>& commands() {
       {"infer", {graph::verify, graph::infer}},
       {"pass canonicalize", {graph::verify, graph::infer, graph::canonicalize, graph::verify}},
       {"pass fold-axes", {graph::verify, graph::infer, graph::canonicalize, graph::fold_axes, graph::verify}},
+      {"pass decompose", {graph::verify, graph::infer, graph::canonicalize, graph::decompose, graph::verify}},
       {"pass pipeline", {pipeline}},
       {"pass to-onnx", {graph::verify, graph::infer, graph::to_onnx}},
   };

@@ -2,16 +2,17 @@
 //
 // Arg-max and arg-min, alone and beside the extreme of the same tensor (one kernel, two outputs), of every dtype:
 // random shapes, axes and layouts, and NaNs, ties and extremes at every position, natively on every level of the
-// machine and emulated on the others, against the reference evaluator. Everything must be equal to the bit.
+// machine with 1, 2 and 3 threads and emulated on the others, against the reference evaluator. Everything must be equal
+// to the bit. The axis is the only one, the first, a middle one and the last in turn.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <limits>
-#include <map>
 
 #include "compile/compile.hpp"
+#include "coverage.hpp"
 #include "emulated_run.hpp"
 #include "emulator/emulator.hpp"
 #include "graph/eval/eval.hpp"
@@ -20,6 +21,7 @@
 #include "prepared_case.hpp"
 #include "settings.hpp"
 #include "subjects.hpp"
+#include "test_pool.hpp"
 
 namespace tenfold::numeric {
 namespace {
@@ -28,7 +30,16 @@ constexpr DType kAllTypes[] = {DType::f32, DType::f64, DType::bf16, DType::f16, 
                                DType::u16, DType::s32, DType::u32,  DType::s64, DType::u64, DType::boolean};
 constexpr std::int64_t kSizes[] = {1,  2,  3,  4,  5,  7,  8,  9,  15, 16,  17,  18,  23,  24, 31,
                                    32, 33, 34, 47, 48, 49, 63, 64, 65, 127, 128, 129, 200, 257};
-constexpr std::int64_t kMostElements = 30'000;
+constexpr std::int64_t kUsualElements = 1200, kMostElements = 30'000;
+/// For threads: above 256 KiB of one byte an element, below which the runtime touches no pool.
+constexpr std::int64_t kLargeElements = 400'000;
+constexpr std::array<std::string_view, 4> kAxes{"only", "first", "middle", "last"};
+constexpr std::int64_t kCases = 2312;  ///< of each dtype: 30,056 in all
+/// Emulation is slow: of the levels that the machine lacks, one case of three.
+constexpr std::int64_t kEmulatedEvery = 3;
+constexpr std::int64_t kLargeEvery = 48;
+constexpr std::pair<std::string_view, std::string_view> kPlaces[] = {
+    {"only", "rows"}, {"first", "columns"}, {"middle", "columns"}, {"last", "rows"}};
 
 struct ArgCase {
   TensorDesc in, index, extreme;
@@ -122,19 +133,29 @@ Dims without(Dims shape, std::int64_t axis, bool keep) {
   return shape;
 }
 
-ArgCase draw(DType dtype, std::mt19937_64& random) {
+/// The rank and the axis, `axes` being an index into kAxes.
+std::pair<std::size_t, std::size_t> draw_axis(std::size_t axes, std::mt19937_64& random) {
+  if (axes == 0) return {1, 0};
+  const std::size_t rank = (axes == 2 ? 3 : 2) + random() % (axes == 2 ? 2 : 3);
+  if (axes == 1) return {rank, 0};
+  return {rank, axes == 3 ? rank - 1 : 1 + random() % (rank - 2)};
+}
+
+ArgCase draw(DType dtype, std::size_t axes, bool large, std::mt19937_64& random) {
   ArgCase c;
   c.in.dtype = c.extreme.dtype = dtype;
   c.index.dtype = random() % 3 == 0 ? DType::s32 : DType::s64;
-  const std::size_t rank = 1 + random() % 4;
+  const auto [rank, axis] = draw_axis(axes, random);
+  const std::int64_t most = large ? kLargeElements : random() % 8 == 0 ? kMostElements : kUsualElements;
   std::int64_t elements = 1;
   for (std::size_t dim = 0; dim < rank; ++dim) {
     std::int64_t size = kSizes[random() % std::size(kSizes)];
-    if (elements * size > kMostElements) size = 3;
+    if (elements * size > most) size = 3;
     elements *= size;
     c.in.shape.push_back(size);
   }
-  c.axis = static_cast<std::int64_t>(random() % rank);
+  if (large) c.in.shape[random() % rank] *= std::max<std::int64_t>(1, most / elements);
+  c.axis = static_cast<std::int64_t>(axis);
   c.greatest = random() % 2 == 0;
   c.last = random() % 2 == 0;
   c.beside = random() % 2 == 0;
@@ -211,20 +232,41 @@ class ArgReductions : public ::testing::TestWithParam<DType> {
     return expected;
   }
 
-  void check(const ArgCase& c, const GuardedBuffer& input, GuardedBuffer::Guard guard, const std::string& where) {
+  /// `axes` is what the case counts as.
+  void check(const ArgCase& c, std::string_view axes, bool emulate, const GuardedBuffer& input,
+             GuardedBuffer::Guard guard, const std::string& where) {
     Expected expected{solve(c, true, input.data()), {}};
     if (c.beside) expected.extreme = solve(c, false, input.data());
     graph::Graph core = c.graph();
     const Status passes = graph::run_pipeline(core);
     ASSERT_TRUE(passes.ok()) << passes.message() << "\n" << where;
+    std::vector<compiler::Compiled> emulated;
     for (const target::Isa isa : all_levels()) {
-      GuardedBuffer index(bytes_of(c.index), guard), extreme(c.beside ? bytes_of(c.extreme) : 1, guard);
+      const bool native = std::ranges::count(native_levels(), isa) > 0;
+      if (!native && !emulate) continue;
       const std::string at_level = std::string(target::to_string(isa)) + "\n" + where;
-      ASSERT_EQ(run(c, core, isa, input, index, extreme), "") << at_level;
-      ASSERT_EQ(difference(c.index, expected.index.data(), index), "") << "of the index, " << at_level;
-      if (!c.beside) continue;
-      ASSERT_EQ(difference(c.extreme, expected.extreme.data(), extreme), "") << "of the extreme, " << at_level;
+      Result<compiler::Compiled> compiled = compile(core, isa);
+      ASSERT_TRUE(compiled.ok()) << compiled.status().message() << "\n" << at_level;
+      coverage_.count(name_of(c), axes, compiled.value(), isa);
+      const auto same = [&](const compiler::Compiled& e) { return same_program(e.program, compiled.value().program); };
+      if (!native && std::ranges::any_of(emulated, same)) continue;
+      const bool alone = !native || input.size() < (64 << 10);
+      for (const int threads : alone ? std::vector<int>{1} : std::vector<int>{1, 2, 3}) {
+        GuardedBuffer index(bytes_of(c.index), guard), extreme(c.beside ? bytes_of(c.extreme) : 1, guard);
+        ASSERT_EQ(run(c, compiled.value().program, isa, native ? threads : 0, input, index, extreme), "") << at_level;
+        ASSERT_EQ(difference(c.index, expected.index.data(), index), "")
+            << "of the index, " << threads << " threads, " << at_level;
+        if (!c.beside) continue;
+        ASSERT_EQ(difference(c.extreme, expected.extreme.data(), extreme), "")
+            << "of the extreme, " << threads << " threads, " << at_level;
+      }
+      if (!native) emulated.push_back(std::move(compiled).value());
     }
+  }
+
+  static std::string name_of(const ArgCase& c) {
+    return std::string(c.greatest ? "argmax" : "argmin") + (c.last ? " last" : " first") +
+           (c.beside ? " beside the extreme" : "");
   }
 
   static std::string difference(const TensorDesc& desc, const std::byte* expected, const GuardedBuffer& got) {
@@ -237,58 +279,83 @@ class ArgReductions : public ::testing::TestWithParam<DType> {
     return got.canary_intact() ? "" : "bytes beside the output were written";
   }
 
-  std::string run(const ArgCase& c, const graph::Graph& core, target::Isa isa, const GuardedBuffer& input,
-                  GuardedBuffer& index, GuardedBuffer& extreme) {
+  static Result<compiler::Compiled> compile(const graph::Graph& core, target::Isa isa) {
     target::Target target = target::host().ok() ? target::host().value() : target::Target{};
     target.isa = isa;
-    const Result<compiler::Compiled> compiled = compiler::compile(core, target);
-    if (!compiled.ok()) return compiled.status().message();
-    if (compiled.value().regions.size() != 1) return "not one region";
+    Result<compiler::Compiled> compiled = compiler::compile(core, target);
+    if (!compiled.ok()) return compiled;
+    if (compiled.value().regions.size() != 1) return Status(Code::internal_error, "not one region");
     const compiler::RegionReport& region = compiled.value().regions[0];
     if (region.kind != compiler::RegionReport::Kind::kernel || region.kernels.size() != 1)
-      return "not one kernel: " + region.reason;
-    const bool native = std::ranges::count(native_levels(), isa) > 0;
-    ++summary_[std::string(target::to_string(isa)) + (native ? " " : " emulated ") +
-               std::string(schedule::to_string(region.kernels[0].schedule.nest)) + (c.beside ? " of two" : "")];
+      return Status(Code::internal_error, "not one kernel: " + region.reason);
+    return compiled;
+  }
+
+  /// With 0 threads: emulated.
+  std::string run(const ArgCase& c, const runtime::Program& program, target::Isa isa, int threads,
+                  const GuardedBuffer& input, GuardedBuffer& index, GuardedBuffer& extreme) {
     const std::size_t outputs = c.beside ? 2 : 1;
     // Outputs are in the order of production.
     GuardedBuffer* order[] = {&index, &extreme};
     if (c.beside && c.extreme_first) std::swap(order[0], order[1]);
     Status status;
-    if (native) {
+    if (threads > 0) {
       const void* const in = input.data();
       void* const out[] = {order[0]->data(), order[1]->data()};
-      status = runtime::run(compiled.value().program, {&in, 1}, {out, outputs}, nullptr, 1);
+      TestPool* const pool = threads == 2 ? &two_ : threads == 3 ? &three_ : nullptr;
+      status = runtime::run(program, {&in, 1}, {out, outputs}, pool, threads);
     } else {
       const Bytes in{const_cast<std::byte*>(input.data()), input.size()};
       const Bytes out[] = {{order[0]->data(), order[0]->size()}, {order[1]->data(), order[1]->size()}};
-      status = emulated_run(compiled.value().program, isa, {&in, 1}, {out, outputs});
+      status = emulated_run(program, isa, {&in, 1}, {out, outputs});
     }
     return status.ok() ? "" : status.message();
   }
 
   void print(std::uint64_t cases) const {
-    std::string line;
-    for (const auto& [key, count] : summary_) line += " " + key + " " + std::to_string(count) + ",";
-    std::printf("%llu cases of %s:%s seed %llu\n", static_cast<unsigned long long>(cases),
-                std::string(to_string(GetParam())).c_str(), line.c_str(), static_cast<unsigned long long>(test_seed()));
+    const std::string title = std::to_string(cases) + " cases of " + std::string(to_string(GetParam())) + ", seed " +
+                              std::to_string(test_seed());
+    std::fputs(coverage_.table(title, all_levels()).c_str(), stdout);
   }
 
-  std::map<std::string, std::int64_t> summary_;
+  /// Cells that the random cases must have met.
+  std::string missing() const {
+    std::vector<std::string> ops;
+    for (const bool greatest : {true, false})
+      for (const bool last : {true, false})
+        for (const bool beside : {true, false}) {
+          ArgCase c;
+          c.greatest = greatest, c.last = last, c.beside = beside;
+          ops.push_back(name_of(c));
+        }
+    return coverage_.missing(ops, kPlaces, all_levels());
+  }
+
+  TestPool two_{2}, three_{3};
+  Coverage coverage_;
 };
 
 TEST_P(ArgReductions, AgreeWithTheReference) {
+  constexpr auto kClasses = static_cast<std::int64_t>(kAxes.size());
+  const std::int64_t cases = scaled_cases(kCases);
   std::uint64_t index = 0;
-  for (std::int64_t i = 0; i < scaled_cases(100) && !HasFatalFailure(); ++i, ++index) {
+  for (std::int64_t i = 0; i < cases && !HasFatalFailure(); ++i, ++index) {
     if (only_case().value_or(index) != index) continue;
     std::mt19937_64 random(case_seed(test_name(), index));
-    const ArgCase c = draw(GetParam(), random);
-    const auto guard = index % 2 == 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
+    const auto axes = static_cast<std::size_t>(i % kClasses);
+    const bool large = i / kClasses % kLargeEvery == 1;
+    const ArgCase c = draw(GetParam(), axes, large, random);
+    const auto guard = random() % 2 == 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
     GuardedBuffer input(bytes_of(c.in), guard);
     fill_input(c, input.data(), random);
-    check(c, input, guard, c.text() + "\n" + repeat_line(test_name(), index));
+    check(c, kAxes[axes], !large && i / kClasses % kEmulatedEvery == 0, input, guard,
+          c.text() + "\n" + repeat_line(test_name(), index));
   }
   print(index);
+  if (only_case() || cases < kCases || HasFailure()) return;
+  EXPECT_EQ(missing(), "");
+  EXPECT_GT(two_.calls(), 0) << "no case was large enough for threads";
+  EXPECT_GT(three_.calls(), 0);
 }
 
 /// One kind of element stands at `first` of the axis and again at `second`; all others are the worst there is.
@@ -343,7 +410,7 @@ TEST_P(ArgReductions, FindANaNATieOrAnExtremeAtEveryPosition) {
         const auto guard = cases % 8 < 4 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
         GuardedBuffer input(bytes_of(c.in), guard);
         plant(c, planted, input.data());
-        check(c, input, guard,
+        check(c, columns > 0 ? "first" : "only", true, input, guard,
               c.text() + " value " + std::to_string(planted.value) + " at " + std::to_string(first) + " and " +
                   std::to_string(second));
         ++cases;

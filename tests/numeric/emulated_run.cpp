@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "emulator/emulator.hpp"
@@ -127,7 +128,31 @@ Status run_call(const Run& run, const runtime::CallStep& step) {
   return step.call(inputs, outputs);
 }
 
+auto fields(const Location& at) { return std::tuple(at.kind, at.index, at.offset); }
+auto fields(const Grid& grid) { return std::tuple(grid.level, grid.extent, grid.grain, grid.pieces); }
+
+bool same_locations(const std::vector<Location>& a, const std::vector<Location>& b) {
+  return std::ranges::equal(a, b, [](const Location& x, const Location& y) { return fields(x) == fields(y); });
+}
+
+bool same_kernel(const KernelStep& a, const KernelStep& b) {
+  return std::ranges::equal(a.code->bytes(), b.code->bytes()) && a.code->scratch_bytes() == b.code->scratch_bytes() &&
+         same_locations(a.inputs, b.inputs) && same_locations(a.outputs, b.outputs) && a.extents == b.extents &&
+         a.count == b.count && a.strides == b.strides && fields(a.tile) == fields(b.tile) &&
+         fields(a.split) == fields(b.split) && a.split_output_stride == b.split_output_stride;
+}
+
 }  // namespace
+
+/// Calls run outside kernels; they are the reference evaluator's, whatever the level.
+bool same_program(const runtime::Program& a, const runtime::Program& b) {
+  return a.arena_bytes == b.arena_bytes && a.constants == b.constants &&
+         std::ranges::equal(a.steps, b.steps, [](const runtime::Step& x, const runtime::Step& y) {
+           if (x.kernel && y.kernel) return same_kernel(*x.kernel, *y.kernel);
+           return x.call && y.call && same_locations(x.call->inputs, y.call->inputs) &&
+                  same_locations(x.call->outputs, y.call->outputs);
+         });
+}
 
 Status emulated_run(const runtime::Program& program, target::Isa isa, std::span<const Bytes> inputs,
                     std::span<const Bytes> outputs) {

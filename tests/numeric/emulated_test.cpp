@@ -2,13 +2,13 @@
 //
 // Kernels of every instruction-set level in the emulator, on random reductions: right within the bounds, the same bits
 // on every level and as this machine's own run, no byte touched beyond operands and scratch, no instruction above the
-// level.
+// level. A level whose program is that of a lower one, byte for byte, is not run again.
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <map>
 
 #include "compile/compile.hpp"
+#include "coverage.hpp"
 #include "emulated_run.hpp"
 #include "emulator/emulator.hpp"
 #include "graph/pass/pass.hpp"
@@ -19,7 +19,7 @@
 namespace tenfold::numeric {
 namespace {
 
-constexpr std::int64_t kCasesPerTest = 150;
+constexpr std::int64_t kCasesPerTest = 300;
 constexpr int kMostFailures = 3;
 /// Emulation is some hundred times slower than the CPU; the rare large ones are there for blocks and splits.
 constexpr Sizes kSizes{.usual = 3000, .rare = 100'000, .rare_every = 50};
@@ -29,19 +29,18 @@ class Emulated : public ::testing::TestWithParam<Subject> {
   void SetUp() override {
     if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
   }
-  std::string run(const PreparedCase& c, const graph::Graph& core, target::Isa isa, GuardedBuffer::Guard guard,
-                  Elements& elements) {
+  static Result<compiler::Compiled> compile_for(const graph::Graph& core, target::Isa isa) {
     target::Target target = target::host().ok() ? target::host().value() : target::Target{};
     target.isa = isa;
-    const Result<compiler::Compiled> compiled = compiler::compile(core, target);
-    if (!compiled.ok()) return "compile: " + compiled.status().message();
+    return compiler::compile(core, target);
+  }
+
+  std::string run(const PreparedCase& c, const runtime::Program& program, target::Isa isa, GuardedBuffer::Guard guard,
+                  Elements& elements) {
     const auto output = c.make_output(guard);
     const Bytes in{c.input(guard).data(), c.input(guard).size()}, out{output->data(), output->size()};
-    const Status status = emulated_run(compiled.value().program, isa, {&in, 1}, {&out, 1});
+    const Status status = emulated_run(program, isa, {&in, 1}, {&out, 1});
     if (!status.ok()) return status.message();
-    for (const compiler::RegionReport& region : compiled.value().regions)
-      for (const compiler::KernelReport& kernel : region.kernels)
-        ++summary_[std::string(target::to_string(isa)) + " " + std::string(schedule::to_string(kernel.schedule.nest))];
     elements = c.elements(*output);
     return c.judge(*output);
   }
@@ -56,9 +55,16 @@ class Emulated : public ::testing::TestWithParam<Subject> {
     ASSERT_TRUE(passes.ok()) << passes.message() << "\n" << where;
     const auto guard = index % 2 == 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
     Elements first = run_natively(c, guard);
+    std::vector<compiler::Compiled> ran;
     for (const target::Isa isa : all_levels()) {
+      Result<compiler::Compiled> compiled = compile_for(core, isa);
+      ASSERT_TRUE(compiled.ok()) << compiled.status().message() << "\n" << where;
+      coverage_.count(drawn.op, "", compiled.value(), isa);
+      const auto same = [&](const compiler::Compiled& r) { return same_program(r.program, compiled.value().program); };
+      if (std::ranges::any_of(ran, same)) continue;
+      ran.push_back(std::move(compiled).value());
       Elements got;
-      const std::string wrong = run(c, core, isa, guard, got);
+      const std::string wrong = run(c, ran.back().program, isa, guard, got);
       ASSERT_EQ(wrong, "") << "emulated " << target::to_string(isa) << "\n" << where;
       if (first.empty()) first = got;
       ASSERT_EQ(difference(GetParam().dtype, got, first), "")
@@ -80,7 +86,7 @@ class Emulated : public ::testing::TestWithParam<Subject> {
     return c.elements(*output);
   }
 
-  std::map<std::string, std::int64_t> summary_;
+  Coverage coverage_;
 };
 
 TEST_P(Emulated, AgreeWithTheReference) {
@@ -93,11 +99,9 @@ TEST_P(Emulated, AgreeWithTheReference) {
     check(random_case(GetParam().op, GetParam().dtype, kSizes, random), index);
     if (HasFatalFailure()) ++failures;
   }
-  std::string line;
-  for (const auto& [key, count] : summary_) line += " " + key + " " + std::to_string(count) + ",";
-  std::printf("%lld cases of %s %s, kernels emulated:%s seed %llu\n", static_cast<long long>(cases), GetParam().op,
-              std::string(to_string(GetParam().dtype)).c_str(), line.c_str(),
-              static_cast<unsigned long long>(test_seed()));
+  const std::string title = std::to_string(cases) + " cases of " + GetParam().op + " " +
+                            std::string(to_string(GetParam().dtype)) + ", seed " + std::to_string(test_seed());
+  std::fputs(coverage_.table(title, all_levels()).c_str(), stdout);
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, Emulated, ::testing::ValuesIn(subjects()), subject_name);

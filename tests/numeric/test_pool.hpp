@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pool that makes results depend on the order of tasks, if they can.
+// A pool with threads of its own for every call, which take the tasks last to first: no result may depend on it.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,6 @@
 
 namespace tenfold::numeric {
 
-/// Threads of its own for every call, which take the tasks last to first.
 class TestPool final : public ThreadPool {
  public:
   explicit TestPool(int threads) : threads_(threads) {}

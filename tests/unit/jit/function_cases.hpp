@@ -37,7 +37,7 @@ inline std::vector<FunctionCase> all_cases() {
   with(Function::thresholded_relu, 1, {{1}, {-0.5}});
   with(Function::hardsigmoid, 1, {{0.2F, 0.5}, {1.0F / 6, 0.5}, {-1, 0}});
   with(Function::clamp, 1, {{-1, 1}, {0, 6}, {-0.0, 100}, {-3, -0.0}, {-7, 0.0}});
-  with(Function::pow, 1, {{1}, {2}, {3}, {-1}, {0.5}, {-0.5}, {4}, {1.7F}, {0}});
+  with(Function::pow, 1, {{1}, {2}, {3}, {-1}, {0.5}, {-0.5}, {4}, {1.7F}, {0}, {-2}, {9}, {63}});
   cases.push_back({Function::pow, 2, {}});
   cases.push_back({Function::max, 1, {0}});
   cases.push_back({Function::min, 1, {-0.0}});
@@ -45,6 +45,16 @@ inline std::vector<FunctionCase> all_cases() {
 }
 
 inline bool takes_condition(const FunctionCase& c) { return c.function == Function::select; }
+
+/// Whether the constants are values of `dtype`: of integers, lowering refuses others.
+inline bool takes(const FunctionCase& c, DType dtype) {
+  if (!has_function(c.function, dtype)) return false;
+  for (const double value : c.constants)
+    if (c.function == Function::pow && !is_floating(dtype) &&
+        static_cast<double>(graph::to_integer(dtype, value)) != value)
+      return false;
+  return true;
+}
 
 inline LaneProgram program_of(const FunctionCase& c, DType dtype) {
   LaneBuilder builder;
@@ -70,14 +80,14 @@ struct Bound {
 inline constexpr Bound kBounds[] = {
     {Function::acos, 1, 4},      {Function::acosh, 1, 4},         {Function::asin, 1, 4},
     {Function::asinh, 1, 4},     {Function::atan, 1, 4},          {Function::atanh, 1, 4},
-    {Function::celu, 4, 4},      {Function::cos, 1, 0},           {Function::cosh, 1, 4},
+    {Function::celu, 4, 4},      {Function::cos, 1, 2},           {Function::cosh, 1, 4},
     {Function::elu, 4, 4},       {Function::erf, 4, 4},           {Function::exp, 1, 2},
     {Function::gelu_erf, 4, 4},  {Function::gelu_tanh, 4, 4},     {Function::hardsigmoid, 1, 1},
     {Function::hardswish, 3, 3}, {Function::leakyrelu, 0.5, 0.5}, {Function::log, 1, 2},
     {Function::mish, 4, 4},      {Function::pow, 2, 4},           {Function::selu, 4, 4},
-    {Function::sigmoid, 4, 4},   {Function::sin, 1, 0},           {Function::sinh, 1, 4},
+    {Function::sigmoid, 4, 4},   {Function::sin, 1, 2},           {Function::sinh, 1, 4},
     {Function::softplus, 4, 4},  {Function::softsign, 2, 2},      {Function::squared_difference, 2, 2},
-    {Function::tan, 1, 0},       {Function::tanh, 4, 4},
+    {Function::tan, 1, 3},       {Function::tanh, 4, 4},
 };
 
 inline double bound_of(Function function, bool single) {

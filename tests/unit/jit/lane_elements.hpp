@@ -3,6 +3,7 @@
 // Elements in memory and in lanes, and which ones the tests of lane programs try.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -185,9 +186,11 @@ inline std::uint64_t random_bits(DType dtype, std::mt19937_64& random) {
   return one.bits(0);
 }
 
+/// 50,000 times TENFOLD_TEST_CASES.
 inline std::size_t random_count() {
   const char* const text = std::getenv("TENFOLD_TEST_CASES");
-  return text != nullptr ? static_cast<std::size_t>(std::atol(text)) : 50000;
+  const double factor = text == nullptr || *text == '\0' ? 1 : std::strtod(text, nullptr);
+  return std::max<std::size_t>(1, static_cast<std::size_t>(50000 * factor));
 }
 
 }  // namespace tenfold::jit

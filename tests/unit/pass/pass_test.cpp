@@ -31,7 +31,8 @@ TEST(Pipeline, ShowsEachPassToTheObserver) {
                 passes.emplace_back(pass);
                 texts.push_back(print(now));
               }).ok());
-  EXPECT_EQ(passes, (std::vector<std::string>{"verify", "infer", "canonicalize", "fold-axes", "simplify", "fold-constants", "eliminate", "verify"}));
+  EXPECT_EQ(passes, (std::vector<std::string>{"verify", "infer", "canonicalize", "decompose", "fold-axes", "simplify",
+                                              "fold-constants", "eliminate", "verify"}));
   EXPECT_NE(texts[0].find("f32[*]"), std::string::npos);
   EXPECT_NE(texts[1].find("onednn.ReduceMax"), std::string::npos);
   EXPECT_EQ(texts[1].find("f32[*]"), std::string::npos);
@@ -57,6 +58,14 @@ Attribute value_of(const schemas::AttrDesc& attribute) {
   if (attribute.type == schemas::AttrType::s64) return std::int64_t{1};
   if (attribute.type != schemas::AttrType::string) return 0.5;
   return std::string(attribute.allowed.empty() ? "FLOAT" : attribute.allowed[0]);
+}
+
+/// Whether the ops of a category become one core op each, of any input. The others have tests of their own.
+bool is_one_for_one(const schemas::OpDesc& desc) {
+  for (const std::string_view category :
+       {"reduction", "unary", "binary", "variadic", "select", "conversion", "other", "map"})
+    if (desc.category == category) return desc.name != "GenIndex";
+  return false;
 }
 
 /// A smallest legal graph of one version of an ONNX op.
@@ -93,7 +102,7 @@ Graph onnx_graph_of(const schemas::OpDesc& desc, const schemas::OpVersion& versi
 TEST(Canonicalize, KnowsEveryVersionOfEveryOnnxOpOfTheTables) {
   int count = 0;
   for (const schemas::OpDesc& desc : schemas::all_ops()) {
-    if (desc.dialect != Dialect::onnx) continue;
+    if (desc.dialect != Dialect::onnx || !is_one_for_one(desc)) continue;
     for (const schemas::OpVersion& version : desc.versions) {
       SCOPED_TRACE(std::string(desc.name) + "-" + std::to_string(version.since_version));
       Graph graph = onnx_graph_of(desc, version);
@@ -150,7 +159,7 @@ Graph graph_of(const schemas::OpDesc& desc) {
 TEST(Canonicalize, KnowsEveryOnednnOpOfTheTables) {
   int count = 0;
   for (const schemas::OpDesc& desc : schemas::all_ops()) {
-    if (desc.dialect != Dialect::onednn) continue;
+    if (desc.dialect != Dialect::onednn || !is_one_for_one(desc)) continue;
     ++count;
     Graph graph = graph_of(desc);
     const Status status = run_pipeline(graph);
@@ -169,7 +178,7 @@ TEST(Canonicalize, KnowsEveryOnednnOpOfTheTables) {
 
 TEST(Pipeline, CoreGraphsAreFixedPoints) {
   for (const schemas::OpDesc& desc : schemas::all_ops()) {
-    if (desc.dialect != Dialect::onednn) continue;
+    if (desc.dialect != Dialect::onednn || !is_one_for_one(desc)) continue;
     Graph graph = graph_of(desc);
     ASSERT_TRUE(run_pipeline(graph).ok());
     const Graph once = graph;
@@ -207,6 +216,13 @@ const std::vector<std::string> kLines = {
     "%11 = onednn.ReduceMean (%9, %3) {keep_dims = true} : f32[2,3,1]",
     "%12 = core.reshape (%9) {shape = [6, -1]} : f32[*]",
     "onednn.End (%12)",
+    "%13 = input : f32[4]",
+    "%14, %15 = onednn.SoftMax (%0) {axis = -1, mode = \"inf_as_zero\"} : f32[2,3,4], f32[2,3,1]",
+    "%16, %17, %18 = onednn.LayerNorm (%0, %13, %13) {epsilon = 0.5, keep_stats = true} : f32[2,3,4], f32[2,3], "
+    "f32[2,3]",
+    "%19 = onednn.GroupNorm (%4) {groups = 3, use_affine = false, keep_stats = false, data_format = \"NCX\"} : f32[*]",
+    "%20 = onnx.Softmax@11 (%14) {axis = 1} : undef[*]",
+    "%21 = onnx.BatchNormalization (%0, %1, %1, %1, %1) {epsilon = 0.5} : f32[2,3,4]",
 };
 
 std::vector<std::string> words_of(const std::string& line) {

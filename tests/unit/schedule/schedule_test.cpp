@@ -30,7 +30,7 @@ target::Target machine(target::Isa isa, int cores) {
 
 TEST(Schedule, PrintsWhatItParses) {
   for (const char* text : {"avx2 rows level=1 unroll=4 tile=0:256",
-                           "avx512_core columns level=2 rows=4 columns=1024 tile=0:8 split=1:4096"}) {
+                           "avx512_core columns level=2 rows=4 ahead=1 columns=1024 tile=0:8 split=1:4096"}) {
     const Result<Schedule> schedule = parse(text);
     ASSERT_TRUE(schedule.ok()) << schedule.status().message();
     EXPECT_EQ(print(schedule.value()), text);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What oneDNN's elementwise backward ops make of their inputs' shapes: a gradient has the shape of what it is taken by.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/check/check.hpp"
+#include "graph/check/report.hpp"
+#include "graph/check/rules.hpp"
+
+namespace tenfold::graph {
+namespace {
+
+using Shape = std::optional<Dims>;
+
+Shape shape_of(const Value& value) { return value.ranked ? Shape(value.shape) : std::nullopt; }
+
+/// The gradient of a bias: the channels of diff_dst.
+Result<Shape> bias_shape(const Op& op, const Value& gradient) {
+  if (!gradient.ranked) return Shape(Dims{kUnknownDim});
+  const bool second = attribute_or<std::string>(op, "data_format", "NXC") == "NCX";
+  if (gradient.shape.size() >= (second ? 2U : 1U))
+    return Shape(Dims{second ? gradient.shape[1] : gradient.shape.back()});
+  return refuse(Code::invalid_shape, op,
+                "diff_dst " + show_shape(gradient) + " has no channels by data_format '" +
+                    std::string(second ? "NCX" : "NXC") + "'",
+                "shape.E5");
+}
+
+}  // namespace
+
+Result<std::vector<std::optional<Dims>>> infer_backward_shapes(const Graph& graph, const Op& op) {
+  const Value& first = graph.values[op.inputs[0]];
+  if (op.inputs.size() == 1) {
+    Result<Shape> shape = bias_shape(op, first);
+    if (!shape.ok()) return shape.status();
+    return std::vector<Shape>{std::move(shape).value()};
+  }
+  const Value& gradient = graph.values[op.inputs.back()];
+  if (first.ranked && gradient.ranked && !may_agree(first.shape, gradient.shape))
+    return refuse(Code::invalid_shape, op,
+                  "diff_dst is " + show_shape(gradient) + ", but what the op had was " + show_shape(first) +
+                      "; they must be of the same shape",
+                  "shape.E9");
+  if (op.inputs.size() == 2) return std::vector<Shape>{shape_of(first)};
+  Result<Shape> shape = infer_shape(graph, op, Form::prelu);
+  if (!shape.ok()) return shape.status();
+  return std::vector<Shape>{std::move(shape).value(), shape_of(graph.values[op.inputs[1]])};
+}
+
+}  // namespace tenfold::graph

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CumSum and TopK: both walk the lines of a tensor along one axis.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "graph/eval/element.hpp"
+#include "graph/eval/movement.hpp"
+#include "graph/eval/shapes.hpp"
+#include "graph/eval/walk.hpp"
+
+namespace tenfold::graph {
+namespace {
+
+bool is_cum_sum(const Op& op) { return op.kind == "CumSum"; }
+
+struct Plan {
+  std::size_t axis = 0;
+  std::int64_t length = 0;  ///< of the output along it
+};
+
+Result<Plan> plan_scan(const Op& op, Inputs inputs) {
+  const Dims& shape = inputs[0].desc.shape;
+  std::int64_t axis = attribute_or<std::int64_t>(op, "axis", -1);
+  std::int64_t length = attribute_or<std::int64_t>(op, "k", 0);
+  if (inputs.size() > 1) {
+    const Result<std::vector<std::int64_t>> read = read_integers(op, inputs, 1);
+    if (!read.ok()) return read.status();
+    if (read.value().size() != 1) return fail(op, Code::invalid_shape, "its second input must have one element");
+    (is_cum_sum(op) ? axis : length) = read.value()[0];
+  }
+  const Result<std::size_t> dim = read_axis(op, axis, shape.size());
+  if (!dim.ok()) return dim.status();
+  const std::int64_t extent = shape[dim.value()];
+  if (is_cum_sum(op)) length = extent;
+  if (length < 0 || length > extent)
+    return fail(op, Code::invalid_op,
+                "k is " + std::to_string(length) + " for an axis of " + std::to_string(extent) + " (move.V9)");
+  return Plan{dim.value(), length};
+}
+
+void sum_line(const Op& op, const ConstTensor& input, const MutableTensor& output, std::size_t axis, std::int64_t from,
+              std::int64_t to) {
+  const std::int64_t extent = input.desc.shape[axis];
+  const std::int64_t in_step = strides_of(input.desc)[axis];
+  const std::int64_t out_step = strides_of(output.desc)[axis];
+  const bool exclusive = flag(op, "exclusive", false);
+  const bool reverse = flag(op, "reverse", false);
+  const DType dtype = input.desc.dtype;
+  Real sum = 0;
+  Integer whole = 0;
+  const auto store = [&](std::int64_t i) {
+    if (is_integral(dtype))
+      store_integer(dtype, output.data, to + i * out_step, whole);
+    else
+      store_rounded(dtype, output.data, to + i * out_step, sum);
+  };
+  for (std::int64_t n = 0; n < extent; ++n) {
+    const std::int64_t i = reverse ? extent - 1 - n : n;
+    if (exclusive) store(i);
+    if (is_integral(dtype))
+      whole = wrapped(dtype, whole + load_integer(dtype, input.data, from + i * in_step));
+    else
+      sum += load_exact(dtype, input.data, from + i * in_step);
+    if (!exclusive) store(i);
+  }
+}
+
+/// A NaN is greater than every number; the lower index wins among equals.
+bool precedes(Real a, Real b, bool largest) {
+  if (std::isnan(a) || std::isnan(b))
+    return largest ? std::isnan(a) && !std::isnan(b) : !std::isnan(a) && std::isnan(b);
+  return largest ? a > b : a < b;
+}
+
+/// `at`: the offsets of the line's first element in the input, the values and the indices.
+void pick_line(const Op& op, const ConstTensor& input, Outputs outputs, const Plan& plan,
+               const std::vector<std::int64_t>& at) {
+  const DType dtype = input.desc.dtype;
+  const std::int64_t step = strides_of(input.desc)[plan.axis];
+  const bool largest = flag(op, "largest", true);
+  std::vector<std::pair<Real, std::int64_t>> line;
+  for (std::int64_t i = 0; i < input.desc.shape[plan.axis]; ++i)
+    line.emplace_back(load_exact(dtype, input.data, at[0] + i * step), i);
+  std::stable_sort(line.begin(), line.end(),
+                   [&](const auto& a, const auto& b) { return precedes(a.first, b.first, largest); });
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const DType to = outputs[k].desc.dtype;
+    const std::int64_t out_step = strides_of(outputs[k].desc)[plan.axis];
+    for (std::int64_t i = 0; i < plan.length; ++i) {
+      const std::int64_t index = line[static_cast<std::size_t>(i)].second;
+      const std::int64_t target = at[1 + k] + i * out_step;
+      if (k == 0)
+        convert(dtype, input.data, at[0] + index * step, to, outputs[k].data, target);
+      else
+        store_integer(to, outputs[k].data, target, index);
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Dims>> scan_shapes(const Op& op, Inputs inputs) {
+  if (inputs.empty()) return fail(op, Code::invalid_op, "it has no input");
+  const Result<Plan> plan = plan_scan(op, inputs);
+  if (!plan.ok()) return plan.status();
+  Dims shape = inputs[0].desc.shape;
+  shape[plan.value().axis] = plan.value().length;
+  return std::vector<Dims>(is_cum_sum(op) ? 1 : 2, shape);
+}
+
+Status evaluate_scan(const Op& op, Inputs inputs, Outputs outputs) {
+  const Result<Plan> plan = plan_scan(op, inputs);
+  if (!plan.ok()) return plan.status();
+  Dims lines = inputs[0].desc.shape;
+  lines[plan.value().axis] = 1;
+  std::vector<Dims> strides{strides_of(inputs[0].desc)};
+  for (const MutableTensor& output : outputs) strides.push_back(strides_of(output.desc));
+  walk(lines, strides, [&](const auto& at) {
+    if (is_cum_sum(op))
+      sum_line(op, inputs[0], outputs[0], plan.value().axis, at[0], at[1]);
+    else
+      pick_line(op, inputs[0], outputs, plan.value(), at);
+  });
+  return {};
+}
+
+/// They are not compiled: only what their inputs bring along counts. One bound holds for all elements.
+Result<std::vector<Bounds>> bound_scan(const Op& op, Inputs inputs, std::span<const Bounds> input_bounds,
+                                       Outputs outputs) {
+  std::vector<Bounds> bounds(outputs.size());
+  double sum = 0;
+  std::int64_t position = 0;
+  const TensorDesc& desc = inputs[0].desc;
+  walk(desc.shape, std::array<Dims, 1>{strides_of(desc)}, [&](const auto& at) {
+    const double value = load_real(desc.dtype, inputs[0].data, at[0]);
+    sum += stored_bound(input_bounds[0], position++, desc.dtype, value);
+  });
+  if (sum == 0) return bounds;
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const Result<std::int64_t> count = numel(outputs[k].desc.shape);
+    if (!count.ok()) return count.status();
+    const double bound = is_cum_sum(op) ? sum : std::numeric_limits<double>::infinity();
+    bounds[k].assign(static_cast<std::size_t>(count.value()), bound);
+  }
+  return bounds;
+}
+
+}  // namespace tenfold::graph

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What reductions are known to get wrong, by name and with answers worked out by hand, in rows and columns, natively
+// and emulated: a NaN at every position of a block, rows of nothing but -inf, integers that f64 cannot tell apart, sums
+// that wrap.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "compile/compile.hpp"
+#include "emulated_run.hpp"
+#include "emulator/emulator.hpp"
+#include "graph/eval/eval.hpp"
+#include "graph/pass/pass.hpp"
+#include "prepared_case.hpp"
+
+namespace tenfold::numeric {
+namespace {
+
+using Buffer = std::vector<std::byte>;
+
+/// Past four vectors of 64 bytes; in columns past the records of four rows.
+constexpr std::int64_t kLengths[] = {37, 67, 261};
+constexpr std::int64_t kOthers = 5;  ///< rows, or columns
+
+struct Place {
+  bool rows;
+  std::int64_t length;
+  std::int64_t index(std::int64_t output, std::int64_t step) const {
+    return rows ? output * length + step : step * kOthers + output;
+  }
+};
+
+/// The core op over rows or columns of `dtype`; arg-reductions give s64.
+graph::Graph graph_of(const std::string& reduction, DType dtype, const Place& place) {
+  graph::Graph g;
+  const bool is_arg = reduction.starts_with("arg");
+  const auto add_value = [&](DType type, Dims shape) {
+    graph::Value value;
+    value.id = static_cast<std::int64_t>(g.values.size());
+    value.dtype = type;
+    value.ranked = true;
+    value.shape = std::move(shape);
+    g.values.push_back(value);
+    return static_cast<graph::ValueId>(g.values.size() - 1);
+  };
+  const std::int64_t axis = place.rows ? 1 : 0;
+  graph::Op op;
+  op.dialect = graph::Dialect::core;
+  op.kind = is_arg ? "arg_reduce" : "reduce";
+  if (is_arg)
+    op.attributes = {{"mode", reduction}, {"axis", axis}, {"keep_dims", false}, {"select_last", false}};
+  else
+    op.attributes = {{"reduction", reduction}, {"axes", Dims{axis}}, {"keep_dims", false}};
+  op.inputs = {add_value(dtype, place.rows ? Dims{kOthers, place.length} : Dims{place.length, kOthers})};
+  op.outputs = {add_value(is_arg ? DType::s64 : dtype, {kOthers})};
+  g.ops.push_back(op);
+  graph::connect(g);
+  return g;
+}
+
+/// Programs of one op for all levels, those that are the same left out.
+class Levels {
+ public:
+  explicit Levels(const graph::Graph& graph) {
+    graph::Graph core = graph;
+    const Status passes = graph::run_pipeline(core);
+    EXPECT_TRUE(passes.ok()) << passes.message();
+    for (const target::Isa isa : all_levels()) {
+      const bool native = std::ranges::count(native_levels(), isa) > 0;
+      if (!native && !emulator::can_emulate()) continue;
+      target::Target target = target::host().ok() ? target::host().value() : target::Target{};
+      target.isa = isa;
+      Result<compiler::Compiled> compiled = compiler::compile(core, target);
+      EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+      if (!compiled.ok()) continue;
+      const auto same = [&](const One& one) { return same_program(one.program, compiled.value().program); };
+      if (std::ranges::any_of(all_, same)) continue;
+      all_.push_back({isa, native, std::move(compiled.value().program)});
+    }
+    EXPECT_FALSE(all_.empty());
+  }
+
+  void expect(Buffer& input, const Buffer& expected, const std::string& where) const {
+    for (const One& one : all_) {
+      Buffer output(expected.size(), std::byte{0x5a});
+      Status status;
+      if (one.native) {
+        const void* const in = input.data();
+        void* const out = output.data();
+        status = runtime::run(one.program, {&in, 1}, {&out, 1}, nullptr, 1);
+      } else {
+        const Bytes in{input.data(), input.size()}, out{output.data(), output.size()};
+        status = emulated_run(one.program, one.isa, {&in, 1}, {&out, 1});
+      }
+      ASSERT_TRUE(status.ok()) << status.message() << "\n" << where;
+      ASSERT_EQ(output, expected) << target::to_string(one.isa) << ", " << where;
+    }
+  }
+
+ private:
+  struct One {
+    target::Isa isa;
+    bool native;
+    runtime::Program program;
+  };
+  std::vector<One> all_;
+};
+
+/// Calls `act` for rows and columns of each length.
+template <class Act>
+void each_place(const Act& act) {
+  for (const bool rows : {true, false})
+    for (const std::int64_t length : kLengths) act(Place{rows, length});
+}
+
+std::string text_of(const std::string& reduction, DType dtype, const Place& place) {
+  return reduction + " of " + std::to_string(place.length) + " " + std::string(to_string(dtype)) +
+         (place.rows ? " in rows" : " in columns");
+}
+
+template <class T>
+void put(Buffer& buffer, std::int64_t index, T value) {
+  std::memcpy(buffer.data() + static_cast<std::size_t>(index) * sizeof value, &value, sizeof value);
+}
+
+Buffer reals(DType dtype, std::int64_t count, double value) {
+  Buffer buffer(static_cast<std::size_t>(count) * static_cast<std::size_t>(byte_size(dtype)));
+  for (std::int64_t i = 0; i < count; ++i) graph::store_real(dtype, buffer.data(), i, value);
+  return buffer;
+}
+
+constexpr DType kFloats[] = {DType::f32, DType::f64, DType::bf16, DType::f16};
+
+TEST(Edges, ANaNAtEveryPositionWins) {
+  for (const DType dtype : kFloats)
+    for (const char* reduction : {"max", "min", "argmax", "argmin"})
+      each_place([&](const Place& place) {
+        const Levels levels(graph_of(reduction, dtype, place));
+        const bool is_arg = reduction[0] == 'a';
+        for (std::int64_t at = 0; at < place.length && !::testing::Test::HasFatalFailure(); ++at) {
+          // Output 0 keeps no NaN; of the others, each has one further along, of either sign, beside the extremes.
+          Buffer input = reals(dtype, place.length * kOthers, 1.5);
+          Buffer extremes = reals(dtype, kOthers, std::numeric_limits<double>::quiet_NaN());
+          graph::store_real(dtype, extremes.data(), 0, 1.5);
+          Buffer indices(kOthers * sizeof(std::int64_t));
+          for (std::int64_t output = 1; output < kOthers; ++output) {
+            const std::int64_t step = (at + output) % place.length;
+            graph::store_real(dtype, input.data(), place.index(output, (step + 1) % place.length), INFINITY);
+            graph::store_real(dtype, input.data(), place.index(output, (step + 2) % place.length), -INFINITY);
+            graph::store_real(dtype, input.data(), place.index(output, step), output % 2 == 0 ? NAN : -NAN);
+            put(indices, output, step);
+          }
+          levels.expect(input, is_arg ? indices : extremes,
+                        text_of(reduction, dtype, place) + ", NaN at " + std::to_string(at));
+        }
+      });
+}
+
+TEST(Edges, NothingButInfinitiesIsInfinite) {
+  for (const DType dtype : kFloats)
+    each_place([&](const Place& place) {
+      for (const double sign : {-1.0, 1.0})
+        for (const char* reduction : {"max", "min", "sum", "mean", "log_sum_exp", "argmax", "argmin"}) {
+          Buffer input = reals(dtype, place.length * kOthers, sign * INFINITY);
+          const Levels levels(graph_of(reduction, dtype, place));
+          levels.expect(
+              input,
+              reduction[0] == 'a' ? Buffer(kOthers * sizeof(std::int64_t)) : reals(dtype, kOthers, sign * INFINITY),
+              text_of(reduction, dtype, place));
+        }
+    });
+}
+
+/// The extreme stands alone at each position, one beside its neighbours, which are one f64.
+template <class T>
+void expect_neighbours_told_apart(DType dtype, T base) {
+  for (const char* reduction : {"max", "min", "argmax", "argmin"})
+    each_place([&](const Place& place) {
+      const Levels levels(graph_of(reduction, dtype, place));
+      const std::string name = reduction;
+      const bool greatest = name.ends_with("max"), is_arg = name.starts_with("arg");
+      for (std::int64_t at = 0; at < place.length && !::testing::Test::HasFatalFailure(); at += 3) {
+        Buffer input(static_cast<std::size_t>(place.length * kOthers) * sizeof(T));
+        for (std::int64_t i = 0; i < place.length * kOthers; ++i) put(input, i, base);
+        Buffer values(kOthers * sizeof(T)), indices(kOthers * sizeof(std::int64_t));
+        for (std::int64_t output = 0; output < kOthers; ++output) {
+          const std::int64_t step = (at + output) % place.length;
+          const T extreme = greatest ? base + 1 : base - 1;
+          put(input, place.index(output, step), extreme);
+          put(values, output, extreme);
+          put(indices, output, step);
+        }
+        ASSERT_EQ(static_cast<double>(base), static_cast<double>(greatest ? base + 1 : base - 1));
+        levels.expect(input, is_arg ? indices : values, text_of(reduction, dtype, place));
+      }
+    });
+}
+
+TEST(Edges, IntegersBeyondF64AreToldApart) {
+  expect_neighbours_told_apart<std::int64_t>(DType::s64, (std::int64_t{1} << 60) + 256);
+  expect_neighbours_told_apart<std::int64_t>(DType::s64, -(std::int64_t{1} << 60) - 256);
+  expect_neighbours_told_apart<std::uint64_t>(DType::u64, (std::uint64_t{1} << 63) + 4096);
+}
+
+TEST(Edges, SumsOf64BitsAreExact) {
+  each_place([&](const Place& place) {
+    // 2^53 + 1 and ones: a sum through f64 would lose them all.
+    Buffer input(static_cast<std::size_t>(place.length * kOthers) * sizeof(std::int64_t));
+    for (std::int64_t i = 0; i < place.length * kOthers; ++i) put(input, i, std::int64_t{1});
+    Buffer expected(kOthers * sizeof(std::int64_t));
+    for (std::int64_t output = 0; output < kOthers; ++output) {
+      put(input, place.index(output, output * 7), (std::int64_t{1} << 53) + 1);
+      put(expected, output, (std::int64_t{1} << 53) + place.length);
+    }
+    for (const DType dtype : {DType::s64, DType::u64})
+      Levels(graph_of("sum", dtype, place)).expect(input, expected, text_of("sum", dtype, place));
+  });
+}
+
+TEST(Edges, SumsAndProductsWrapAtTheirWidth) {
+  each_place([&](const Place& place) {
+    const auto count = static_cast<std::size_t>(place.length * kOthers);
+    // Of n times 100, and of n times -3.
+    Buffer input(count, std::byte{100});
+    const auto sum = static_cast<std::byte>(place.length * 100 % 256);
+    for (const DType dtype : {DType::s8, DType::u8})
+      Levels(graph_of("sum", dtype, place)).expect(input, Buffer(kOthers, sum), text_of("sum", dtype, place));
+    input.assign(count, std::byte{0xfd});
+    unsigned product = 1;
+    for (std::int64_t i = 0; i < place.length; ++i) product = product * 253 % 256;
+    Levels(graph_of("prod", DType::s8, place))
+        .expect(input, Buffer(kOthers, static_cast<std::byte>(product)), text_of("prod", DType::s8, place));
+    // -128 is its own magnitude, and its square is 0.
+    input.assign(count, std::byte{0x80});
+    const Buffer magnitudes(kOthers, static_cast<std::byte>(place.length % 2 * 128));
+    Levels(graph_of("l1", DType::s8, place)).expect(input, magnitudes, text_of("l1", DType::s8, place));
+    Levels(graph_of("sum_square", DType::s8, place))
+        .expect(input, Buffer(kOthers), text_of("sum_square", DType::s8, place));
+  });
+}
+
+}  // namespace
+}  // namespace tenfold::numeric
