@@ -177,6 +177,8 @@ void PrintTo(const FusedSubject& subject, std::ostream* out) { *out << subject.n
 
 class Fused : public ::testing::TestWithParam<FusedSubject> {
  protected:
+  static bool is_emulated(std::uint64_t index) { return index % kEmulatedEvery == 0 && index % kLargeEvery != 0; }
+
   static Result<Compiled> compile(const graph::Graph& graph, target::Isa isa, bool fuse) {
     target::Target target = target::host().ok() ? target::host().value() : target::Target{};
     target.isa = isa;
@@ -194,7 +196,7 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
     const std::vector<target::Isa> native = native_levels();
     for (const target::Isa isa : all_levels()) {
       const bool is_native = std::ranges::count(native, isa) > 0;
-      if (!is_native && index % kEmulatedEvery != 0) continue;
+      if (!is_native && !is_emulated(index)) continue;
       const std::string where = std::string(target::to_string(isa)) + (is_native ? "" : " emulated") + ", fused: ";
       const Result<Compiled> compiled = compile(c.graph, isa, true);
       if (!compiled.ok()) return where + compiled.status().message();
@@ -269,7 +271,7 @@ TEST_P(Fused, AgreesWithTheReferenceAndWithUnfused) {
   for (std::uint64_t index = 0; index < cases && failures < kMostFailures; ++index) {
     if (only_case().value_or(index) != index) continue;
     std::mt19937_64 random(case_seed(test_name(), index));
-    const FusedSizes& sizes = index % kLargeEvery == 0 ? kLarge : index % kEmulatedEvery == 0 ? kEmulated : kUsual;
+    const FusedSizes& sizes = index % kLargeEvery == 0 ? kLarge : is_emulated(index) ? kEmulated : kUsual;
     const FusedCase c = random_fused_case(GetParam().main, sizes, random);
     const std::string wrong = check(c, index, true);
     if (wrong.empty()) continue;
