@@ -12,7 +12,8 @@
 //
 // Floats go in two passes. The first takes elements as if none were a NaN and sums them up, which any NaN would spoil;
 // where the sum is one (infinities of both signs spoil it as well), the second starts again from what there was before
-// and looks at each.
+// and looks at each. In columns the sum is that of a sweep, which is then taken again on top of what the first pass
+// made: numbers are as they were, and a NaN beats them.
 //
 // Vectors: sets from 0, the sum in 4, the running index in 5, a loaded vector in 6.
 #include <algorithm>

@@ -47,7 +47,10 @@ ValueId abs_gradient(const Maths& m, const Op&, ValueId x, ValueId d) {
   return m.above(x, 0, d, m.below(x, 0, m.of("neg", d), m.number(0)));
 }
 
-ValueId relu_gradient(const Maths& m, const Op&, ValueId x, ValueId d) { return m.above(x, 0, d, m.number(0)); }
+ValueId relu_gradient(const Maths& m, const Op&, ValueId x, ValueId d) {
+  const ValueId zero = m.number(0);
+  return m.above(x, 0, d, zero);
+}
 
 ValueId clamp_gradient(const Maths& m, const Op& op, ValueId x, ValueId d) {
   const ValueId zero = m.number(0);
@@ -123,8 +126,9 @@ ValueId sqrt_gradient(const Maths& m, const Op& op, ValueId x, ValueId d) {
 ValueId tanh_gradient(const Maths& m, const Op& op, ValueId x, ValueId d) {
   if (attribute_or<bool>(op, "use_dst", true)) return m.mul(d, m.mul(m.make.map("sub", 1.0, x), m.add(x, 1.0)));
   const ValueId twice = m.mul(x, 2.0);
-  const ValueId both = m.mul(m.of("sigmoid", twice), m.of("sigmoid", m.of("neg", twice)));
-  return m.mul(d, m.mul(both, 4.0));
+  const ValueId up = m.of("sigmoid", twice);
+  const ValueId down = m.of("sigmoid", m.of("neg", twice));
+  return m.mul(d, m.mul(m.mul(up, down), 4.0));
 }
 
 struct Row {
@@ -155,7 +159,9 @@ std::size_t channel_dim(const Op& op, std::size_t rank) {
 bool decompose_backward(Composer& make, const Op& op) {
   for (const Row& row : kRows) {
     if (row.kind != op.kind) continue;
-    make.give(0, row.gradient({make}, op, make.widen(op.inputs[0]), make.widen(op.inputs[1])));
+    const ValueId x = make.widen(op.inputs[0]);
+    const ValueId d = make.widen(op.inputs[1]);
+    make.give(0, row.gradient({make}, op, x, d));
     return true;
   }
   return false;
@@ -180,7 +186,8 @@ bool decompose_prelu_backward(Composer& make, const Op& op) {
     if (i >= skip && laid[i - skip] == kUnknownDim) return false;
     if (i < skip || laid[i - skip] == 1) axes.push_back(static_cast<std::int64_t>(i));
   }
-  const ValueId part = m.above(x, 0, m.number(0), m.mul(d, x));
+  const ValueId zero = m.number(0);
+  const ValueId part = m.above(x, 0, zero, m.mul(d, x));
   make.give(1, make.reshape(make.reduce("sum", part, axes), shape));
   return true;
 }

@@ -144,6 +144,8 @@ class MapWriter {
     const double written = static_cast<double>(static_cast<float>(value));
     const DType dtype = body_.dtype_of(args_[0]);
     if (is_floating(dtype)) return written;
+    if (body_.dtype_of(args_[0]) != DType::boolean && written != std::trunc(written) && is_power())
+      return Status(Code::unsupported_op, "a power of integers that is no integer");
     if (std::isnan(written)) return 0.0;
     if (byte_size(dtype) == 8) {
       if (std::fabs(written) >= 0x1p63) return Status(Code::unsupported_op, "beyond 64 bits");
@@ -155,6 +157,8 @@ class MapWriter {
     const double greatest = std::ldexp(1.0, is_signed ? bits - 1 : bits) - 1;
     return std::trunc(std::clamp(written, least, greatest));
   }
+
+  bool is_power() const { return graph::attribute_or<std::string>(op_, "function", "") == "pow"; }
 
   int fold(Function function) {
     int value = args_[0];

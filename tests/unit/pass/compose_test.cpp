@@ -58,7 +58,7 @@ TEST(Composer, GivesShapesAndDtypes) {
   %11 = core.map #8 "it" (%10, %6) {function = "mul", source_kind = "Thing"} : f32[2,?]
   %12 = core.select #9 "it" (%9, %2, %11) {source_kind = "Thing"} : f32[2,?]
   %1 = core.cast #3 "it" (%12) {source_kind = "Thing"} : bf16[2,?]
-  output %2, %1
+  output %1, %2
 }
 )");
 }

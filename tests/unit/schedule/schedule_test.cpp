@@ -102,6 +102,7 @@ TEST(Check, RefusesWhatTheEmitterCannotFollow) {
       {rows, "avx2 columns level=1 rows=4 columns=1024"},
       {columns, "avx2 columns level=1 rows=3 columns=1024"},
       {columns, "avx2 columns level=1 rows=4 columns=1000"},
+      {columns, "avx2 columns level=1 rows=2 ahead=1 columns=1024"},
       {columns, "avx2 columns level=1 rows=1 columns=0"},
   };
   for (const auto& [spec, text] : cases) {

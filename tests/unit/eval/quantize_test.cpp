@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Quantization of both dialects as the reference computes it: ties, saturation, NaN, and where scales lie.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/eval/tensors.hpp"
+
+namespace tenfold::graph {
+namespace {
+
+using Numbers = std::vector<double>;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Numbers run(const Op& op, const std::vector<Tensor>& inputs, DType to) {
+  std::vector<ConstTensor> in;
+  for (const Tensor& tensor : inputs) in.push_back(tensor.in());
+  Tensor result(to, inputs[0].desc().shape);
+  const Status status = run_op(op, in, result);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return result.values();
+}
+
+Op onnx(const std::string& kind, std::vector<NamedAttribute> attributes = {}) {
+  return make_op(Dialect::onnx, kind, std::move(attributes));
+}
+
+Tensor f32(Dims shape, const Numbers& numbers) { return {DType::f32, std::move(shape), numbers}; }
+
+TEST(Quantize, AddsTheZeroPointBeforeOrAfterRounding) {
+  // x / scale is 0.5, 1.5, 2.5: to 0, 2, 2 and 1 added; or 1.5, 2.5, 3.5 rounded.
+  const Tensor x = f32({3}, {0.25, 0.75, 1.25});
+  const Op one =
+      make_op(Dialect::onednn, "Quantize", {{"scales", Numbers{0.5}}, {"zps", std::vector<std::int64_t>{1}}});
+  EXPECT_TRUE(same_values(run(one, {x}, DType::s8), {2, 2, 4}));
+  const Tensor scale = f32({}, {0.5});
+  const Tensor zero(DType::s8, {}, {1});
+  EXPECT_TRUE(same_values(run(onnx("QuantizeLinear"), {x, scale, zero}, DType::s8), {1, 3, 3}));
+}
+
+TEST(Quantize, SaturatesAndMakesNanZero) {
+  const Tensor x = f32({6}, {-1e30, 1e30, kInfinity, -kInfinity, std::nan(""), -0.4});
+  const Op op = make_op(Dialect::onednn, "Quantize", {{"scales", Numbers{1}}});
+  EXPECT_TRUE(same_values(run(op, {x}, DType::s8), {-128, 127, 127, -128, 0, 0}));
+  EXPECT_TRUE(same_values(run(op, {x}, DType::u8), {0, 255, 255, 0, 0, 0}));
+  const Tensor scale = f32({}, {1});
+  EXPECT_TRUE(same_values(run(onnx("QuantizeLinear"), {x, scale, Tensor(DType::s16, {}, {0})}, DType::s16),
+                          {-32768, 32767, 32767, -32768, 0, 0}));
+}
+
+TEST(Quantize, ByChannelsBlocksAndGroups) {
+  const Tensor x = f32({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  const Op channels = make_op(Dialect::onednn, "Quantize",
+                              {{"qtype", "per_channel"}, {"axis", std::int64_t{0}}, {"scales", Numbers{1, 0.5}}});
+  EXPECT_TRUE(same_values(run(channels, {x}, DType::u8), {1, 2, 3, 4, 10, 12, 14, 16}));
+  // Blocks of 3: the last has one element.
+  const Tensor scales = f32({2, 2}, {1, 0.5, 0.25, 2});
+  const Op blocks = onnx("QuantizeLinear", {{"axis", std::int64_t{-1}}, {"block_size", std::int64_t{3}}});
+  EXPECT_TRUE(same_values(run(blocks, {x, scales}, DType::u8), {1, 2, 3, 8, 20, 24, 28, 4}));
+
+  const Tensor q(DType::u8, {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  const Tensor zero(DType::s32, {1, 2}, {1, 300});
+  const Tensor group = Tensor(DType::f16, {1, 2}, {0.5, 2});
+  const Op groups = make_op(Dialect::onednn, "DynamicDequantize",
+                            {{"qtype", "per_group"}, {"group_shape", std::vector<std::int64_t>{2, 2}}});
+  EXPECT_TRUE(same_values(run(groups, {q, group, zero}, DType::f16), {0, 0.5, -594, -592, 2, 2.5, -586, -584}));
+}
+
+TEST(Quantize, Dynamically) {
+  const auto expect = [](const Numbers& numbers, const Numbers& y, double scale, double zero) {
+    const Tensor x = f32({static_cast<std::int64_t>(numbers.size())}, numbers);
+    Tensor result(DType::u8, x.desc().shape);
+    Tensor found_scale(DType::f32, {});
+    Tensor found_zero(DType::u8, {});
+    const std::vector<ConstTensor> inputs{x.in()};
+    const std::vector<MutableTensor> outputs{result.out(), found_scale.out(), found_zero.out()};
+    const Status status = evaluate_op(onnx("DynamicQuantizeLinear"), inputs, outputs);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_TRUE(same_values(result.values(), y));
+    EXPECT_EQ(found_scale.at(0), scale);
+    EXPECT_EQ(found_zero.at(0), zero);
+  };
+  // The range is that of the elements and 0.
+  expect({2, 510}, {1, 255}, 2, 0);
+  expect({-510, -2}, {0, 254}, 2, 255);
+  expect({-100, 155, 0.5}, {0, 255, 100}, 1, 100);
+  expect({0, 0}, {0, 0}, 0, 0);
+  expect({}, {}, 0, 0);
+}
+
+TEST(Quantize, RefusesWhatDoesNotFit) {
+  const Tensor x = f32({2, 3}, {});
+  Tensor y(DType::s8, {2, 3});
+  const Op op = make_op(Dialect::onednn, "Quantize", {{"qtype", "per_channel"}, {"scales", Numbers{1, 2}}});
+  EXPECT_EQ(run_op(op, {x.in()}, y).code(), Code::invalid_shape);
+  const Tensor narrow(DType::s4, {2, 3});
+  const Op back = make_op(Dialect::onednn, "Dequantize", {{"scales", Numbers{1}}});
+  Tensor wide(DType::f32, {2, 3});
+  EXPECT_EQ(run_op(back, {narrow.in()}, wide).code(), Code::unsupported_dtype);
+}
+
+}  // namespace
+}  // namespace tenfold::graph
