@@ -34,6 +34,9 @@ double furthest_corner(const FunctionRow& function, const Parameters& parameters
       if (std::isnan(there - value)) return kInfinity;
       furthest = std::max(furthest, std::fabs(there - value));
     }
+    // Rounded to whole numbers, 0.1 and -0.1 are zeros of two signs, and a bound of 0 would ask for one of them.
+    if (there == 0 && value == 0 && std::signbit(there) != std::signbit(value))
+      furthest = std::max(furthest, std::numeric_limits<double>::denorm_min());
     std::size_t k = 0;
     while (k < corner.size() && corner[k] == 1) corner[k++] = -1;
     if (k == corner.size()) return furthest;
@@ -53,6 +56,9 @@ double spread(const FunctionRow& function, const Parameters& parameters, std::sp
               std::span<const double> error) {
   const double sum = std::accumulate(error.begin(), error.end(), 0.0);
   if (sum == 0) return 0;
+  // A NaN with an error may be a number: the root of what is just below 0.
+  for (std::size_t k = 0; k < x.size(); ++k)
+    if (std::isnan(x[k]) && error[k] > 0) return kInfinity;
   switch (function.course) {
     case Course::monotone:
       return may_cross_pole(function, x, error) ? kInfinity : furthest_corner(function, parameters, x, error);
@@ -67,10 +73,12 @@ double fold_bound(const FunctionRow& function, DType arithmetic, std::span<const
   const bool mean = function.name == "mean_of";
   if ((!mean && function.name != "add") || x.size() < (mean ? 2 : 3)) return 0;
   double sum_abs = 0;
-  for (const double value : x) sum_abs += std::fabs(value);
-  if (!std::isfinite(sum_abs)) return 0;
+  for (const double value : x)
+    if (std::isfinite(value)) sum_abs += std::fabs(value);
   const bool wide = arithmetic == DType::f64;
+  // What overflows on the way makes a NaN of an infinity that follows.
   if (sum_abs >= (wide ? 0x1p1023 : 0x1p127)) return kInfinity;
+  if (std::any_of(x.begin(), x.end(), [](double value) { return !std::isfinite(value); })) return 0;
   const auto count = static_cast<double>(x.size());
   const double bound = (count + 1) * (wide ? 0x1p-53 : 0x1p-24) * sum_abs;
   return mean ? bound / count : bound;

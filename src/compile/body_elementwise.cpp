@@ -144,7 +144,7 @@ class MapWriter {
     const double written = static_cast<double>(static_cast<float>(value));
     const DType dtype = body_.dtype_of(args_[0]);
     if (is_floating(dtype)) return written;
-    if (body_.dtype_of(args_[0]) != DType::boolean && written != std::trunc(written) && is_power())
+    if (dtype != DType::boolean && written != std::trunc(written) && is_power())
       return Status(Code::unsupported_op, "a power of integers that is no integer");
     if (std::isnan(written)) return 0.0;
     if (byte_size(dtype) == 8) {

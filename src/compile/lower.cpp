@@ -242,11 +242,31 @@ class Lowering {
   BodyWriter body_;
 };
 
+/// A reshape whose dims share no factors, of tensors without gaps: their elements lie in one order.
+std::optional<Lowered> copied_as_it_lies(const graph::Graph& graph, const Op& op) {
+  if (op.dialect != graph::Dialect::core || op.kind != "reshape") return std::nullopt;
+  const TensorDesc from = graph::desc_of(graph.values[op.inputs[0]]), to = graph::desc_of(graph.values[op.outputs[0]]);
+  const Result<std::int64_t> count = numel(to.shape);
+  if (!count.ok() || !is_usable(from.dtype) || strides_of(from) != row_major_strides(from.shape) ||
+      strides_of(to) != row_major_strides(to.shape))
+    return std::nullopt;
+  Lowered lowered{{}, {op.inputs[0]}, {op.outputs[0]}};
+  lowered.spec.levels = {{count.value(), false}};
+  lowered.spec.inputs = {{from.dtype, {1}}};
+  lowered.spec.outputs = {{to.dtype, {1}}};
+  lowered.spec.body.emplace_back();
+  lowered.spec.stores = {{0, 0}};
+  return lowered;
+}
+
 }  // namespace
 
 Result<Lowered> lower(const graph::Graph& graph, std::span<const graph::OpId> ops,
                       std::span<const graph::ValueId> outputs) {
-  return Lowering(graph, ops, outputs).run();
+  Result<Lowered> lowered = Lowering(graph, ops, outputs).run();
+  if (!lowered.ok() && ops.size() == 1)
+    if (std::optional<Lowered> copy = copied_as_it_lies(graph, graph.ops[ops[0]])) return std::move(*copy);
+  return lowered;
 }
 
 }  // namespace tenfold::compiler

@@ -327,7 +327,8 @@ class Drawer {
     if (kind < 62) return add_variadic();
     if (kind < 70) return add_select();
     if (kind < 78) return add_cast();
-    if (kind < 86) return add_reshape();
+    if (kind < 83) return add_reshape();
+    if (kind < 86) return pick(2) == 0 ? add_transpose() : add_broadcast();
     if (reduces) add_reduce();
   }
 
@@ -454,6 +455,32 @@ class Drawer {
     op.kind = "reshape";
     op.attributes = {{"shape", to}};
     emit(std::move(op), {x}, to, dtype(known_[x].id), known_[x]);
+  }
+
+  void add_transpose() {
+    const auto x = find([this](const Known& known) { return shape(known.id).size() > 1; });
+    if (!x) return;
+    const Dims from = shape(known_[*x].id);
+    Dims order, to;
+    for (std::size_t d = 0; d < from.size(); ++d) order.push_back(static_cast<std::int64_t>(d));
+    std::shuffle(order.begin(), order.end(), random_);
+    for (const std::int64_t d : order) to.push_back(from[static_cast<std::size_t>(d)]);
+    Op op;
+    op.kind = "transpose";
+    op.attributes = {{"permutation", order}};
+    emit(std::move(op), {*x}, to, dtype(known_[*x].id), known_[*x]);
+  }
+
+  void add_broadcast() {
+    const auto x = find([this](const Known& known) {
+      bool fits = true;
+      return broadcast(shape(known.id), base_, fits) == base_ && fits;
+    });
+    if (!x) return;
+    Op op;
+    op.kind = "broadcast";
+    op.attributes = {{"shape", base_}};
+    emit(std::move(op), {*x}, base_, dtype(known_[*x].id), known_[*x]);
   }
 
   Dims drawn_view(const Dims& from) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One random graph of core ops: elementwise maps, casts, selects, reductions and reshapes over one base shape, with
+// One random graph of core ops: elementwise maps, casts, selects, reductions and views over one base shape, with
 // inputs that broadcast; its data; and how a failing one is made smaller.
 #pragma once
 

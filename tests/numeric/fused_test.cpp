@@ -286,7 +286,8 @@ TEST_P(Fused, AgreesWithTheReferenceAndWithUnfused) {
   EXPECT_LE(skipped_ * 5, outputs_) << "too many outputs have no useful bound";
   for (const char* nest : {"flat", "rows", "columns", "staged_rows", "staged_columns"})
     EXPECT_GT(nests_[nest], 0) << nest;
-  for (const char* kind : {"map", "cast", "select", "reduce", "reshape"}) EXPECT_GT(fused_ops_[kind], 0) << kind;
+  for (const char* kind : {"map", "cast", "select", "reduce", "reshape", "transpose", "broadcast"})
+    EXPECT_GT(fused_ops_[kind], 0) << kind;
   if (native_levels().empty() || cases < 4 * kLargeEvery) return;
   EXPECT_GT(two_.calls() + three_.calls(), 0) << "no case was large enough for threads";
 }

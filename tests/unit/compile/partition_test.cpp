@@ -350,6 +350,9 @@ TEST(Partition, AReshapeWithoutCommonFactorsIsWrittenOut) {
   ASSERT_EQ(parts.regions.size(), 3U) << shown(graph, parts);
   EXPECT_EQ(parts.regions[1].ops, std::vector<graph::OpId>{1});
   EXPECT_TRUE(parts.regions[0].status.ok() && parts.regions[2].status.ok()) << shown(graph, parts);
+  EXPECT_EQ(kernel::print(parts.regions[1].lowered.spec),
+            "kernel\nspace kept 24\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\nstore y0 %0\n");
+  EXPECT_EQ(reason(parts, 0, 1), "a reshape whose dims of 4 and 3 share no factors") << shown(graph, parts);
 }
 
 TEST(Partition, AViewThatLeavesTheGraphIsWritten) {

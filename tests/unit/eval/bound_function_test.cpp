@@ -237,5 +237,18 @@ TEST(EvaluateWithBounds, HoldsForChainsOfFunctions) {
   EXPECT_GT(refused, stated * 9 / 10) << "a bound that accepts anything is none";
 }
 
+TEST(FunctionBound, AnErrorMayTurnTheSignOfAZero) {
+  const std::vector<double> x{-0.1}, error{0.2};
+  const double bound = function_bound(*find_function("round"), {}, kPlain, x, error);
+  EXPECT_TRUE(agree(DType::f32, -0.0, 0.0, bound));
+  EXPECT_FALSE(agree(DType::f32, -0.0, 1.0, bound));
+}
+
+TEST(FunctionBound, ANaNWithAnErrorMayBeANumber) {
+  const std::vector<double> x{kNan}, error{1}, none{0};
+  EXPECT_EQ(function_bound(*find_function("abs"), {}, kPlain, x, error), kInf);
+  EXPECT_EQ(function_bound(*find_function("abs"), {}, kPlain, x, none), 0);
+}
+
 }  // namespace
 }  // namespace tenfold::graph
