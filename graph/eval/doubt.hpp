@@ -76,20 +76,31 @@ Doubt<kWide> root(Doubt<kWide> x) {
   const Real down = centre - std::sqrt(std::max<Real>(0, x.value - Real{x.error}));
   return Doubt<kWide>::rounded(centre, x.error == 0 ? 0 : static_cast<double>(down));
 }
-/// The published errors are in units of the last place, each at most two roundings.
+/// The roundings that the published error of a function comes to: units in the last place are at most two each.
+inline double exponential_roundings() {
+  static const double roundings = 2 * find_function("exp")->ulps + 1;
+  return roundings;
+}
+inline double logarithm_roundings() {
+  static const double roundings = 2 * find_function("log")->ulps + 1;
+  return roundings;
+}
+
 template <bool kWide>
 Doubt<kWide> exponential(Doubt<kWide> x) {
   const Real centre = std::exp(x.value);
   if (std::isinf(x.value)) return {centre, 0};
-  const Real up = std::exp(x.value + Real{x.error}) - centre;
-  return Doubt<kWide>::rounded(centre, static_cast<double>(up), 2 * find_function("exp")->ulps + 1);
+  // e^error - 1 <= error (1 + error) up to 1.
+  const bool little = x.error < 0x1p-8;
+  const Real up = little ? centre * Real{x.error * (1 + x.error)} : std::exp(x.value + Real{x.error}) - centre;
+  return Doubt<kWide>::rounded(centre, static_cast<double>(up), exponential_roundings());
 }
 template <bool kWide>
 Doubt<kWide> logarithm(Doubt<kWide> x) {
   const Real centre = std::log(x.value);
   if (x.error > 0 && !(Real{x.error} < x.value)) return {centre, Doubt<kWide>::kInfinity};
   const Real down = x.error == 0 ? 0 : -std::log1p(-Real{x.error} / x.value);
-  return Doubt<kWide>::rounded(centre, static_cast<double>(down), 2 * find_function("log")->ulps + 1);
+  return Doubt<kWide>::rounded(centre, static_cast<double>(down), logarithm_roundings());
 }
 template <bool kWide>
 Doubt<kWide> magnitude(Doubt<kWide> x) {
