@@ -29,10 +29,8 @@ struct TwoRow {
 };
 
 constexpr TwoRow<EmitReal> kReal[] = {
-    {LaneOp::add, true, &G::vaddps, &G::vaddpd},
-    {LaneOp::subtract, false, &G::vsubps, &G::vsubpd},
-    {LaneOp::multiply, true, &G::vmulps, &G::vmulpd},
-    {LaneOp::divide, false, &G::vdivps, &G::vdivpd},
+    {LaneOp::add, true, &G::vaddps, &G::vaddpd},      {LaneOp::subtract, false, &G::vsubps, &G::vsubpd},
+    {LaneOp::multiply, true, &G::vmulps, &G::vmulpd}, {LaneOp::divide, false, &G::vdivps, &G::vdivpd},
     {LaneOp::lesser, false, &G::vminps, &G::vminpd},
 };
 

@@ -155,6 +155,8 @@ class Finder {
   void choose_kept(const kernel::Store& store) {
     const DType dtype = spec_.outputs[static_cast<std::size_t>(store.output)].dtype;
     if (position(store.node).per_row || (dtype != DType::f32 && dtype != DType::f64)) return;
+    // Until the last pass the output is the kept value's.
+    if (position(store.node).pass + 1 != pass_count()) return;
     for (const StageReduction& r : stages_.reductions) {
       const auto of = std::find(reduction_of_.begin(), reduction_of_.end(), &r - stages_.reductions.data());
       const int node = spec_.body[static_cast<std::size_t>(of - reduction_of_.begin())].args[0];

@@ -27,10 +27,28 @@ void forget_produced_shapes(graph::Graph& graph) {
   }
 }
 
-/// The values of `op` whose elements decide its output shape: only core.reduce has one so far.
-graph::ValueId axes_operand(const graph::Op& op) {
-  const bool reduces = op.dialect == graph::Dialect::core && op.kind == "reduce";
-  return reduces && op.inputs.size() > 1 ? op.inputs[1] : graph::kNone;
+/// Which inputs of an op decide its outputs' shapes by their elements: axes of a reduction, and what ONNX's ops that
+/// move elements take as tensors. Inputs [first, last).
+struct Deciding {
+  graph::Dialect dialect;
+  std::string_view kind;
+  std::size_t first;
+  std::size_t last;
+};
+constexpr Deciding kDeciding[] = {
+    {graph::Dialect::core, "reduce", 1, 2},  {graph::Dialect::onnx, "Expand", 1, 2},
+    {graph::Dialect::onnx, "Reshape", 1, 2}, {graph::Dialect::onnx, "Slice", 1, 5},
+    {graph::Dialect::onnx, "Split", 1, 2},   {graph::Dialect::onnx, "Squeeze", 1, 2},
+    {graph::Dialect::onnx, "TopK", 1, 2},    {graph::Dialect::onnx, "Unsqueeze", 1, 2},
+};
+
+std::vector<graph::ValueId> deciding_operands(const graph::Op& op) {
+  std::vector<graph::ValueId> found;
+  for (const Deciding& row : kDeciding)
+    if (row.dialect == op.dialect && row.kind == op.kind)
+      for (std::size_t i = row.first; i < std::min(row.last, op.inputs.size()); ++i)
+        if (op.inputs[i] != graph::kNone) found.push_back(op.inputs[i]);
+  return found;
 }
 
 }  // namespace
@@ -95,9 +113,12 @@ Status require_known_inputs(const graph::Graph& graph) {
 
 Result<std::vector<AxesInput>> find_axes_inputs(const graph::Graph& core, const graph::Graph& bound) {
   std::vector<AxesInput> found;
-  for (const graph::Op& op : core.ops) {
-    const graph::ValueId axes = axes_operand(op);
-    if (axes == graph::kNone || core.values[axes].is_constant) continue;
+  std::vector<std::pair<std::size_t, graph::ValueId>> operands;
+  for (std::size_t i = 0; i < core.ops.size(); ++i)
+    for (const graph::ValueId operand : deciding_operands(core.ops[i]))
+      if (!core.values[operand].is_constant) operands.emplace_back(i, operand);
+  for (const auto& [op_index, axes] : operands) {
+    const graph::Op& op = core.ops[op_index];
     const graph::Value& value = core.values[axes];
     const std::string tensor = "tensor " + std::to_string(value.id);
     if (value.producer != graph::kNone)

@@ -3,7 +3,8 @@
 // The back half of the compiler on one page:
 //
 //   partition ops into regions: which run as one kernel                 partition.cpp
-//   lower     a region as a kernel spec, collapsed                      lower.cpp (space.cpp, body.cpp), lower_arg.cpp
+//   lower     a region as a kernel spec, collapsed                      lower.cpp (space.cpp, body.cpp), lower_arg.cpp,
+//                                                                       lower_copies.cpp
 //   plan      schedules; a split reduction becomes two kernels          plan.cpp, schedule/choose.cpp
 //   emit      machine code, or the cached kernel of the same class      kernel_cache.cpp, jit/
 //   bind      buffers, strides and grids: a step of the program         steps.cpp, buffers.cpp
@@ -58,8 +59,12 @@ Status compile_region(const graph::Graph& graph, const Region& region, Buffers& 
     report.kind = RegionReport::Kind::nothing;
     report.reason = "the output has no element";
   } else if (region.status.ok()) {
-    report.bytes_least = least_bytes(graph, region.lowered.inputs) + least_bytes(graph, region.lowered.outputs);
-    status = add_kernel_steps(region.plan, region.lowered, buffers, compiled.program, report);
+    for (const PlannedPart& part : region.parts) {
+      // The parts of a copy write one output, each its share.
+      report.bytes_least += least_bytes(graph, part.lowered.inputs);
+      if (&part == &region.parts[0]) report.bytes_least += least_bytes(graph, part.lowered.outputs);
+      if (status.ok()) status = add_kernel_steps(part.plan, part.lowered, buffers, compiled.program, report);
+    }
   } else if (is_unsupported(region.status)) {
     report.kind = RegionReport::Kind::reference;
     report.reason = region.status.message();

@@ -22,10 +22,6 @@ using kernel::KernelSpec;
 
 Status unsupported_shape(const std::string& why) { return {Code::unsupported_shape, why}; }
 
-bool is_usable(DType dtype) {
-  return dtype != DType::undef && row(dtype).bits >= 8 && dtype != DType::f8_e5m2 && dtype != DType::f8_e4m3;
-}
-
 /// A constant of one element that a double holds, which a kernel can have in its code.
 std::optional<double> scalar_of(const Value& value) {
   if (!value.is_constant || row(value.dtype).bits < 8) return std::nullopt;
@@ -132,7 +128,7 @@ class Lowering {
                      [this](ValueId a, ValueId b) { return space_.factors(a).size() > space_.factors(b).size(); });
     for (const ValueId value : read) {
       const DType dtype = graph_.values[value].dtype;
-      if (!is_usable(dtype)) return {Code::unsupported_dtype, "no kernels for " + std::string(to_string(dtype))};
+      if (!has_kernels(dtype)) return {Code::unsupported_dtype, "no kernels for " + std::string(to_string(dtype))};
       const std::optional<double> scalar = scalar_of(graph_.values[value]);
       if (scalar && lowered_.inputs.size() > 0) {
         nodes_[value] = body_.constant(dtype, *scalar);
@@ -148,7 +144,7 @@ class Lowering {
     for (const OpId id : ops_) {
       const Op& op = graph_.ops[id];
       const DType to = graph_.values[op.outputs[0]].dtype;
-      if (!is_usable(to)) return {Code::unsupported_dtype, "no kernels for " + std::string(to_string(to))};
+      if (!has_kernels(to)) return {Code::unsupported_dtype, "no kernels for " + std::string(to_string(to))};
       std::vector<int> args;
       for (const ValueId value : op.inputs) args.push_back(node_of(value));
       Result<int> made = args[0];
@@ -247,10 +243,10 @@ std::optional<Lowered> copied_as_it_lies(const graph::Graph& graph, const Op& op
   if (op.dialect != graph::Dialect::core || op.kind != "reshape") return std::nullopt;
   const TensorDesc from = graph::desc_of(graph.values[op.inputs[0]]), to = graph::desc_of(graph.values[op.outputs[0]]);
   const Result<std::int64_t> count = numel(to.shape);
-  if (!count.ok() || !is_usable(from.dtype) || strides_of(from) != row_major_strides(from.shape) ||
+  if (!count.ok() || !has_kernels(from.dtype) || strides_of(from) != row_major_strides(from.shape) ||
       strides_of(to) != row_major_strides(to.shape))
     return std::nullopt;
-  Lowered lowered{{}, {op.inputs[0]}, {op.outputs[0]}};
+  Lowered lowered{{}, {op.inputs[0]}, {op.outputs[0]}, {}, {}};
   lowered.spec.levels = {{count.value(), false}};
   lowered.spec.inputs = {{from.dtype, {1}}};
   lowered.spec.outputs = {{to.dtype, {1}}};
@@ -260,6 +256,10 @@ std::optional<Lowered> copied_as_it_lies(const graph::Graph& graph, const Op& op
 }
 
 }  // namespace
+
+bool has_kernels(DType dtype) noexcept {
+  return dtype != DType::undef && row(dtype).bits >= 8 && dtype != DType::f8_e5m2 && dtype != DType::f8_e4m3;
+}
 
 Result<Lowered> lower(const graph::Graph& graph, std::span<const graph::OpId> ops,
                       std::span<const graph::ValueId> outputs) {

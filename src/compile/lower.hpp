@@ -15,8 +15,12 @@ namespace tenfold::compiler {
 /// A kernel and the values that its operands are.
 struct Lowered {
   kernel::KernelSpec spec;
-  std::vector<graph::ValueId> inputs, outputs;  ///< by operand
+  std::vector<graph::ValueId> inputs, outputs;              ///< by operand
+  std::vector<std::int64_t> input_offsets, output_offsets;  ///< bytes from element 0 of it; empty: none has one
 };
+
+/// Whether kernels have elements of this dtype: all but those of 4 bits and f8.
+bool has_kernels(DType dtype) noexcept;
 
 /// The ops (in topological order) as one kernel that stores `outputs`, collapsed. All reductions among them reduce the
 /// same factors of one iteration space; what only some elements of it have (a bias, a mean) repeats. unsupported_* with

@@ -77,7 +77,7 @@ Result<Lowered> lower_arg_reduce(const graph::Graph& graph, const graph::Op& arg
   const TensorDesc in = graph::desc_of(graph.values[arg.inputs[0]]);
   const std::optional<Extreme> asked = read_extreme(graph, arg);
   if (!asked) return Status(Code::unsupported_op, "no kernel for " + graph::describe(arg));
-  if (in.dtype == DType::undef || row(in.dtype).bits < 8 || in.dtype == DType::f8_e5m2 || in.dtype == DType::f8_e4m3)
+  if (!has_kernels(in.dtype))
     return Status(Code::unsupported_dtype, "no kernels for " + std::string(to_string(in.dtype)));
   if (in.shape[static_cast<std::size_t>(asked->axis)] == 0)
     return Status(Code::unsupported_shape, "an arg-reduction along an axis of no elements");
@@ -97,7 +97,7 @@ Result<Lowered> lower_arg_reduce(const graph::Graph& graph, const graph::Op& arg
   if (extreme != nullptr) add(*extreme, asked->greatest ? Monoid::max : Monoid::min, false);
   Result<kernel::KernelSpec> collapsed = kernel::collapse(std::move(spec));
   if (!collapsed.ok()) return collapsed.status();
-  Lowered lowered{std::move(collapsed).value(), {arg.inputs[0]}, {arg.outputs[0]}};
+  Lowered lowered{std::move(collapsed).value(), {arg.inputs[0]}, {arg.outputs[0]}, {}, {}};
   if (extreme != nullptr) lowered.outputs.push_back(extreme->outputs[0]);
   return lowered;
 }

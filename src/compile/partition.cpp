@@ -7,6 +7,7 @@
 
 #include "compile/cost.hpp"
 #include "compile/lower_arg.hpp"
+#include "compile/lower_copies.hpp"
 #include "compile/space.hpp"
 #include "jit/emit.hpp"
 
@@ -102,36 +103,40 @@ class Partitioner {
     group.ops = ops;
     const Ops all = with_views(ops);
     group.region.ops.assign(all.begin(), all.end());
-    Result<Lowered> lowered = lower_group(ops, group.region.ops);
-    if (!lowered.ok()) {
-      group.region.status = lowered.status();
-      return group;
+    Result<std::vector<Lowered>> lowered = lower_group(ops, group.region.ops);
+    group.region.status = lowered.status();
+    if (!lowered.ok()) return group;
+    for (Lowered& part : lowered.value()) {
+      Result<Plan> plan = make_plan(part.spec, target_);
+      if (group.region.status.ok()) group.region.status = plan.status();
+      if (!group.region.status.ok()) return group;
+      for (const PlannedKernel& kernel : plan.value().kernels)
+        if (group.region.status.ok()) group.region.status = jit::check_body(kernel.spec, kernel.schedule);
+      group.cost += cost_of(part.spec);
+      group.region.parts.push_back({std::move(part), std::move(plan).value()});
     }
-    group.region.lowered = std::move(lowered).value();
-    const kernel::KernelSpec& spec = group.region.lowered.spec;
-    Result<Plan> plan = make_plan(spec, target_);
-    group.region.status = plan.status();
-    if (!plan.ok()) return group;
-    group.region.plan = std::move(plan).value();
-    for (const PlannedKernel& kernel : group.region.plan.kernels)
-      if (group.region.status.ok()) group.region.status = jit::check_body(kernel.spec, kernel.schedule);
-    group.cost = cost_of(spec);
     return group;
   }
 
-  Result<Lowered> lower_group(const Ops& ops, const std::vector<OpId>& all) const {
+  static Result<std::vector<Lowered>> only(Result<Lowered> lowered) {
+    if (!lowered.ok()) return lowered.status();
+    return std::vector<Lowered>{std::move(lowered).value()};
+  }
+
+  Result<std::vector<Lowered>> lower_group(const Ops& ops, const std::vector<OpId>& all) const {
+    if (all.size() == 1 && is_movement(graph_.ops[all[0]])) return lower_copies(graph_, graph_.ops[all[0]]);
     const auto is_arg = [this](OpId id) { return graph_.ops[id].kind == "arg_reduce"; };
     if (std::any_of(all.begin(), all.end(), is_arg)) {
-      if (all.size() == 1) return lower_arg_reduce(graph_, graph_.ops[all[0]]);
+      if (all.size() == 1) return only(lower_arg_reduce(graph_, graph_.ops[all[0]]));
       if (all.size() == 2 && arg_partner(graph_, all[0]) == all[1])
-        return lower_pair(graph_, graph_.ops[all[0]], graph_.ops[all[1]]);
+        return only(lower_pair(graph_, graph_.ops[all[0]], graph_.ops[all[1]]));
       return Status(Code::unsupported_op, "an arg-reduction beside other ops");
     }
     std::vector<ValueId> outputs;
     for (const OpId id : ops)
       for (const ValueId value : graph_.ops[id].outputs)
         if (leaves(value, ops)) outputs.push_back(value);
-    return lower(graph_, all, outputs);
+    return only(lower(graph_, all, outputs));
   }
 
   /// A group of one op. What it cannot read through views is written out before it.
@@ -198,14 +203,16 @@ class Partitioner {
     for (const OpId group : {a, b})
       if (const Region& region = groups_[group].region; !region.status.ok())
         return refuse(graph::describe(graph_.ops[region.ops.back()]) + " is no kernel");
+    for (const OpId group : {a, b})
+      if (is_movement(graph_.ops[*groups_[group].ops.begin()])) return refuse("a slice or concatenation is a copy");
     if (!is_convex(a, b)) return refuse("a value would leave the kernel and come back");
-    if (groups_[a].region.lowered.spec.body.size() + groups_[b].region.lowered.spec.body.size() > kMostNodes)
+    if (spec_of(a).body.size() + spec_of(b).body.size() > kMostNodes)
       return refuse("the kernel would have more than " + std::to_string(kMostNodes) + " values");
     Ops both = groups_[a].ops;
     both.insert(groups_[b].ops.begin(), groups_[b].ops.end());
     Group merged = make(both);
     if (!merged.region.status.ok()) return refuse(merged.region.status.message());
-    if (is_long_row(merged.region.lowered.spec))
+    if (is_long_row(merged.region.parts[0].lowered.spec))
       return refuse("few rows of many elements each: once fused, they could not be cut into tasks");
     if (merged.cost > groups_[a].cost + groups_[b].cost)
       return refuse("to compute small values anew for each element costs more than to read them");
@@ -213,6 +220,8 @@ class Partitioner {
     groups_[a] = std::move(merged);
     groups_[b] = {};
   }
+
+  const kernel::KernelSpec& spec_of(OpId group) const { return groups_[group].region.parts[0].lowered.spec; }
 
   /// Reductions that run alone are split; bodies in stages are not. By the shape alone: cores must not decide bits.
   static bool is_long_row(const kernel::KernelSpec& spec) {

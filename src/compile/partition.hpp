@@ -19,12 +19,17 @@
 
 namespace tenfold::compiler {
 
-/// Ops that run as one kernel (two, where its reduction is split), or one op for the reference evaluator.
-struct Region {
-  std::vector<graph::OpId> ops;  ///< in topological order, views that they look through included
-  Status status;                 ///< why it is no kernel; then lowered and plan are empty
+struct PlannedPart {
   Lowered lowered;
   Plan plan;
+};
+
+/// Ops that run as one kernel (two, where its reduction is split), one op as several copies (lower_copies.hpp), or one
+/// op for the reference evaluator.
+struct Region {
+  std::vector<graph::OpId> ops;    ///< in topological order, views that they look through included
+  Status status;                   ///< why it has no kernel; there are no parts then
+  std::vector<PlannedPart> parts;  ///< one, but for copies
 };
 
 /// Two ops that share a value and not a kernel.

@@ -58,7 +58,14 @@ Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffe
                         RegionReport& report) {
   const double count = static_cast<double>(kernel::reduced_count(plan.kernels.front().spec));
   std::vector<Location> from;
-  for (const graph::ValueId value : lowered.inputs) from.push_back(buffers.location(value));
+  const auto location = [&buffers](graph::ValueId value, const std::vector<std::int64_t>& offsets,
+                                   std::size_t operand) {
+    Location found = buffers.location(value);
+    if (!offsets.empty()) found.offset += offsets[operand];
+    return found;
+  };
+  for (std::size_t k = 0; k < lowered.inputs.size(); ++k)
+    from.push_back(location(lowered.inputs[k], lowered.input_offsets, k));
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const PlannedKernel& kernel = plan.kernels[i];
     Result<std::shared_ptr<const jit::Code>> code = kernel_cache().get(kernel);
@@ -67,7 +74,8 @@ Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffe
     auto step = std::make_unique<runtime::KernelStep>(make_step(kernel, code.value(), count));
     step->inputs = std::move(from);
     if (last) {
-      for (const graph::ValueId value : lowered.outputs) step->outputs.push_back(buffers.location(value));
+      for (std::size_t k = 0; k < lowered.outputs.size(); ++k)
+        step->outputs.push_back(location(lowered.outputs[k], lowered.output_offsets, k));
     } else {
       step->outputs = {buffers.temporary(plan.partial_bytes)};
     }

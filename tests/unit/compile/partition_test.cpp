@@ -73,7 +73,7 @@ std::string shown(const graph::Graph& graph, const Partition& parts) {
   for (const Region& region : parts.regions) {
     text += "region" + std::string(region.status.ok() ? "" : " (" + region.status.message() + ")");
     for (const graph::OpId op : region.ops) text += ", " + graph::describe(graph.ops[op]);
-    text += "\n" + (region.status.ok() ? kernel::print(region.lowered.spec) : "");
+    text += "\n" + (region.status.ok() ? kernel::print(region.parts[0].lowered.spec) : "");
   }
   for (const Unfused& edge : parts.unfused)
     text += graph::describe(graph.ops[edge.from]) + " and " + graph::describe(graph.ops[edge.to]) + ": " + edge.reason +
@@ -87,9 +87,9 @@ void expect_one_pass(const graph::Graph& graph, std::size_t inputs, std::size_t 
   const std::string text = shown(graph, parts);
   ASSERT_EQ(parts.regions.size(), 1U) << text;
   EXPECT_TRUE(parts.regions[0].status.ok()) << text;
-  EXPECT_EQ(parts.regions[0].plan.kernels.size(), 1U) << text;
-  EXPECT_EQ(parts.regions[0].lowered.spec.inputs.size(), inputs) << text;
-  EXPECT_EQ(parts.regions[0].lowered.spec.outputs.size(), outputs) << text;
+  EXPECT_EQ(parts.regions[0].parts[0].plan.kernels.size(), 1U) << text;
+  EXPECT_EQ(parts.regions[0].parts[0].lowered.spec.inputs.size(), inputs) << text;
+  EXPECT_EQ(parts.regions[0].parts[0].lowered.spec.outputs.size(), outputs) << text;
   EXPECT_TRUE(parts.unfused.empty()) << text;
 }
 
@@ -292,8 +292,8 @@ TEST(Partition, RegionsStandInAnOrderInWhichTheyCanRun) {
   std::vector<bool> made(graph.values.size(), false);
   for (const graph::ValueId input : graph.inputs) made[input] = true;
   for (const Region& region : parts.regions) {
-    for (const graph::ValueId value : region.lowered.inputs) EXPECT_TRUE(made[value]) << shown(graph, parts);
-    for (const graph::ValueId value : region.lowered.outputs) made[value] = true;
+    for (const graph::ValueId value : region.parts[0].lowered.inputs) EXPECT_TRUE(made[value]) << shown(graph, parts);
+    for (const graph::ValueId value : region.parts[0].lowered.outputs) made[value] = true;
   }
 }
 
@@ -303,7 +303,7 @@ TEST(Partition, ATransposeIsOtherStrides) {
   const graph::Graph graph = t.graph({t.map("exp", {turned}, "f32[512,64]")}, false);
   const Partition parts = fused(graph);
   ASSERT_EQ(parts.regions.size(), 1U) << shown(graph, parts);
-  EXPECT_EQ(kernel::print(parts.regions[0].lowered.spec),
+  EXPECT_EQ(kernel::print(parts.regions[0].parts[0].lowered.spec),
             "kernel\nspace kept 512, kept 64\nin x0 f32 [1, 512]\nout y0 f32 [64, 1]\n%0 = load x0\n%1 = exp %0\n"
             "store y0 %1\n");
 }
@@ -314,7 +314,7 @@ TEST(Partition, AReductionOfATransposeReadsTheOriginal) {
   const graph::Graph graph = t.graph({t.reduce("sum", turned, "0", "f32[1,4,8]")}, false);
   const Partition parts = fused(graph);
   ASSERT_EQ(parts.regions.size(), 1U) << shown(graph, parts);
-  EXPECT_EQ(kernel::print(parts.regions[0].lowered.spec),
+  EXPECT_EQ(kernel::print(parts.regions[0].parts[0].lowered.spec),
             "kernel\nspace kept 32, reduced 16\nin x0 f32 [16, 1]\nout y0 f32 [1, 0]\n%0 = load x0\n"
             "%1 = reduce sum %0\nstore y0 %1\n");
 }
@@ -350,7 +350,7 @@ TEST(Partition, AReshapeWithoutCommonFactorsIsWrittenOut) {
   ASSERT_EQ(parts.regions.size(), 3U) << shown(graph, parts);
   EXPECT_EQ(parts.regions[1].ops, std::vector<graph::OpId>{1});
   EXPECT_TRUE(parts.regions[0].status.ok() && parts.regions[2].status.ok()) << shown(graph, parts);
-  EXPECT_EQ(kernel::print(parts.regions[1].lowered.spec),
+  EXPECT_EQ(kernel::print(parts.regions[1].parts[0].lowered.spec),
             "kernel\nspace kept 24\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\nstore y0 %0\n");
   EXPECT_EQ(reason(parts, 0, 1), "a reshape whose dims of 4 and 3 share no factors") << shown(graph, parts);
 }
@@ -363,7 +363,7 @@ TEST(Partition, AViewThatLeavesTheGraphIsWritten) {
   const Partition parts = fused(graph);
   ASSERT_EQ(parts.regions.size(), 1U) << shown(graph, parts);
   EXPECT_EQ(parts.regions[0].ops.size(), 2U);
-  EXPECT_EQ(parts.regions[0].lowered.outputs, graph.outputs);
+  EXPECT_EQ(parts.regions[0].parts[0].lowered.outputs, graph.outputs);
 }
 
 TEST(Partition, AViewOfAnInputThatLeavesTheGraphIsACopy) {
@@ -372,7 +372,7 @@ TEST(Partition, AViewOfAnInputThatLeavesTheGraphIsACopy) {
   const graph::Graph graph = t.graph({t.reshape(x, "24")});
   const Partition parts = fused(graph);
   ASSERT_EQ(parts.regions.size(), 1U) << shown(graph, parts);
-  EXPECT_EQ(kernel::print(parts.regions[0].lowered.spec),
+  EXPECT_EQ(kernel::print(parts.regions[0].parts[0].lowered.spec),
             "kernel\nspace kept 24\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\nstore y0 %0\n");
 }
 
