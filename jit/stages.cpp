@@ -175,21 +175,28 @@ class Finder {
     return made.finish().lanes.nodes.size() >= kDear;
   }
 
+  /// Whether no later pass reads an input, and the kept value is read for the one store to its output alone: when that
+  /// is computed, nothing asks for the kept value again.
   bool stands_alone(const KeptValue& kept) const {
-    for (std::size_t i = 0; i < spec_.body.size(); ++i)
-      if (spec_.body[i].kind == Node::Kind::reduce && position(static_cast<int>(i)).pass - 1 > kept.pass &&
-          reads_input(spec_.body[i].args[0], kept))
-        return false;
+    std::vector<bool> reads_input, reads_kept;
+    for (std::size_t i = 0; i < spec_.body.size(); ++i) {
+      const Node& at = spec_.body[i];
+      const bool is_kept = static_cast<int>(i) == kept.node, per_row = positions_[i].per_row;
+      const auto any = [&at](const std::vector<bool>& of) {
+        return std::any_of(at.args.begin(), at.args.end(),
+                           [&of](int arg) { return of[static_cast<std::size_t>(arg)]; });
+      };
+      reads_input.push_back(!is_kept && !per_row && (at.kind == Node::Kind::load || any(reads_input)));
+      reads_kept.push_back(is_kept || (!per_row && any(reads_kept)));
+      const bool later = at.kind == Node::Kind::reduce && positions_[i].pass - 1 > kept.pass;
+      if (later && (any(reads_input) || any(reads_kept))) return false;
+    }
     return std::none_of(spec_.stores.begin(), spec_.stores.end(), [&](const kernel::Store& store) {
-      return !position(store.node).per_row && position(store.node).pass > kept.pass && reads_input(store.node, kept);
+      const auto node = static_cast<std::size_t>(store.node);
+      if (positions_[node].per_row) return false;
+      const bool later = positions_[node].pass > kept.pass;
+      return (later && reads_input[node]) || (later && store.output != kept.output && reads_kept[node]);
     });
-  }
-
-  bool reads_input(int node, const KeptValue& kept) const {
-    if (node == kept.node || position(node).per_row) return false;
-    const Node& at = spec_.body[static_cast<std::size_t>(node)];
-    if (at.kind == Node::Kind::load) return true;
-    return std::any_of(at.args.begin(), at.args.end(), [&](int arg) { return reads_input(arg, kept); });
   }
 
   StageProgram step(int pass, const StagePass& of, bool masked) {

@@ -2,6 +2,7 @@
 #include "compile/partition.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -51,8 +52,12 @@ class Partitioner {
         if (!seen_through_[id]) grow(id);
     Partition made;
     for (const OpId group : in_order()) made.regions.push_back(std::move(groups_[group].region));
-    for (Unfused& edge : unfused_)
-      if (group_of_[edge.from] != group_of_[edge.to]) made.unfused.push_back(std::move(edge));
+    // Of an edge that was tried again, as a group had grown, the last reason holds.
+    std::map<std::pair<OpId, OpId>, std::string> reasons;
+    for (Unfused& edge : unfused_) reasons[{edge.from, edge.to}] = std::move(edge.reason);
+    for (auto& [edge, reason] : reasons)
+      if (group_of_[edge.first] != group_of_[edge.second])
+        made.unfused.push_back({edge.first, edge.second, std::move(reason)});
     return made;
   }
 

@@ -188,7 +188,7 @@ inline void compare_all(const Subject& subject, const std::string& test) {
   }
   // Bounds that say nothing would agree with anything.
   if (testing::Test::HasFatalFailure() || numeric::only_case()) return;
-  EXPECT_GT(static_cast<double>(outcome.bounded), 0.9 * static_cast<double>(outcome.elements));
+  EXPECT_GT(static_cast<double>(outcome.bounded), 0.7 * static_cast<double>(outcome.elements));
 }
 
 }  // namespace tenfold::graph
