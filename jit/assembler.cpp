@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jit/assembler.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace tenfold::jit {
@@ -50,6 +51,12 @@ Xbyak::Address Assembler::iota(int first, int step, int bytes, int at) {
   return constant(all, at);
 }
 
+Xbyak::Address Assembler::bytes(const std::array<std::uint8_t, 32>& value) {
+  Bytes64 all{};
+  std::copy(value.begin(), value.end(), all.begin());
+  return constant(all, 0);
+}
+
 void Assembler::prologue() {
   generator_->endbr64();
   for (const int reg : kCalleeSaved) generator_->push(Xbyak::Reg64(reg));
@@ -70,6 +77,7 @@ Result<std::vector<std::uint8_t>> Assembler::finish() {
   const int error = Xbyak::GetError();
   Xbyak::ClearError();
   if (ran_out_) return Status(Code::internal_error, "emitter: ran out of general registers");
+  if (too_few_vectors_) return Status(Code::internal_error, "emitter: ran out of vector registers");
   if (error != 0) return Status(Code::internal_error, std::string("emitter: ") + Xbyak::ConvertErrorToString(error));
   const std::uint8_t* const start = generator_->getCode();
   return std::vector<std::uint8_t>(start, start + generator_->getSize());

@@ -31,9 +31,15 @@ class Assembler {
   /// byte `at`.
   Xbyak::Address iota(int first, int step, int bytes, int at);
 
+  /// 32 bytes as they are, as a memory operand.
+  Xbyak::Address bytes(const std::array<std::uint8_t, 32>& value);
+
   /// Pushes what the calling convention wants kept; epilogue() pops it and returns.
   void prologue();
   void epilogue();
+
+  /// What is being emitted needs more vector registers than it was given: finish() will fail.
+  void report_too_few_vectors() noexcept { too_few_vectors_ = true; }
 
   /// Appends the constants and hands out the bytes; internal_error when anything on the way failed.
   Result<std::vector<std::uint8_t>> finish();
@@ -55,7 +61,7 @@ class Assembler {
   std::unique_ptr<Xbyak::CodeGenerator> generator_;
   std::vector<std::unique_ptr<Constant>> constants_;
   std::vector<int> free_;  ///< general registers that can be leased
-  bool ran_out_ = false;
+  bool ran_out_ = false, too_few_vectors_ = false;
 };
 
 /// A leased general register; it goes back when the lease ends.

@@ -12,7 +12,7 @@
 #include <bit>
 #include <optional>
 
-#include "jit/nest.hpp"
+#include "jit/narrow_columns.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -146,6 +146,7 @@ class Columns {
   void direct_vector(Part part) {
     Gpr rows(n_.a);
     Label again, flush;
+    n_.s.set_whole_steps(part == Part::full);
     n_.s.init_totals();
     n_.s.init_set(0);
     load_rows(rows);
@@ -159,6 +160,7 @@ class Columns {
     c_.jnz(again);
     c_.L(flush);
     n_.s.flush(0);
+    n_.s.set_whole_steps(false);
     n_.store_vector(part);
   }
 
@@ -229,7 +231,9 @@ class Columns {
     c_.jz(partial);
     c_.align(32);
     c_.L(again);
+    n_.s.set_whole_steps(true);
     body(record, Part::full);
+    n_.s.set_whole_steps(false);
     c_.add(record, n_.s.record_bytes());
     c_.dec(steps);
     c_.jnz(again);
@@ -247,6 +251,12 @@ class Columns {
     Gpr rows(n_.a);
     c_.mov(q_, n_.in);
     n_.s.first_row();
+    if (n_.schedule.width > 0 && !n_.s.chained()) {
+      load_rows(rows);
+      NarrowColumns(n_).take_rows(q_, rows);
+      sweeps(rows, 1);
+      return;
+    }
     if (rows_at_once_ > 1) {
       load_rows(rows);
       c_.shr(rows, std::countr_zero(static_cast<unsigned>(rows_at_once_)));
@@ -256,6 +266,7 @@ class Columns {
         c_.mov(stream_, rows);
         c_.imul(stream_, row_stride_);
       }
+      if (n_.schedule.width > 0) NarrowColumns(n_).take_sweeps(q_, stream_, rows);
       sweeps(rows, rows_at_once_);
       // The first stream has ended where the second began.
       for (int stream = 1; stream < rows_at_once_ && !n_.s.in_order(); ++stream) c_.add(q_, stream_);

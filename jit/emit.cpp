@@ -18,9 +18,14 @@ std::int64_t scratch_bytes(const ReduceState& state, const schedule::Schedule& s
   return frame::kRecords + state.record_planes() * state.plane_bytes();
 }
 
+/// The nests of one plain reduction.
+bool takes_state(schedule::Nest nest) {
+  return nest == schedule::Nest::rows || nest == schedule::Nest::columns || nest == schedule::Nest::packed;
+}
+
 /// Of the strides, code knows only whether the vector level is contiguous, or in an elementwise kernel repeats.
 char stride_kind(std::int64_t stride, schedule::Nest nest) {
-  if (stride == 0 && nest != schedule::Nest::rows && nest != schedule::Nest::columns) return 'b';
+  if (stride == 0 && !takes_state(nest)) return 'b';
   return stride == 1 ? 'c' : 's';
 }
 
@@ -43,7 +48,7 @@ Result<EmittedCode> emit_elementwise(const kernel::KernelSpec& spec, const sched
 }
 
 Result<EmittedCode> emit_stages(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
-  const Result<Stages> stages = find_stages(spec);
+  const Result<Stages> stages = find_stages(spec, schedule.keep > 0);
   if (!stages.ok()) return stages.status();
   Assembler assembler;
   assembler.prologue();
@@ -57,7 +62,7 @@ Result<EmittedCode> emit_stages(const kernel::KernelSpec& spec, const schedule::
 
 Status check_body(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
   if (schedule.nest == schedule::Nest::flat) return body_program(spec).status();
-  if (schedule::is_staged(schedule.nest)) return find_stages(spec).status();
+  if (schedule::is_staged(schedule.nest)) return find_stages(spec, schedule.keep > 0).status();
   return schedule::read_body(spec).status();
 }
 
@@ -102,17 +107,20 @@ Result<EmittedCode> emit(const kernel::KernelSpec& spec, const schedule::Schedul
   const std::unique_ptr<VectorLayer> layer = VectorLayer::make(assembler, schedule.isa);
   const std::unique_ptr<ReduceState> state = ReduceState::make(*layer, spec, body.value(), schedule.nest);
   state->set_records(schedule.columns / state->lanes() + 1);
+  std::int64_t scratch = scratch_bytes(*state, schedule);
   assembler.prologue();
   {
     Nest nest(assembler, *layer, *state, spec, schedule);
-    nest.start();
-    if (schedule.nest == schedule::Nest::rows) {
+    if (schedule.nest == schedule::Nest::packed) {
+      nest.load_operands();
+      scratch = emit_packed(nest, body.value());
+    } else if (nest.start(); schedule.nest == schedule::Nest::rows) {
       emit_rows(nest);
     } else {
       emit_columns(nest);
     }
   }
-  return finish(assembler, scratch_bytes(*state, schedule));
+  return finish(assembler, scratch);
 }
 
 }  // namespace tenfold::jit

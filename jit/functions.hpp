@@ -38,6 +38,8 @@ Lane canonical_nan(Lane x);
 
 /// Primitives of several functions, in f32 or f64 lanes; errors in functions_exp.cpp.
 Lane exp_lane(Lane x);
+/// e^x of x <= 0 (or NaN), which takes fewer operations.
+Lane exp_of_negative(Lane x);
 Lane log_lane(Lane x);
 
 }  // namespace tenfold::jit

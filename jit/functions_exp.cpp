@@ -33,12 +33,13 @@ struct Constants {
   double ln2_high, ln2_low;
   /// e^lowest vanishes even when multiplied by the greatest number; n of `highest` has halves that are exponents.
   double lowest, highest;
+  double exp_lowest;    ///< e^x rounds to 0 below
   double expm1_lowest;  ///< e^x - 1 rounds to -1 below
   std::span<const double> poly;
 };
 constexpr double kLog2E = 0x1.71547652b82fep0;
-constexpr Constants kF32{23, 0x1.8p23, 0x1.62e430p-1, -0x1.05c610p-29, -170, 89, -20, kF32Poly};
-constexpr Constants kF64{52, 0x1.8p52, 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, -1400, 710, -40, kF64Poly};
+constexpr Constants kF32{23, 0x1.8p23, 0x1.62e430p-1, -0x1.05c610p-29, -170, 89, -105, -20, kF32Poly};
+constexpr Constants kF64{52, 0x1.8p52, 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, -1400, 710, -750, -40, kF64Poly};
 
 const Constants& constants(Lane x) { return x.type == LaneType::f32 ? kF32 : kF64; }
 
@@ -104,9 +105,56 @@ SplitExp split_product(Lane factor, Lane factor_low, Lane high, Lane low) {
   return split(reduce(clamp_below(high, constants(high).lowest), &low), &factor, &factor_low);
 }
 
+namespace {
+
+/// x = n ln 2 + r: `shifted` has n + offset in its low bits, `m` is e^r - 1. Above the highest n, r grows.
+struct ExpParts {
+  Lane shifted;
+  Lane m;
+};
+/// q(r), of f32 by halves: fewer steps one after the other than Horner's.
+Lane exp_polynomial(Lane r, Lane square) {
+  if (r.type == LaneType::f64) return polynomial(r, kF64Poly);
+  const Lane high = fma(square, kF32Poly[4], fma(r, kF32Poly[3], kF32Poly[2]));
+  return fma(square, high, fma(r, kF32Poly[1], kF32Poly[0]));
+}
+
+ExpParts exp_parts(Lane x, Lane bounded, int offset) {
+  const Constants& c = constants(x);
+  const double magic = c.magic + offset;
+  const Lane shifted = fma(bounded, kLog2E, magic);
+  const Lane n = shifted - magic;
+  const Lane r = fnma(n, c.ln2_low, fnma(n, c.ln2_high, x));
+  const Lane square = r * r;
+  return {as(integer_of(x.type), shifted), fma(square, exp_polynomial(r, square), r)};
+}
+
+/// In this order NaN gets through.
+Lane not_below(double bound, Lane x) { return combine(LaneOp::greater, x.builder->constant(x.type, bound), x); }
+
+}  // namespace
+
+/// 2^n in two factors, by halves of n: shifted up, n and twice the bias of an exponent are both exponents.
 Lane exp_lane(Lane x) {
-  const SplitExp e = split_exp(clamp_above(x, constants(x).highest));
-  return select(is_nan(x), x, e.part * e.scale);
+  const Constants& c = constants(x);
+  const int bias = x.type == LaneType::f32 ? 127 : 1023;
+  const Lane low = not_below(c.exp_lowest, x);
+  const Lane high = x.builder->constant(x.type, c.highest);
+  const ExpParts parts = exp_parts(low, combine(LaneOp::lesser, low, high), 2 * bias);
+  const std::uint64_t exponent_bits = (std::uint64_t{2} * static_cast<std::uint64_t>(bias) + 1) << c.fraction_bits;
+  const Lane half = shift_left(parts.shifted, c.fraction_bits - 1) & x.builder->bits(parts.shifted.type, exponent_bits);
+  const Lane rest = shift_left(parts.shifted, c.fraction_bits) - half;
+  const Lane scale = as(x.type, half);
+  return fma(scale, parts.m, scale) * as(x.type, rest);
+}
+
+/// 2^(n + 64) is normal.
+Lane exp_of_negative(Lane x) {
+  if (x.type == LaneType::f64) return exp_lane(x);
+  const Lane low = not_below(kF32.exp_lowest, x);
+  const ExpParts parts = exp_parts(low, low, 127 + 64);
+  const Lane scale = as(x.type, shift_left(parts.shifted, kF32.fraction_bits));
+  return fma(scale, parts.m, scale) * 0x1p-64;
 }
 
 Lane expm1_negative(Lane x) {

@@ -33,6 +33,7 @@ enum class LaneOp : std::uint8_t {
   multiply,  ///< the low half, of integers
   divide,    ///< reals
   lesser,    ///< reals: a < b ? a : b, so b when they are equal zeros or one is a NaN
+  greater,   ///< reals: a > b ? a : b, likewise
   fma,       ///< a b + c, rounded once; reals
   fnma,      ///< c - a b, rounded once; reals
   sqrt,      ///< reals

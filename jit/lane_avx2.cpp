@@ -91,6 +91,15 @@ class Avx2Lanes final : public LaneLayer {
     for (int half = 0; half < 2; ++half) code_.vmovdqu(ymm(d, half), code_.ptr[from + 32 * half]);
   }
 
+  void shift_lanes(Vec d, Vec s, LaneType type, int by) override {
+    switch (by * lane_bytes(type)) {
+      case 32: code_.vmovaps(ymm(d, 0), ymm(s, 1)); break;
+      case 16: code_.vextracti128(low(ymm(d, 0)), ymm(s, 0), 1); break;
+      case 8: code_.vpshufd(low(ymm(d, 0)), low(ymm(s, 0)), 0x4e); break;
+      default: code_.vpshufd(low(ymm(d, 0)), low(ymm(s, 0)), 0xb1); break;
+    }
+  }
+
   void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) override {
     if (changes_width(node)) {
       convert(node, d, register_of(args[0], 0, 14), register_of(args[0], 1, 15));

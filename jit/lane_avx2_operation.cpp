@@ -39,7 +39,7 @@ void Avx2Operation::emit(int half, std::span<const LaneSource> args) {
     case LaneOp::shift_right:
     case LaneOp::shift_right_arithmetic: shift(reg(0, 14), static_cast<std::uint8_t>(node_.immediate)); break;
     default:
-      if (real_ && node_.op <= LaneOp::lesser) {
+      if (real_ && node_.op <= LaneOp::greater) {
         arithmetic();
       } else if (real_ && node_.op >= LaneOp::equal && node_.op <= LaneOp::unordered) {
         compare();
@@ -66,7 +66,8 @@ void Avx2Operation::arithmetic() {
       case LaneOp::subtract: wide_ ? c_.vsubpd(d_, a, b) : c_.vsubps(d_, a, b); break;
       case LaneOp::multiply: wide_ ? c_.vmulpd(d_, a, b) : c_.vmulps(d_, a, b); break;
       case LaneOp::divide: wide_ ? c_.vdivpd(d_, a, b) : c_.vdivps(d_, a, b); break;
-      default: wide_ ? c_.vminpd(d_, a, b) : c_.vminps(d_, a, b); break;
+      case LaneOp::lesser: wide_ ? c_.vminpd(d_, a, b) : c_.vminps(d_, a, b); break;
+      default: wide_ ? c_.vmaxpd(d_, a, b) : c_.vmaxps(d_, a, b); break;
     }
   });
 }

@@ -31,7 +31,7 @@ struct TwoRow {
 constexpr TwoRow<EmitReal> kReal[] = {
     {LaneOp::add, true, &G::vaddps, &G::vaddpd},      {LaneOp::subtract, false, &G::vsubps, &G::vsubpd},
     {LaneOp::multiply, true, &G::vmulps, &G::vmulpd}, {LaneOp::divide, false, &G::vdivps, &G::vdivpd},
-    {LaneOp::lesser, false, &G::vminps, &G::vminpd},
+    {LaneOp::lesser, false, &G::vminps, &G::vminpd},  {LaneOp::greater, false, &G::vmaxps, &G::vmaxpd},
 };
 
 constexpr TwoRow<Emit> kInteger[] = {
@@ -134,6 +134,16 @@ class Avx512Lanes final : public LaneLayer {
 
   void spill(const Memory& to, Vec s) override { code_.vmovdqu64(code_.ptr[to], vector(s, 8)); }
   void reload(Vec d, const Memory& from) override { code_.vmovdqu64(vector(d, 8), code_.ptr[from]); }
+
+  void shift_lanes(Vec d, Vec s, LaneType type, int by) override {
+    const int to = vector(d, 4).getIdx(), from = vector(s, 4).getIdx();
+    switch (by * lane_bytes(type)) {
+      case 32: code_.vextracti64x4(Xbyak::Ymm(to), Xbyak::Zmm(from), 1); break;
+      case 16: code_.vextracti32x4(Xmm(to), Xbyak::Ymm(from), 1); break;
+      case 8: code_.vpshufd(Xmm(to), Xmm(from), 0x4e); break;
+      default: code_.vpshufd(Xmm(to), Xmm(from), 0xb1); break;
+    }
+  }
 
   void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) override {
     switch (node.op) {

@@ -115,6 +115,8 @@ class Emission {
     if (free == held_.end()) {
       const auto later = [this](int a, int b) { return next_use(a) < next_use(b); };
       free = std::max_element(held_.begin(), held_.end(), later);
+      // An argument would make way for another.
+      if (next_use(*free) == now_) a_.report_too_few_vectors();
       leave(*free);
     }
     *free = for_value;
@@ -199,6 +201,32 @@ class Emission {
 };
 
 }  // namespace
+
+int vectors_needed(const LaneProgram& program, const std::vector<bool>& resident) {
+  const auto count = program.nodes.size();
+  std::vector<std::size_t> first(count), last(count, 0);  // an input is loaded for its first use
+  for (std::size_t i = 0; i < count; ++i) {
+    first[i] = program.nodes[i].op == LaneOp::input ? count : i;
+    for (int arg = 0; arg < arity(program.nodes[i].op); ++arg) {
+      const auto value = static_cast<std::size_t>(program.nodes[i].args[static_cast<std::size_t>(arg)]);
+      first[value] = std::min(first[value], i);
+      last[value] = i;
+    }
+  }
+  int most = 0;
+  for (std::size_t now = 0; now < count; ++now) {
+    int before = 0, after = 1;  // the result may take the place of an argument
+    for (std::size_t value = 0; value < now; ++value) {
+      const LaneNode& node = program.nodes[value];
+      const bool elsewhere = node.op == LaneOp::constant || (node.op == LaneOp::input && resident[node.immediate]);
+      if (elsewhere || first[value] > now) continue;
+      before += last[value] >= now ? 1 : 0;
+      after += last[value] > now ? 1 : 0;
+    }
+    most = std::max({most, before, after});
+  }
+  return most;
+}
 
 std::int64_t emit_lanes(Assembler& assembler, LaneLayer& layer, const LaneProgram& program, const Memory& spill,
                         const LaneOperands& operands) {

@@ -22,6 +22,9 @@ struct LaneOperands {
   int free = -1;
 };
 
+/// How many vectors a step of `program` needs so that nothing leaves them; not counting inputs that are `resident`.
+int vectors_needed(const LaneProgram& program, const std::vector<bool>& resident);
+
 /// Emits one step of `program`, and tells how many bytes of scratch, from `spill` on, it uses.
 std::int64_t emit_lanes(Assembler& assembler, LaneLayer& layer, const LaneProgram& program, const Memory& spill,
                         const LaneOperands& operands);

@@ -54,6 +54,9 @@ class LaneLayer {
   virtual void spill(const Memory& to, Vec s) = 0;
   virtual void reload(Vec d, const Memory& from) = 0;
 
+  /// Lane i of `d` = lane i + `by` of `s`, where there is one; `by` is a power of two. Other lanes hold anything.
+  virtual void shift_lanes(Vec d, Vec s, LaneType type, int by) = 0;
+
   /// d = op(args). `d` may be any of the arguments. Constants may stand anywhere.
   virtual void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) = 0;
 

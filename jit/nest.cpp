@@ -32,7 +32,7 @@ std::vector<int> Nest::other_levels(bool reduced) const {
 
 Xbyak::Address Nest::slot(int offset) const { return c.qword[c.rbp + offset]; }
 
-void Nest::start() {
+void Nest::load_operands() {
   c.mov(c.rbp, c.qword[c.rdi + offsetof(KernelArgs, scratch)]);
   c.mov(in, c.qword[c.rdi + offsetof(KernelArgs, inputs)]);
   c.mov(out, c.qword[c.rdi + offsetof(KernelArgs, outputs)]);
@@ -41,6 +41,10 @@ void Nest::start() {
     c.mov(second, c.qword[c.rdi + offsetof(KernelArgs, outputs) + 8]);
     c.mov(slot(frame::kOutput2), second);
   }
+}
+
+void Nest::start() {
+  load_operands();
   Gpr tail(a);
   Label whole;
   load_extent(tail, schedule.vector_level);

@@ -36,7 +36,9 @@ struct Nest {
   /// Levels of that kind without the vector level, outermost first.
   std::vector<int> other_levels(bool reduced) const;
 
-  /// Loads pointers, and prepares the masks of the vector level's tail.
+  /// Loads pointers.
+  void load_operands();
+  /// The same, and prepares the masks of the vector level's tail.
   void start();
 
   void load_extent(const Xbyak::Reg64& d, int level);
@@ -67,6 +69,8 @@ struct Nest {
 
 /// The reduced level is contiguous: each output folds vectors, then lanes.
 void emit_rows(Nest& nest);
+/// It is short besides, and rows are one after another. Gives the bytes of scratch that it takes.
+std::int64_t emit_packed(Nest& nest, const schedule::ReduceBody& body);
 /// A kept level is contiguous: lanes are neighbouring outputs.
 void emit_columns(Nest& nest);
 

@@ -186,6 +186,14 @@ void OperandWalk::store(LaneLayer& layer, std::size_t k, Vec s, const At& at) {
   }
 }
 
+void OperandWalk::prefetch(std::size_t k, const At& at, const Reg64& distance) {
+  std::optional<Gpr> spare;
+  const Reg64 pointer = pointer_of(k, at.depth, spare);
+  Gpr place(a_);
+  c_.lea(place, c_.ptr[distance + at.index * byte_size(operand(k).dtype)]);
+  c_.prefetcht1(c_.ptr[pointer + place.reg()]);
+}
+
 void OperandWalk::broadcast(LaneLayer& layer, std::size_t k, Vec d, std::size_t depth) {
   std::optional<Gpr> spare;
   layer.broadcast(d, operand(k).dtype, pointer_of(k, depth, spare));

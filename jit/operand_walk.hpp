@@ -33,6 +33,8 @@ class OperandWalk {
   std::int64_t vector_stride(std::size_t k) const { return operand(k).strides[vector_level_]; }
 
   void load_extent(const Xbyak::Reg64& d, int level);
+  /// In bytes.
+  void load_stride(const Xbyak::Reg64& d, std::size_t k, int level);
   void load_vector_extent(const Xbyak::Reg64& d) { load_extent(d, static_cast<int>(vector_level_)); }
 
   /// Runs `body` for every index of `levels`, outermost first. `depth`: that of the row outside; the body gets its own.
@@ -70,6 +72,8 @@ class OperandWalk {
   };
   void load(LaneLayer& layer, std::size_t k, Vec d, const At& at);
   void store(LaneLayer& layer, std::size_t k, Vec s, const At& at);
+  /// Asks for the line that is `distance` bytes on.
+  void prefetch(std::size_t k, const At& at, const Xbyak::Reg64& distance);
   /// One element, in all lanes, of an operand that does not move along the vector level.
   void broadcast(LaneLayer& layer, std::size_t k, Vec d, std::size_t depth);
   /// Copies one element from the staging area to where row `depth` stands.
@@ -78,7 +82,6 @@ class OperandWalk {
  private:
   Xbyak::Address slot(int offset) const;
   Xbyak::Address pointer_slot(std::size_t depth, std::size_t k) const;
-  void load_stride(const Xbyak::Reg64& d, std::size_t k, int level);
   void enter(int level, std::size_t depth, const Xbyak::Label& done);
   void advance(int level, std::size_t depth, int rows);
   /// Copies between the operand and the staging area.

@@ -102,10 +102,12 @@ class Rows {
     c_.mov(taken, groups);
     if (unroll_ > 1) c_.shl(taken, std::countr_zero(static_cast<unsigned>(unroll_)));
     c_.sub(steps_, taken);
+    n_.s.set_whole_steps(true);
     init_sets();
     repeat(groups);
     merge_sets();
     n_.s.flush(0);
+    n_.s.set_whole_steps(false);
     c_.jmp(block);
     c_.L(done);
   }

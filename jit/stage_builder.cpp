@@ -59,14 +59,9 @@ StageProgram StageBuilder::finish() {
 Lane StageBuilder::make(int index) {
   const Node& at = node(index);
   if (at.kind == Node::Kind::constant) return builder_.constant(lane_type(at.dtype), at.value);
-  if (index == kept_.node)
-    return input(
-        {StagePlace::Kind::operand, static_cast<int>(spec_.inputs.size()) + kept_.output, lane_type(dtype(index))});
+  if (index == kept_.node) return input(place_of(kept_));
   const bool per_row = positions_[static_cast<std::size_t>(index)].per_row;
-  if (elements_ && per_row) {
-    const int slot = saved_.emplace(index, static_cast<int>(saved_.size())).first->second;
-    return input({StagePlace::Kind::saved, slot, lane_type(dtype(index))});
-  }
+  if (elements_ && per_row) return slot({index});
   switch (at.kind) {
     case Node::Kind::load: return input({StagePlace::Kind::operand, at.index, lane_type(dtype(index))});
     case Node::Kind::count: return input({StagePlace::Kind::count, 0, LaneType::f64});
@@ -76,6 +71,54 @@ Lane StageBuilder::make(int index) {
     case Node::Kind::reduce: return reduced(index);
     default: return applied(index);
   }
+}
+
+StagePlace StageBuilder::place_of(const KeptValue& kept) const {
+  const LaneType type = lane_type(dtype(kept.node));
+  if (kept.output == KeptValue::kInScratch) return {StagePlace::Kind::kept, 0, type};
+  return {StagePlace::Kind::operand, static_cast<int>(spec_.inputs.size()) + kept.output, type};
+}
+
+Lane StageBuilder::slot(const SavedValue& what) {
+  const int slot = saved_.emplace(what, static_cast<int>(saved_.size())).first->second;
+  return input({StagePlace::Kind::saved, slot, lane_type(dtype(what.node))});
+}
+
+Lane StageBuilder::saved_value(const SavedValue& what) {
+  if (what.part == SavedValue::Part::whole) return value(what.node);
+  const auto made = divisors_.find(what.node);
+  const Divisor divisor =
+      made != divisors_.end() ? made->second : make_divisor(value(what.node), is_moderate(what.node));
+  divisors_.emplace(what.node, divisor);
+  return what.part == SavedValue::Part::scale  ? divisor.scale
+         : what.part == SavedValue::Part::high ? divisor.high
+                                               : divisor.low;
+}
+
+/// Elements divided by what follows from a reduction of the row.
+bool StageBuilder::is_by_row(const Node& at) const {
+  if (at.function != Function::div || lane_type(dtype(at.args[0])) != LaneType::f32) return false;
+  const Position &dividend = positions_[static_cast<std::size_t>(at.args[0])],
+                 &divisor = positions_[static_cast<std::size_t>(at.args[1])];
+  return !dividend.per_row && divisor.per_row && divisor.pass > 0;
+}
+
+Lane StageBuilder::divided_by_row(const Node& at) {
+  const int divisor = at.args[1];
+  Lane x = value(at.args[0]);
+  if (!is_moderate(divisor)) x = x * slot({divisor, SavedValue::Part::scale});
+  return divide_by(x, slot({divisor, SavedValue::Part::high}), slot({divisor, SavedValue::Part::low}));
+}
+
+/// Roots, and sums of exponentials of which the greatest is 1.
+bool StageBuilder::is_moderate(int index) const {
+  const Node& at = node(index);
+  if (at.kind == Node::Kind::cast) return dtype(at.args[0]) != DType::f64 && is_moderate(at.args[0]);
+  if (at.kind == Node::Kind::apply) return at.function == Function::sqrt;
+  if (at.kind != Node::Kind::reduce || at.monoid != kernel::Monoid::sum) return false;
+  const Node* of = &node(at.args[0]);
+  if (of->kind == Node::Kind::cast) of = &node(of->args[0]);
+  return of->kind == Node::Kind::apply && of->function == Function::exp && is_never_positive(of->args[0]);
 }
 
 Lane StageBuilder::missing(const std::string& what, DType of) {
@@ -110,10 +153,22 @@ Lane StageBuilder::reduced(int index) {
   return r.negated ? negate(total) : normalized(r.dtype, total);
 }
 
+/// What is left of elements when the greatest is taken from each.
+bool StageBuilder::is_never_positive(int index) const {
+  const Node& at = node(index);
+  if (at.kind == Node::Kind::cast) return is_floating(at.dtype) && is_never_positive(at.args[0]);
+  if (at.kind != Node::Kind::apply || at.function != Function::sub) return false;
+  const Node& greatest = node(at.args[1]);
+  return greatest.kind == Node::Kind::reduce && greatest.monoid == kernel::Monoid::max &&
+         greatest.args[0] == at.args[0] && is_floating(dtype(at.args[0]));
+}
+
 Lane StageBuilder::applied(int index) {
   const Node& at = node(index);
   if (!elements_)
     if (const std::optional<Lane> lane = wide(index)) return convert(LaneOp::narrow, *lane);
+  if (elements_ && is_by_row(at)) return divided_by_row(at);
+  if (at.function == Function::exp && is_never_positive(at.args[0])) return exp_of_negative(value(at.args[0]));
   const DType of = dtype(at.function == Function::select ? at.args.back() : at.args.front());
   if (!has_function(at.function, of)) return missing(std::string(kernel::row(at.function).name), of);
   std::vector<Lane> args;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "jit/divisor.hpp"
 #include "jit/functions.hpp"
 #include "jit/stages.hpp"
 
@@ -23,21 +24,32 @@ struct Position {
 /// By node. `pass` of a value of rows: the one that it is known before.
 std::vector<Position> positions_of(const kernel::KernelSpec& spec);
 
+/// What programs of rows save for those of elements: a node's value, or what stands for it as a divisor (divisor.hpp).
+struct SavedValue {
+  enum class Part : std::uint8_t { whole, scale, high, low };
+  int node = 0;
+  Part part = Part::whole;
+  auto operator<=>(const SavedValue&) const = default;
+};
+using SavedSlots = std::map<SavedValue, int>;
+
 class StageBuilder {
  public:
   /// `reduction_of`: by node, -1 for nodes that are no reduction. `saved` grows by what programs of elements read.
   StageBuilder(const kernel::KernelSpec& spec, const std::vector<Position>& positions,
-               const std::vector<StageReduction>& reductions, const std::vector<int>& reduction_of,
-               std::map<int, int>& saved)
+               const std::vector<StageReduction>& reductions, const std::vector<int>& reduction_of, SavedSlots& saved)
       : spec_(spec), positions_(positions), reductions_(reductions), reduction_of_(reduction_of), saved_(saved) {}
 
   /// In an element program, values of rows are read from their slots; in a program of rows, from totals.
   void set_elements(bool elements) { elements_ = elements; }
-  /// The value of node `kept.node` is read from the output that keeps it.
+  /// The value of node `kept.node` is read from where it is kept.
   void read_kept(const KeptValue& kept) { kept_ = kept; }
+  StagePlace place_of(const KeptValue& kept) const;
 
   Lane input(StagePlace place);
   Lane value(int node);
+  /// In a program of rows: what is to be saved.
+  Lane saved_value(const SavedValue& what);
   void result(Lane lane, StagePlace place);
   void store(const kernel::Store& store);
   LaneBuilder& builder() { return builder_; }
@@ -55,17 +67,23 @@ class StageBuilder {
   bool is_by_count(const kernel::Node& at) const;
   Lane reduced(int index);
   Lane applied(int index);
+  Lane slot(const SavedValue& what);
+  bool is_by_row(const kernel::Node& at) const;
+  Lane divided_by_row(const kernel::Node& at);
+  bool is_moderate(int index) const;
+  bool is_never_positive(int index) const;
 
   const kernel::KernelSpec& spec_;
   const std::vector<Position>& positions_;
   const std::vector<StageReduction>& reductions_;
   const std::vector<int>& reduction_of_;
-  std::map<int, int>& saved_;  ///< node to slot
+  SavedSlots& saved_;
   bool elements_ = true;
   KeptValue kept_;
   LaneBuilder builder_;
   StageProgram made_;
   std::map<int, Lane> values_;
+  std::map<int, Divisor> divisors_;  ///< by node
   Status status_;
 };
 

@@ -105,19 +105,16 @@ LaneLayer& StagedKernel::layer_for(const StageProgram& program) {
 
 void StagedKernel::run(const StageProgram& program, LaneLayer& layer, const Access& load, const Access& store) {
   run(
-      program, layer, load, store, [](int) { return -1; }, layer.vectors());
+      program, layer, load, store, [](const StagePlace&) { return -1; }, layer.vectors());
 }
 
 void StagedKernel::run(const StageProgram& program, LaneLayer& layer, const Access& load, const Access& store,
-                       const std::function<Vec(int reduction)>& home, int free) {
+                       const Home& home, int free) {
   LaneOperands operands;
   operands.load = [&](int input, Vec d) { load(program.inputs[static_cast<std::size_t>(input)], d); };
   operands.store = [&](int result, Vec s) { store(program.results[static_cast<std::size_t>(result)], s); };
-  const auto home_of = [&](const StagePlace& place) {
-    return place.kind == StagePlace::Kind::set ? home(place.index) : -1;
-  };
-  for (const StagePlace& place : program.inputs) operands.resident_inputs.push_back(home_of(place));
-  for (const StagePlace& place : program.results) operands.resident_results.push_back(home_of(place));
+  for (const StagePlace& place : program.inputs) operands.resident_inputs.push_back(home(place));
+  for (const StagePlace& place : program.results) operands.resident_results.push_back(home(place));
   operands.free = free;
   spilled_ = std::max(spilled_, emit_lanes(a_, layer, program.lanes, c_.rbp + spill_, operands));
 }

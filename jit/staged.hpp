@@ -16,6 +16,8 @@ namespace tenfold::jit {
 
 /// Bytes between places of scratch arrays: 16 lanes of 64 bits.
 inline constexpr int kPlaceBytes = 128;
+/// Bytes of an element of the kept value.
+inline constexpr int kKeptBytes = 4;
 
 class StagedKernel {
  protected:
@@ -31,9 +33,10 @@ class StagedKernel {
 
   using Access = std::function<void(const StagePlace& place, Vec v)>;
   void run(const StageProgram& program, LaneLayer& layer, const Access& load, const Access& store);
-  /// The same, with the sets in vectors: `home` tells of a reduction which; programs have the vectors below `free`.
-  void run(const StageProgram& program, LaneLayer& layer, const Access& load, const Access& store,
-           const std::function<Vec(int reduction)>& home, int free);
+  /// The same, with some places in vectors: `home` tells which (-1: in memory). Programs have the vectors below `free`.
+  using Home = std::function<Vec(const StagePlace& place)>;
+  void run(const StageProgram& program, LaneLayer& layer, const Access& load, const Access& store, const Home& home,
+           int free);
 
   /// Lanes of `type` side by side, from `lane` on.
   static DType dtype_of(LaneType type);

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "jit/frame.hpp"
+#include "jit/pass_vectors.hpp"
 #include "jit/staged.hpp"
 #include "schedule/body.hpp"
 
@@ -22,6 +23,7 @@ class StagedColumns final : StagedKernel {
   StagedColumns(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
                 const schedule::Schedule& schedule)
       : StagedKernel(assembler, stages, spec, schedule) {
+    for (const StagePass& pass : stages.passes) vectors_.emplace_back(stages, pass, layer_->vectors(), 1, 0);
     for (const LaneType type : stages.saved) saved_.push_back(place(type));
     for (const StageReduction& r : stages.reductions) {
       sets_.push_back(place(r.set_type));
@@ -139,11 +141,14 @@ class StagedColumns final : StagedKernel {
     c_.L(done);
   }
 
-  /// How many rows a sweep takes: several, where to load and store the sets would cost as much as the step itself.
+  /// How many rows a sweep takes: several, where to load and store the sets, and to load what the rows have saved,
+  /// would cost as much as the step itself.
   int rows_at_once(const StagePass& pass) const {
-    constexpr std::size_t kShortStep = 24;
-    const bool fits = 2 * pass.reductions.size() <= static_cast<std::size_t>(layer_->vectors());
-    return !pass.reductions.empty() && fits && pass.step.lanes.nodes.size() <= kShortStep ? 4 : 1;
+    constexpr std::size_t kShortStep = 48;
+    const PassVectors& vectors = vectors_of(pass);
+    const bool keeps =
+        pass.reductions.empty() ? !vectors.saved_slots().empty() : vectors.set(pass.reductions[0], 0) >= 0;
+    return keeps && pass.step.lanes.nodes.size() <= kShortStep ? 4 : 1;
   }
 
   /// Sweeps rows that belong to one chain, and flushes when it is full.
@@ -158,29 +163,56 @@ class StagedColumns final : StagedKernel {
     c_.L(not_yet);
   }
 
-  /// The vector in which a set stays while a sweep is at its record.
-  Vec home(const StagePass& pass, int r) const {
-    const auto place = std::find(pass.reductions.begin(), pass.reductions.end(), r) - pass.reductions.begin();
-    return layer_->vectors() - 1 - static_cast<int>(place);
+  /// Inputs of which the sweeps of the first pass prefetch the rows of the next one, and how many bytes on those are.
+  struct Ahead {
+    std::size_t input;
+    std::unique_ptr<Gpr> distance;
+  };
+  std::vector<Ahead> look_ahead(const StagePass& pass, int rows) {
+    // Registers: what the operands' pointers leave.
+    constexpr std::size_t kPointers = 6, kMost = 2;
+    const std::size_t operands = spec_.inputs.size() + spec_.outputs.size();
+    const std::size_t most = std::min(kMost, kPointers - std::min(kPointers, operands));
+    std::vector<Ahead> found;
+    const std::vector<int> reduced = levels(true);
+    if (!schedule_.ahead || reduced.empty() || &pass != &stages_.passes.front()) return found;
+    for (std::size_t k = 0; k < walk_.inputs() && found.size() < most; ++k) {
+      if (walk_.vector_stride(k) != 1 || walk_.operand(k).strides[static_cast<std::size_t>(reduced.back())] == 0)
+        continue;
+      found.push_back({k, std::make_unique<Gpr>(a_)});
+      walk_.load_stride(*found.back().distance, k, reduced.back());
+      if (rows > 1) c_.imul(*found.back().distance, *found.back().distance, rows);
+    }
+    return found;
   }
 
   /// One row of the tile, or several. Columns past the tail compute what nobody reads.
   void sweep(const StagePass& pass, std::size_t depth, int rows) {
     const OperandWalk::KeptPointers pointers(walk_, depth);
+    const std::vector<Ahead> ahead = look_ahead(pass, rows);
     each_vector([&](const Reg64& index, const Reg64& record, Part part) {
+      for (const Ahead& of : ahead)
+        for (int row = 0; row < rows; ++row)
+          walk_.prefetch(of.input, {row == 0 ? depth : walk_.beside(row), index, part, tail_count()}, *of.distance);
       if (rows == 1) {
         step(pass, {depth, index, part, tail_count()}, record, false);
         return;
       }
-      for (const int r : pass.reductions) load_lanes(*layer_, home(pass, r), reduction(r).set_type, record + set_of(r));
+      const PassVectors& vectors = vectors_of(pass);
+      for (const int r : pass.reductions)
+        load_lanes(*layer_, vectors.set(r, 0), reduction(r).set_type, record + set_of(r));
+      for (const int slot : vectors.saved_slots())
+        load_lanes(*layer_, vectors.saved(slot), stages_.saved[static_cast<std::size_t>(slot)],
+                   record + saved_of(slot));
       for (int row = 0; row < rows; ++row)
         step(pass, {row == 0 ? depth : walk_.beside(row), index, part, tail_count()}, record, true);
       for (const int r : pass.reductions)
-        store_lanes(*layer_, home(pass, r), reduction(r).set_type, record + set_of(r));
+        store_lanes(*layer_, vectors.set(r, 0), reduction(r).set_type, record + set_of(r));
     });
   }
 
   void step(const StagePass& pass, const OperandWalk::At& at, const Reg64& record, bool in_vectors) {
+    const PassVectors& vectors = vectors_of(pass);
     run(
         pass.step, *layer_,
         [&](const StagePlace& from, Vec d) {
@@ -197,8 +229,12 @@ class StagedColumns final : StagedKernel {
             walk_.store(*layer_, static_cast<std::size_t>(to.index), s, at);
           }
         },
-        [&](int r) { return in_vectors ? home(pass, r) : -1; },
-        layer_->vectors() - (in_vectors ? static_cast<int>(pass.reductions.size()) : 0));
+        [&](const StagePlace& place) {
+          if (!in_vectors) return -1;
+          if (place.kind == StagePlace::Kind::set) return vectors.set(place.index, 0);
+          return place.kind == StagePlace::Kind::saved ? vectors.saved(place.index) : -1;
+        },
+        in_vectors ? vectors.free() : layer_->vectors());
   }
 
   /// Sets into totals: those that must not grow any more, or all.
@@ -274,6 +310,12 @@ class StagedColumns final : StagedKernel {
         });
   }
 
+  /// Totals stay in records.
+  const PassVectors& vectors_of(const StagePass& pass) const {
+    return vectors_[static_cast<std::size_t>(&pass - stages_.passes.data())];
+  }
+
+  std::vector<PassVectors> vectors_;        ///< by pass: while a sweep is at a record
   std::vector<int> saved_, sets_, totals_;  ///< offsets into a record
   int record_bytes_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "jit/frame.hpp"
+#include "jit/pass_vectors.hpp"
 #include "jit/staged.hpp"
 #include "schedule/body.hpp"
 
@@ -21,12 +22,16 @@ class StagedRows final : StagedKernel {
   StagedRows(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
              const schedule::Schedule& schedule)
       : StagedKernel(assembler, stages, spec, schedule), sets_(schedule.unroll) {
+    for (const StagePass& pass : stages.passes)
+      vectors_.emplace_back(stages, pass, layer_->vectors(), sets_, total_parts());
     const auto reductions = static_cast<int>(stages.reductions.size());
     saved_ = places_;
     totals_ = saved_ + static_cast<int>(stages.saved.size()) * kPlaceBytes;
-    // A fold reads up to half a place beyond a total.
-    set_places_ = totals_ + reductions * 2 * kPlaceBytes;
-    spill_ = set_places_ + reductions * sets_ * kPlaceBytes;
+    set_places_ = totals_ + reductions * kPlaceBytes;
+    kept_ = set_places_ + reductions * sets_ * kPlaceBytes;
+    // A partial step writes a whole vector.
+    const bool keeps = stages.kept.node >= 0 && stages.kept.output == KeptValue::kInScratch;
+    spill_ = kept_ + (keeps ? static_cast<int>(schedule.keep * kKeptBytes) + kPlaceBytes : 0);
   }
 
   std::int64_t emit() {
@@ -36,9 +41,9 @@ class StagedRows final : StagedKernel {
       for (std::size_t pass = 0; pass < stages_.passes.size(); ++pass) {
         rows(stages_.rows[pass], depth);
         const StagePass& of = stages_.passes[pass];
-        for (const int r : of.reductions) fill(total(r), reduction(r).total_type, reduction(r).total_identity);
+        for (const int r : of.reductions) init_total(of, r);
         walk_.over(reduced, depth, [&](std::size_t inner) { row(of, inner); });
-        for (const int r : of.reductions) fold(r);
+        for (const int r : of.reductions) fold(of, r);
       }
       rows(stages_.rows.back(), depth);
     });
@@ -48,8 +53,12 @@ class StagedRows final : StagedKernel {
  private:
   const StageReduction& reduction(int r) const { return stages_.reductions[static_cast<std::size_t>(r)]; }
   Memory saved(int slot) const { return c_.rbp + (saved_ + slot * kPlaceBytes); }
-  Memory total(int r) const { return c_.rbp + (totals_ + r * 2 * kPlaceBytes); }
+  Memory total(int r) const { return c_.rbp + (totals_ + r * kPlaceBytes); }
   Memory set(int r, int which) const { return c_.rbp + (set_places_ + (r * sets_ + which) * kPlaceBytes); }
+
+  Memory kept(const OperandWalk::At& at) const {
+    return c_.rbp + at.index * kKeptBytes + (kept_ + at.offset * kKeptBytes);
+  }
 
   /// Values of this row: lane 0 counts. Saved ones are spread to all lanes.
   void rows(const StageProgram& program, std::size_t depth) {
@@ -97,7 +106,12 @@ class StagedRows final : StagedKernel {
     Gpr index(a_), left(a_);
     const OperandWalk::KeptPointers pointers(walk_, depth);
     const std::vector<int> chained = among(pass, Which::chained), others = among(pass, Which::others);
-    Label block, rest, again, tail, flush;
+    Label block, rest, again, tail, flush, flushed;
+    const auto at = [&](Part part, int offset = 0) {
+      return OperandWalk::At{depth, index, part, tail_count(), offset};
+    };
+    for (const int slot : vectors_of(pass).saved_slots())
+      load_lanes(*layer_, vectors_of(pass).saved(slot), stages_.saved[static_cast<std::size_t>(slot)], saved(slot));
     init_sets(pass, others, sets_);
     c_.xor_(index.r32(), index.r32());
     walk_.load_vector_extent(left);
@@ -112,8 +126,7 @@ class StagedRows final : StagedKernel {
     init_sets(pass, chained, sets_);
     c_.align(32);
     c_.L(again);
-    for (int which = 0; which < sets_; ++which)
-      step(pass, pass.step, {depth, index, Part::full, tail_count(), which * lanes_}, which);
+    for (int which = 0; which < sets_; ++which) step(pass, pass.step, at(Part::full, which * lanes_), which);
     c_.add(index, sets_ * lanes_);
     c_.dec(left);
     c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
@@ -122,13 +135,19 @@ class StagedRows final : StagedKernel {
 
     c_.L(rest);
     c_.mov(left, c_.qword[steps_left()]);
+    if (!chained.empty()) {
+      Gpr some(a_);
+      c_.mov(some, left);
+      c_.or_(some, c_.qword[tail_count()]);
+      c_.jz(flushed, Xbyak::CodeGenerator::T_NEAR);
+    }
     init_sets(pass, chained, 1);
     if (sets_ > 1) {
       Label single;
       c_.test(left, left);
       c_.jz(tail, Xbyak::CodeGenerator::T_NEAR);
       c_.L(single);
-      step(pass, pass.step, {depth, index, Part::full, tail_count()}, 0);
+      step(pass, pass.step, at(Part::full), 0);
       c_.add(index, lanes_);
       c_.dec(left);
       c_.jnz(single, Xbyak::CodeGenerator::T_NEAR);
@@ -136,9 +155,10 @@ class StagedRows final : StagedKernel {
     c_.L(tail);
     c_.cmp(c_.qword[tail_count()], 0);
     c_.jz(flush, Xbyak::CodeGenerator::T_NEAR);
-    step(pass, pass.tail, {depth, index, Part::tail, tail_count()}, 0);
+    step(pass, pass.tail, at(Part::tail), 0);
     c_.L(flush);
     flush_sets(pass, chained, 1);
+    c_.L(flushed);
     flush_sets(pass, others, sets_);
   }
 
@@ -155,25 +175,22 @@ class StagedRows final : StagedKernel {
     c_.sub(c_.qword[steps_left()], most);
   }
 
-  /// The sets of a pass stay in vectors where that leaves half of them to its program; a vector per set, from the last.
-  bool in_vectors(const StagePass& pass) const {
-    return static_cast<int>(pass.reductions.size()) * sets_ <= layer_->vectors() / 2;
-  }
-  Vec home(const StagePass& pass, int r, int which) const {
-    if (!in_vectors(pass)) return -1;
-    const auto place = std::find(pass.reductions.begin(), pass.reductions.end(), r) - pass.reductions.begin();
-    return layer_->vectors() - 1 - (static_cast<int>(place) * sets_ + which);
-  }
-  int free_vectors(const StagePass& pass) const {
-    return layer_->vectors() - (in_vectors(pass) ? static_cast<int>(pass.reductions.size()) * sets_ : 0);
+  void init_total(const StagePass& pass, int r) {
+    const StageReduction& of = reduction(r);
+    if (vectors_of(pass).total(r, 0) < 0) {
+      fill(total(r), of.total_type, of.total_identity);
+      return;
+    }
+    for (int part = 0; part < total_parts(); ++part)
+      fill(*narrow_layer_, vectors_of(pass).total(r, part), of.total_type, of.total_identity);
   }
 
   void init_sets(const StagePass& pass, const std::vector<int>& reductions, int sets) {
     for (const int r : reductions)
       for (int which = 0; which < sets; ++which) {
         const StageReduction& of = reduction(r);
-        if (in_vectors(pass)) {
-          fill(*layer_, home(pass, r, which), of.set_type, of.set_identity);
+        if (const Vec home = vectors_of(pass).set(r, which); home >= 0) {
+          fill(*layer_, home, of.set_type, of.set_identity);
         } else {
           fill(set(r, which), of.set_type, of.set_identity);
         }
@@ -181,6 +198,7 @@ class StagedRows final : StagedKernel {
   }
 
   void step(const StagePass& pass, const StageProgram& program, const OperandWalk::At& at, int which) {
+    const PassVectors& vectors = vectors_of(pass);
     run(
         program, *layer_,
         [&](const StagePlace& place, Vec d) {
@@ -188,51 +206,91 @@ class StagedRows final : StagedKernel {
             case StagePlace::Kind::operand: walk_.load(*layer_, static_cast<std::size_t>(place.index), d, at); break;
             case StagePlace::Kind::set: load_lanes(*layer_, d, place.type, set(place.index, which)); break;
             case StagePlace::Kind::mask: load_mask(*layer_, d, place.type); break;
+            case StagePlace::Kind::kept: load_lanes(*layer_, d, place.type, kept(at)); break;
             default: load_lanes(*layer_, d, place.type, saved(place.index)); break;
           }
         },
         [&](const StagePlace& place, Vec s) {
           if (place.kind == StagePlace::Kind::set) {
             store_lanes(*layer_, s, place.type, set(place.index, which));
+          } else if (place.kind == StagePlace::Kind::kept) {
+            store_lanes(*layer_, s, place.type, kept(at));
           } else {
             walk_.store(*layer_, static_cast<std::size_t>(place.index), s, at);
           }
         },
-        [&](int r) { return home(pass, r, which); }, free_vectors(pass));
+        [&](const StagePlace& place) {
+          if (place.kind == StagePlace::Kind::set) return vectors.set(place.index, which);
+          return place.kind == StagePlace::Kind::saved ? vectors.saved(place.index) : -1;
+        },
+        vectors.free());
   }
 
   void flush_sets(const StagePass& pass, const std::vector<int>& reductions, int sets) {
     for (const int r : reductions)
-      for (int which = 0; which < sets; ++which) {
-        if (in_vectors(pass)) store_lanes(*layer_, home(pass, r, which), reduction(r).set_type, set(r, which));
-        combine(r, reduction(r).flush, set(r, which), 16, free_vectors(pass));
+      for (int which = 0; which < sets; ++which) flush_set(pass, r, which);
+  }
+
+  /// Part by part, where the total's lanes are wider.
+  void flush_set(const StagePass& pass, int r, int which) {
+    const StageReduction& of = reduction(r);
+    LaneLayer& layer = layer_for(of.flush);
+    const PassVectors& vectors = vectors_of(pass);
+    const Vec spare = vectors.free() - 1;
+    for (int lane = 0; lane < lanes_; lane += layer.lanes()) {
+      Vec from = vectors.set(r, which);
+      if (from >= 0 && lane > 0) {
+        layer_->shift_lanes(spare, from, of.set_type, lane);
+        from = spare;
       }
-  }
-
-  void fold(int r) {
-    for (int width = lanes_ / 2; width > 0; width /= 2)
-      combine(r, reduction(r).fold, total(r) + width * lane_bytes(reduction(r).total_type), width, layer_->vectors());
-  }
-
-  /// Lanes of the total with those of `other`; `width` of them count.
-  void combine(int r, const StageProgram& program, const Memory& other, int width, int free) {
-    LaneLayer& layer = layer_for(program);
-    for (int lane = 0; lane < std::min(width, lanes_); lane += layer.lanes()) {
-      const Memory at = total(r) + lane * lane_bytes(reduction(r).total_type);
+      const auto at = [&](const StagePlace& place) {
+        const Memory first = place.kind == StagePlace::Kind::set ? set(r, which) : total(r);
+        return first + lane * lane_bytes(place.type);
+      };
       run(
-          program, layer,
-          [&](const StagePlace& place, Vec d) {
-            const bool is_total = place.kind == StagePlace::Kind::total;
-            load_lanes(layer, d, place.type, is_total ? at : other + lane * lane_bytes(place.type));
+          of.flush, layer, [&](const StagePlace& place, Vec d) { load_lanes(layer, d, place.type, at(place)); },
+          [&](const StagePlace& place, Vec s) { store_lanes(layer, s, place.type, at(place)); },
+          [&](const StagePlace& place) {
+            return place.kind == StagePlace::Kind::set ? from : vectors.total(r, lane / layer.lanes());
           },
-          [&](const StagePlace& place, Vec s) { store_lanes(layer, s, place.type, at); }, [](int) { return -1; }, free);
+          spare);
     }
   }
 
+  /// Halves of the total's lanes, until one is left; at first in two vectors, if they are so wide.
+  void fold(const StagePass& pass, int r) {
+    const StageReduction& of = reduction(r);
+    LaneLayer& layer = layer_for(of.fold);
+    const PassVectors& vectors = vectors_of(pass);
+    const Vec spare = vectors.folding() - 1;
+    const bool in_vectors = vectors.total(r, 0) >= 0, halves = layer.lanes() < lanes_;
+    const Vec mine = in_vectors ? vectors.total(r, 0) : spare - 1;
+    const auto combine = [&](Vec other) {
+      run(
+          of.fold, layer, [](const StagePlace&, Vec) {}, [](const StagePlace&, Vec) {},
+          [&](const StagePlace& place) { return place.kind == StagePlace::Kind::other ? other : mine; }, spare - 1);
+    };
+    if (!in_vectors) {
+      load_lanes(layer, mine, of.total_type, total(r));
+      if (halves) load_lanes(layer, spare, of.total_type, total(r) + layer.lanes() * lane_bytes(of.total_type));
+    }
+    if (halves) combine(in_vectors ? vectors.total(r, 1) : spare);
+    for (int width = layer.lanes() / 2; width > 0; width /= 2) {
+      layer.shift_lanes(spare, mine, of.total_type, width);
+      combine(spare);
+    }
+    store_lanes(layer, mine, of.total_type, total(r));
+  }
+
+  const PassVectors& vectors_of(const StagePass& pass) const {
+    return vectors_[static_cast<std::size_t>(&pass - stages_.passes.data())];
+  }
+  int total_parts() const { return lanes_ / narrow_layer_->lanes(); }
   Memory steps_left() const { return c_.rbp + frame::kStepsLeft; }
 
   int sets_;
-  int saved_ = 0, totals_ = 0, set_places_ = 0;
+  std::vector<PassVectors> vectors_;  ///< by pass
+  int saved_ = 0, totals_ = 0, set_places_ = 0, kept_ = 0;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "jit/nan_flow.hpp"
 #include "jit/stage_builder.hpp"
 
 namespace tenfold::jit {
@@ -45,13 +46,15 @@ std::uint64_t identity_bits(Monoid monoid, DType dtype, LaneType type) {
 
 class Finder {
  public:
-  explicit Finder(const KernelSpec& spec) : spec_(spec), positions_(positions_of(spec)) {}
+  Finder(const KernelSpec& spec, bool scratch_keeps)
+      : spec_(spec), scratch_keeps_(scratch_keeps), positions_(positions_of(spec)) {}
 
   Result<Stages> run() {
     Status status = find_reductions();
     if (!status.ok()) return status;
     for (const kernel::Store& store : spec_.stores)
       if (stages_.kept.node < 0) choose_kept(store);
+    if (scratch_keeps_ && stages_.kept.node < 0) choose_kept();
     for (int pass = 0; pass < pass_count(); ++pass) {
       StagePass made;
       for (std::size_t r = 0; r < stages_.reductions.size(); ++r)
@@ -63,8 +66,8 @@ class Finder {
     }
     for (int pass = 0; pass <= pass_count(); ++pass) stages_.rows.push_back(rows(pass));
     stages_.saved.resize(saved_.size());
-    for (const auto& [node, slot] : saved_)
-      stages_.saved[static_cast<std::size_t>(slot)] = lane_type(kernel::dtype_of(spec_, node));
+    for (const auto& [what, slot] : saved_)
+      stages_.saved[static_cast<std::size_t>(slot)] = lane_type(kernel::dtype_of(spec_, what.node));
     for (const StagePass& pass : stages_.passes) stages_.lanes = std::min(stages_.lanes, pass.tail.lanes.lanes());
     for (const LaneType type : stages_.saved)
       if (lane_bytes(type) == 8) stages_.lanes = 8;
@@ -83,8 +86,10 @@ class Finder {
       StageReduction r;
       r.monoid = node.monoid;
       r.dtype = kernel::dtype_of(spec_, node.args[0]);
+      const bool real_max = node.monoid == Monoid::max && is_floating(r.dtype);
+      r.plain = real_max && only_shifts_exponents(spec_, static_cast<int>(i));
       // A minimum takes fewer operations than a maximum.
-      r.negated = node.monoid == Monoid::max && is_floating(r.dtype);
+      r.negated = real_max && !r.plain;
       if (r.negated) r.monoid = Monoid::min;
       r.set_type = r.total_type = lane_type(r.dtype);
       const bool chained = kernel::row(node.monoid).state == kernel::State::chained;
@@ -124,6 +129,7 @@ class Finder {
   }
 
   Lane combined(const StageReduction& r, LaneType type, Lane a, Lane b) {
+    if (r.plain) return jit::combine(LaneOp::greater, b, a);
     const DType of = type == LaneType::f64 && r.set_type == LaneType::f32 ? DType::f64 : r.dtype;
     const Lane args[] = {a, b};
     if (of == DType::boolean || has_function(combining(r.monoid), of))
@@ -150,6 +156,37 @@ class Finder {
 
   const Position& position(int node) const { return positions_[static_cast<std::size_t>(node)]; }
 
+  int element_of(const StageReduction& r) const {
+    const auto of = std::find(reduction_of_.begin(), reduction_of_.end(), &r - stages_.reductions.data());
+    return spec_.body[static_cast<std::size_t>(of - reduction_of_.begin())].args[0];
+  }
+
+  /// Looks for what a pass computes for a reduction, and a later pass needs again. Scratch has lanes of 32 bits.
+  void choose_kept() {
+    for (const StageReduction& r : stages_.reductions) {
+      const int node = element_of(r);
+      if (position(node).per_row || position(node).pass != r.pass || stages_.kept.node >= 0) continue;
+      const bool fits = lane_type(kernel::dtype_of(spec_, node)) == LaneType::f32;
+      if (fits && is_read_after(node, r.pass) && is_dear(node)) stages_.kept = {node, KeptValue::kInScratch, r.pass};
+    }
+  }
+
+  /// Whether elements that a later pass stores or reduces need the value.
+  bool is_read_after(int node, int pass) const {
+    std::vector<bool> needs(spec_.body.size());
+    needs[static_cast<std::size_t>(node)] = true;
+    for (std::size_t i = 0; i < spec_.body.size(); ++i)
+      for (const int arg : spec_.body[i].args)
+        if (needs[static_cast<std::size_t>(arg)] && !positions_[i].per_row) needs[i] = true;
+    for (std::size_t i = 0; i < spec_.body.size(); ++i)
+      if (spec_.body[i].kind == Node::Kind::reduce && positions_[i].pass - 1 > pass &&
+          needs[static_cast<std::size_t>(spec_.body[i].args[0])])
+        return true;
+    return std::any_of(spec_.stores.begin(), spec_.stores.end(), [&](const kernel::Store& store) {
+      return needs[static_cast<std::size_t>(store.node)] && position(store.node).pass > pass;
+    });
+  }
+
   /// Looks for a value of the store's that an earlier pass computes for a reduction, and without which nothing after
   /// that pass reads an input again. So the output may even be the memory of an input.
   void choose_kept(const kernel::Store& store) {
@@ -158,8 +195,7 @@ class Finder {
     // Until the last pass the output is the kept value's.
     if (position(store.node).pass + 1 != pass_count()) return;
     for (const StageReduction& r : stages_.reductions) {
-      const auto of = std::find(reduction_of_.begin(), reduction_of_.end(), &r - stages_.reductions.data());
-      const int node = spec_.body[static_cast<std::size_t>(of - reduction_of_.begin())].args[0];
+      const int node = element_of(r);
       const KeptValue kept{node, store.output, r.pass};
       if (r.pass >= position(store.node).pass || position(node).per_row || position(node).pass != r.pass) continue;
       if (kernel::dtype_of(spec_, node) == dtype && is_dear(node) && stands_alone(kept)) stages_.kept = kept;
@@ -169,7 +205,7 @@ class Finder {
   bool is_dear(int node) {
     constexpr std::size_t kDear = 16;
     StageBuilder made = program(true);
-    const std::map<int, int> slots = saved_;
+    const SavedSlots slots = saved_;
     made.builder().result(made.value(node));
     saved_ = slots;
     return made.finish().lanes.nodes.size() >= kDear;
@@ -203,10 +239,7 @@ class Finder {
     StageBuilder made = program(true);
     const KeptValue& kept = stages_.kept;
     if (kept.node >= 0 && pass > kept.pass) made.read_kept(kept);
-    if (kept.node >= 0 && pass == kept.pass)
-      made.result(made.value(kept.node),
-                  {StagePlace::Kind::operand, static_cast<int>(spec_.inputs.size()) + kept.output,
-                   lane_type(kernel::dtype_of(spec_, kept.node))});
+    if (kept.node >= 0 && pass == kept.pass) made.result(made.value(kept.node), made.place_of(kept));
     for (const int reduction : of.reductions) {
       const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
       const auto node = std::find(reduction_of_.begin(), reduction_of_.end(), reduction) - reduction_of_.begin();
@@ -229,11 +262,12 @@ class Finder {
   /// Saves what pass `pass` is the first to read, and stores at the end.
   StageProgram rows(int pass) {
     StageBuilder made = program(false);
-    for (const auto& [node, slot] : saved_) {
-      const bool known = pass > 0 && slots_by_pass_[static_cast<std::size_t>(pass) - 1].contains(node);
-      const bool needed = pass < pass_count() && slots_by_pass_[static_cast<std::size_t>(pass)].contains(node);
+    for (const auto& [what, slot] : saved_) {
+      const bool known = pass > 0 && slots_by_pass_[static_cast<std::size_t>(pass) - 1].contains(what);
+      const bool needed = pass < pass_count() && slots_by_pass_[static_cast<std::size_t>(pass)].contains(what);
       if (!known && needed)
-        made.result(made.value(node), {StagePlace::Kind::saved, slot, lane_type(kernel::dtype_of(spec_, node))});
+        made.result(made.saved_value(what),
+                    {StagePlace::Kind::saved, slot, lane_type(kernel::dtype_of(spec_, what.node))});
     }
     if (pass == pass_count())
       for (const kernel::Store& store : spec_.stores)
@@ -242,16 +276,19 @@ class Finder {
   }
 
   const KernelSpec& spec_;
+  bool scratch_keeps_;
   std::vector<Position> positions_;
   std::vector<int> reduction_of_;  ///< by node
-  std::map<int, int> saved_;       ///< node to slot, of all passes so far
-  std::vector<std::map<int, int>> slots_by_pass_;
+  SavedSlots saved_;               ///< of all passes so far
+  std::vector<SavedSlots> slots_by_pass_;
   Stages stages_;
   Status status_;
 };
 
 }  // namespace
 
-Result<Stages> find_stages(const kernel::KernelSpec& spec) { return Finder(spec).run(); }
+Result<Stages> find_stages(const kernel::KernelSpec& spec, bool scratch_keeps) {
+  return Finder(spec, scratch_keeps).run();
+}
 
 }  // namespace tenfold::jit

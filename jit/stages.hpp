@@ -33,6 +33,7 @@ struct StagePlace {
     mask,     ///< all ones in lanes that hold an element, as integers of `type`
     other,    ///< reduction `index`: another part of the total
     count,    ///< KernelArgs::count, in lanes of `type`
+    kept,     ///< the kept value, in scratch
   };
   Kind kind = Kind::operand;
   int index = 0;
@@ -49,6 +50,7 @@ struct StageProgram {
 struct StageReduction {
   kernel::Monoid monoid = kernel::Monoid::sum;
   bool negated = false;                                ///< the max of reals, as the min of their negations
+  bool plain = false;                                  ///< a max that leaves out NaN, and takes either of two zeros
   DType dtype = DType::f32;                            ///< of the elements
   LaneType set_type = LaneType::f32;                   ///< of the running value
   LaneType total_type = LaneType::f32;                 ///< f64 for sums and products of f32
@@ -66,12 +68,13 @@ struct StagePass {
   std::vector<int> reductions;  ///< that it feeds
 };
 
-/// An element value that is dear to compute: one pass writes it to an output, where a later one, which will write the
-/// output itself, reads it. (Softmax's exponentials.)
+/// An element value that is dear to compute: one pass writes it to scratch, or to an output that a later one will write
+/// itself, and later ones read it. (Softmax's exponentials.)
 struct KeptValue {
   int node = -1;  ///< -1: there is none
-  int output = 0;
+  int output = kInScratch;
   int pass = 0;  ///< the one that writes it
+  static constexpr int kInScratch = -1;
 };
 
 struct Stages {
@@ -86,6 +89,7 @@ struct Stages {
 };
 
 /// unsupported_op or unsupported_dtype for functions that there are not, or a body that is not of this form.
-Result<Stages> find_stages(const kernel::KernelSpec& spec);
+/// `scratch_keeps`: there is room in scratch for the kept value.
+Result<Stages> find_stages(const kernel::KernelSpec& spec, bool scratch_keeps);
 
 }  // namespace tenfold::jit

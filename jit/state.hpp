@@ -46,6 +46,9 @@ class ReduceState {
   virtual bool second_pass_redoes() const { return false; }
   /// What the emission calls below concern from now on.
   void set_pass(Pass pass) { pass_ = pass; }
+  /// From init_set() to flush(), and of a record from first to last, sets take whole steps only: their lanes may be in
+  /// any order until then.
+  void set_whole_steps(bool whole) { whole_steps_ = whole; }
 
   /// Sets: accumulators that take one vector step each.
   virtual void init_set(int set) = 0;
@@ -55,6 +58,8 @@ class ReduceState {
     for (const Memory& row : rows) step(set, row, Part::full);
   }
   virtual void merge(int into, int from) = 0;
+  /// Sets that there are of states whose elements may come in any order and in any lane; 0 of the others.
+  virtual int free_sets() const { return 0; }
   /// Fills the staging area with start values, so that a tail staged over it reads as a whole step.
   virtual void clear_staging(const Memory& staging) = 0;
 
@@ -80,6 +85,7 @@ class ReduceState {
   virtual void jump_if_clean(const Xbyak::Label&) {}
   virtual void flush_record(const Memory& record) = 0;
   virtual void load_totals(const Memory& record) = 0;
+  virtual void keep_totals(const Memory& /*record*/) {}  ///< the other way round
 
   /// After a first pass: jumps when it has settled the answer in every lane of set 0 (full), or in lane 0 (one).
   virtual void jump_if_settled(const Xbyak::Label&, Part) {}
@@ -104,6 +110,7 @@ class ReduceState {
   schedule::Lanes lanes_;
   DType input_, output_;
   Pass pass_ = Pass::whole;
+  bool whole_steps_ = false;
   std::int64_t plane_bytes_ = 0;
 };
 

@@ -2,8 +2,7 @@
 //
 // Reductions of integers and booleans: one vector of lanes of the type's own width. Sums and products wrap there, which
 // is what they are defined to do, so no order of them changes a bit.
-#include <limits>
-
+#include "jit/integer_monoid.hpp"
 #include "jit/state.hpp"
 #include "jit/state_kinds.hpp"
 
@@ -17,7 +16,7 @@ class IntegerState final : public ReduceState {
   IntegerState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body)
       : ReduceState(layer, spec, body),
         signed_(row(input_).kind == DTypeKind::signed_integer),
-        op_(operation(body.monoid)) {}
+        op_(integer_op(body.monoid, input_)) {}
 
   int lane_bits() const override { return 8 * byte_size(input_); }
 
@@ -40,6 +39,7 @@ class IntegerState final : public ReduceState {
     v_.store_bytes(staging, kLoaded);
   }
 
+  int free_sets() const override { return 4; }
   void merge(int into, int from) override { v_.integer(op_, into, into, from, lane_bits()); }
 
   void init_totals() override {}
@@ -60,31 +60,7 @@ class IntegerState final : public ReduceState {
   void store(int, const Memory& to, Part part) override { v_.store_integers(to, 0, lane_bits(), part); }
 
  private:
-  IntegerOp operation(kernel::Monoid monoid) const {
-    switch (monoid) {
-      case kernel::Monoid::sum: return IntegerOp::add;
-      case kernel::Monoid::prod: return IntegerOp::multiply;
-      case kernel::Monoid::max: return signed_ ? IntegerOp::greatest_signed : IntegerOp::greatest_unsigned;
-      default: break;
-    }
-    return signed_ ? IntegerOp::least_signed : IntegerOp::least_unsigned;
-  }
-
-  /// The start value: 0, 1, or the type's least or greatest value.
-  std::uint64_t identity_bits() const {
-    const std::uint64_t ones = std::numeric_limits<std::uint64_t>::max() >> (64 - lane_bits());
-    const std::uint64_t sign = std::uint64_t{1} << (lane_bits() - 1);
-    const bool boolean = input_ == DType::boolean;
-    switch (op_) {
-      case IntegerOp::add:
-      case IntegerOp::greatest_unsigned: return 0;
-      case IntegerOp::multiply: return 1;
-      case IntegerOp::greatest_signed: return sign;
-      case IntegerOp::least_signed: return ones ^ sign;
-      case IntegerOp::least_unsigned: break;
-    }
-    return boolean ? 1 : ones;
-  }
+  std::uint64_t identity_bits() const { return integer_identity(body_.monoid, input_); }
 
   bool signed_;
   IntegerOp op_;

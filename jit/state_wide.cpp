@@ -115,7 +115,11 @@ class ChainedState final : public WideState {
       v_.arithmetic32(op_, set, set, from);
       return;
     }
-    v_.load32(kLoaded, input_, from, part);
+    if (split()) {
+      v_.load_split(kLoaded, from);
+    } else {
+      v_.load32(kLoaded, input_, from, part);
+    }
     for (const kernel::Function function : body_.before) {
       if (function == kernel::Function::abs) v_.abs32(kLoaded);
       if (function == kernel::Function::square) v_.arithmetic32(Arithmetic::multiply, kLoaded, kLoaded, kLoaded);
@@ -127,11 +131,10 @@ class ChainedState final : public WideState {
   void merge(int into, int from) override { v_.arithmetic32(op_, into, into, from); }
 
   void flush(int set) override {
-    // Sets 1 to 3 are free by now: the chains of a block were merged into set 0.
-    constexpr Vec kSpare = 3;
-    v_.widen(set, kSpare, set);
+    if (split()) v_.join(set);
+    v_.widen(set, kLoaded, set);
     v_.arithmetic64(op_, kLow, kLow, set);
-    v_.arithmetic64(op_, kHigh, kHigh, kSpare);
+    v_.arithmetic64(op_, kHigh, kHigh, kLoaded);
   }
 
   int record_bytes() const override { return 3 * kVectorBytes; }
@@ -151,8 +154,10 @@ class ChainedState final : public WideState {
     store_set(record);
   }
   void load_totals(const Memory& record) override { WideState::load_totals(record + kVectorBytes); }
+  void keep_totals(const Memory& record) override { store_totals(record + kVectorBytes); }
 
  private:
+  bool split() const { return whole_steps_ && v_.splits(input_); }
   std::uint64_t identity_bits() const { return std::bit_cast<std::uint32_t>(static_cast<float>(identity_)); }
 };
 

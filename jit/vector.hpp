@@ -54,6 +54,11 @@ class VectorLayer {
 
   /// 16 elements of `dtype` (f32, bf16, f16), widened exactly to 32-bit lanes. Tail: lanes past it are zero.
   virtual void load32(Vec d, DType dtype, const Memory& from, Part part) = 0;
+  /// Whether load_split() is there for this dtype, which is to say that it is faster.
+  virtual bool splits(DType) const { return false; }
+  /// 16 whole elements, widened, in another order of lanes, which join() puts right.
+  virtual void load_split(Vec, const Memory&) {}
+  virtual void join(Vec) {}
   /// 32 elements of 16 bits, as they are.
   virtual void load16(Vec d, const Memory& from, Part part) = 0;
   /// 64 bytes of integers of `lane_bits`, as they are; a tail only where loads_tails_of() says so.

@@ -14,46 +14,12 @@ constexpr double kSimple = 1, kDivision = 5, kPolynomial = 25;
 constexpr double kCall = 2000;
 
 double weight(Function function) {
-  switch (function) {
-    case Function::abs:
-    case Function::add:
-    case Function::bitwise_and:
-    case Function::bitwise_not:
-    case Function::bitwise_or:
-    case Function::bitwise_xor:
-    case Function::ceil:
-    case Function::clamp:
-    case Function::equal:
-    case Function::floor:
-    case Function::greater:
-    case Function::greater_equal:
-    case Function::identity:
-    case Function::is_infinite:
-    case Function::is_negative_infinity:
-    case Function::is_positive_infinity:
-    case Function::isnan:
-    case Function::leakyrelu:
-    case Function::less:
-    case Function::less_equal:
-    case Function::logical_and:
-    case Function::logical_not:
-    case Function::logical_or:
-    case Function::logical_xor:
-    case Function::max:
-    case Function::min:
-    case Function::mul:
-    case Function::neg:
-    case Function::relu:
-    case Function::round:
-    case Function::select:
-    case Function::sign:
-    case Function::square:
-    case Function::sub: return kSimple;
-    case Function::div:
-    case Function::reciprocal:
-    case Function::sqrt: return kDivision;
-    default: return kPolynomial;
+  switch (kernel::row(function).effort) {
+    case kernel::Effort::light: return kSimple;
+    case kernel::Effort::division: return kDivision;
+    case kernel::Effort::polynomial: break;
   }
+  return kPolynomial;
 }
 
 double elements_of(const kernel::KernelSpec& spec, const kernel::Operand& operand) {

@@ -27,7 +27,8 @@ namespace tenfold::kernel {
 
 /// Most levels that a kernel's loop nest has after collapsing.
 inline constexpr int kMaxLevels = 6;
-inline constexpr int kMaxInputs = 24;
+/// As many streams as an L1 TLB has entries; bodies of more inputs are cut (src/compile/relay.hpp).
+inline constexpr int kMaxInputs = 64;
 inline constexpr int kMaxOutputs = 8;
 
 /// One loop of the iteration space, outermost first.

@@ -122,85 +122,90 @@ enum class Function : std::uint8_t {
 /// What a function gives.
 enum class Gives : std::uint8_t { same, boolean };
 
+/// What a step of lanes costs: an operation or a few, a division or a root, or a polynomial and what is around it.
+enum class Effort : std::uint8_t { light, division, polynomial };
+
 struct FunctionRow {
   Function function;
   std::string_view name;
   int arity;
   Gives gives;
+  Effort effort;
 };
 
 inline constexpr std::array<FunctionRow, 71> kFunctions{{
-    {Function::abs, "abs", 1, Gives::same},
-    {Function::acos, "acos", 1, Gives::same},
-    {Function::acosh, "acosh", 1, Gives::same},
-    {Function::asin, "asin", 1, Gives::same},
-    {Function::asinh, "asinh", 1, Gives::same},
-    {Function::atan, "atan", 1, Gives::same},
-    {Function::atanh, "atanh", 1, Gives::same},
-    {Function::bitwise_not, "bitwise_not", 1, Gives::same},
-    {Function::ceil, "ceil", 1, Gives::same},
-    {Function::cos, "cos", 1, Gives::same},
-    {Function::cosh, "cosh", 1, Gives::same},
-    {Function::erf, "erf", 1, Gives::same},
-    {Function::exp, "exp", 1, Gives::same},
-    {Function::floor, "floor", 1, Gives::same},
-    {Function::gelu_erf, "gelu_erf", 1, Gives::same},
-    {Function::gelu_tanh, "gelu_tanh", 1, Gives::same},
-    {Function::hardswish, "hardswish", 1, Gives::same},
-    {Function::identity, "identity", 1, Gives::same},
-    {Function::is_infinite, "is_infinite", 1, Gives::boolean},
-    {Function::is_negative_infinity, "is_negative_infinity", 1, Gives::boolean},
-    {Function::is_positive_infinity, "is_positive_infinity", 1, Gives::boolean},
-    {Function::isnan, "isnan", 1, Gives::boolean},
-    {Function::log, "log", 1, Gives::same},
-    {Function::mish, "mish", 1, Gives::same},
-    {Function::neg, "neg", 1, Gives::same},
-    {Function::logical_not, "logical_not", 1, Gives::boolean},
-    {Function::reciprocal, "reciprocal", 1, Gives::same},
-    {Function::relu, "relu", 1, Gives::same},
-    {Function::round, "round", 1, Gives::same},
-    {Function::sigmoid, "sigmoid", 1, Gives::same},
-    {Function::sign, "sign", 1, Gives::same},
-    {Function::sin, "sin", 1, Gives::same},
-    {Function::sinh, "sinh", 1, Gives::same},
-    {Function::softsign, "softsign", 1, Gives::same},
-    {Function::sqrt, "sqrt", 1, Gives::same},
-    {Function::square, "square", 1, Gives::same},
-    {Function::tan, "tan", 1, Gives::same},
-    {Function::tanh, "tanh", 1, Gives::same},
-    {Function::add, "add", 2, Gives::same},
-    {Function::logical_and, "logical_and", 2, Gives::boolean},
-    {Function::bitwise_and, "bitwise_and", 2, Gives::same},
-    {Function::bitwise_or, "bitwise_or", 2, Gives::same},
-    {Function::bitwise_xor, "bitwise_xor", 2, Gives::same},
-    {Function::celu, "celu", 2, Gives::same},  // x, alpha
-    {Function::div, "div", 2, Gives::same},
-    {Function::elu, "elu", 2, Gives::same},  // x, alpha
-    {Function::equal, "equal", 2, Gives::boolean},
-    {Function::greater, "greater", 2, Gives::boolean},
-    {Function::greater_equal, "greater_equal", 2, Gives::boolean},
-    {Function::leakyrelu, "leakyrelu", 2, Gives::same},  // x, alpha
-    {Function::less, "less", 2, Gives::boolean},
-    {Function::less_equal, "less_equal", 2, Gives::boolean},
-    {Function::max, "max", 2, Gives::same},
-    {Function::min, "min", 2, Gives::same},
-    {Function::mod, "mod", 2, Gives::same},  // the remainder has the divisor's sign
-    {Function::mul, "mul", 2, Gives::same},
-    {Function::logical_or, "logical_or", 2, Gives::boolean},
-    {Function::pow, "pow", 2, Gives::same},
-    {Function::prelu, "prelu", 2, Gives::same},          // x, slope
-    {Function::remainder, "remainder", 2, Gives::same},  // the remainder has the dividend's sign (C's fmod)
-    {Function::shift_left, "shift_left", 2, Gives::same},
-    {Function::shift_right, "shift_right", 2, Gives::same},
-    {Function::softplus, "softplus", 2, Gives::same},  // x, beta
-    {Function::squared_difference, "squared_difference", 2, Gives::same},
-    {Function::sub, "sub", 2, Gives::same},
-    {Function::thresholded_relu, "thresholded_relu", 2, Gives::same},  // x, alpha
-    {Function::logical_xor, "logical_xor", 2, Gives::boolean},
-    {Function::clamp, "clamp", 3, Gives::same},              // x, low, high
-    {Function::hardsigmoid, "hardsigmoid", 3, Gives::same},  // x, alpha, beta
-    {Function::select, "select", 3, Gives::same},            // condition (boolean), yes, no
-    {Function::selu, "selu", 3, Gives::same},                // x, alpha, gamma
+    {Function::abs, "abs", 1, Gives::same, Effort::light},
+    {Function::acos, "acos", 1, Gives::same, Effort::polynomial},
+    {Function::acosh, "acosh", 1, Gives::same, Effort::polynomial},
+    {Function::asin, "asin", 1, Gives::same, Effort::polynomial},
+    {Function::asinh, "asinh", 1, Gives::same, Effort::polynomial},
+    {Function::atan, "atan", 1, Gives::same, Effort::polynomial},
+    {Function::atanh, "atanh", 1, Gives::same, Effort::polynomial},
+    {Function::bitwise_not, "bitwise_not", 1, Gives::same, Effort::light},
+    {Function::ceil, "ceil", 1, Gives::same, Effort::light},
+    {Function::cos, "cos", 1, Gives::same, Effort::polynomial},
+    {Function::cosh, "cosh", 1, Gives::same, Effort::polynomial},
+    {Function::erf, "erf", 1, Gives::same, Effort::polynomial},
+    {Function::exp, "exp", 1, Gives::same, Effort::polynomial},
+    {Function::floor, "floor", 1, Gives::same, Effort::light},
+    {Function::gelu_erf, "gelu_erf", 1, Gives::same, Effort::polynomial},
+    {Function::gelu_tanh, "gelu_tanh", 1, Gives::same, Effort::polynomial},
+    {Function::hardswish, "hardswish", 1, Gives::same, Effort::polynomial},
+    {Function::identity, "identity", 1, Gives::same, Effort::light},
+    {Function::is_infinite, "is_infinite", 1, Gives::boolean, Effort::light},
+    {Function::is_negative_infinity, "is_negative_infinity", 1, Gives::boolean, Effort::light},
+    {Function::is_positive_infinity, "is_positive_infinity", 1, Gives::boolean, Effort::light},
+    {Function::isnan, "isnan", 1, Gives::boolean, Effort::light},
+    {Function::log, "log", 1, Gives::same, Effort::polynomial},
+    {Function::mish, "mish", 1, Gives::same, Effort::polynomial},
+    {Function::neg, "neg", 1, Gives::same, Effort::light},
+    {Function::logical_not, "logical_not", 1, Gives::boolean, Effort::light},
+    {Function::reciprocal, "reciprocal", 1, Gives::same, Effort::division},
+    {Function::relu, "relu", 1, Gives::same, Effort::light},
+    {Function::round, "round", 1, Gives::same, Effort::light},
+    {Function::sigmoid, "sigmoid", 1, Gives::same, Effort::polynomial},
+    {Function::sign, "sign", 1, Gives::same, Effort::light},
+    {Function::sin, "sin", 1, Gives::same, Effort::polynomial},
+    {Function::sinh, "sinh", 1, Gives::same, Effort::polynomial},
+    {Function::softsign, "softsign", 1, Gives::same, Effort::polynomial},
+    {Function::sqrt, "sqrt", 1, Gives::same, Effort::division},
+    {Function::square, "square", 1, Gives::same, Effort::light},
+    {Function::tan, "tan", 1, Gives::same, Effort::polynomial},
+    {Function::tanh, "tanh", 1, Gives::same, Effort::polynomial},
+    {Function::add, "add", 2, Gives::same, Effort::light},
+    {Function::logical_and, "logical_and", 2, Gives::boolean, Effort::light},
+    {Function::bitwise_and, "bitwise_and", 2, Gives::same, Effort::light},
+    {Function::bitwise_or, "bitwise_or", 2, Gives::same, Effort::light},
+    {Function::bitwise_xor, "bitwise_xor", 2, Gives::same, Effort::light},
+    {Function::celu, "celu", 2, Gives::same, Effort::polynomial},  // x, alpha
+    {Function::div, "div", 2, Gives::same, Effort::division},
+    {Function::elu, "elu", 2, Gives::same, Effort::polynomial},  // x, alpha
+    {Function::equal, "equal", 2, Gives::boolean, Effort::light},
+    {Function::greater, "greater", 2, Gives::boolean, Effort::light},
+    {Function::greater_equal, "greater_equal", 2, Gives::boolean, Effort::light},
+    {Function::leakyrelu, "leakyrelu", 2, Gives::same, Effort::light},  // x, alpha
+    {Function::less, "less", 2, Gives::boolean, Effort::light},
+    {Function::less_equal, "less_equal", 2, Gives::boolean, Effort::light},
+    {Function::max, "max", 2, Gives::same, Effort::light},
+    {Function::min, "min", 2, Gives::same, Effort::light},
+    {Function::mod, "mod", 2, Gives::same, Effort::polynomial},  // the remainder has the divisor's sign
+    {Function::mul, "mul", 2, Gives::same, Effort::light},
+    {Function::logical_or, "logical_or", 2, Gives::boolean, Effort::light},
+    {Function::pow, "pow", 2, Gives::same, Effort::polynomial},
+    {Function::prelu, "prelu", 2, Gives::same, Effort::polynomial},  // x, slope
+    {Function::remainder, "remainder", 2, Gives::same,
+     Effort::polynomial},  // the remainder has the dividend's sign (C's fmod)
+    {Function::shift_left, "shift_left", 2, Gives::same, Effort::polynomial},
+    {Function::shift_right, "shift_right", 2, Gives::same, Effort::polynomial},
+    {Function::softplus, "softplus", 2, Gives::same, Effort::polynomial},  // x, beta
+    {Function::squared_difference, "squared_difference", 2, Gives::same, Effort::polynomial},
+    {Function::sub, "sub", 2, Gives::same, Effort::light},
+    {Function::thresholded_relu, "thresholded_relu", 2, Gives::same, Effort::polynomial},  // x, alpha
+    {Function::logical_xor, "logical_xor", 2, Gives::boolean, Effort::light},
+    {Function::clamp, "clamp", 3, Gives::same, Effort::light},                   // x, low, high
+    {Function::hardsigmoid, "hardsigmoid", 3, Gives::same, Effort::polynomial},  // x, alpha, beta
+    {Function::select, "select", 3, Gives::same, Effort::light},                 // condition (boolean), yes, no
+    {Function::selu, "selu", 3, Gives::same, Effort::polynomial},                // x, alpha, gamma
 }};
 
 constexpr const MonoidRow& row(Monoid m) { return kMonoids[static_cast<std::size_t>(m)]; }

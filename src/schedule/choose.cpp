@@ -5,6 +5,7 @@
 
 #include "schedule/body.hpp"
 #include "schedule/flat.hpp"
+#include "schedule/packed.hpp"
 #include "schedule/schedule.hpp"
 #include "schedule/staged.hpp"
 
@@ -31,6 +32,9 @@ constexpr std::int64_t kTileRowBytes = 4096;
 /// Whole rows of up to this much are read two at a time, where the order is free: ReduceMax s64 [2048, 1024] reaches
 /// 0.97 of the roof, with four half rows 0.8.
 constexpr std::int64_t kPairRowBytes = 8192;
+/// Longer ones, whose records still stay in L1, whole and four at a time: ReduceMax s64 [1024, 2048] takes 450 us of
+/// the cache's and 640 of memory's time, in tiles of 4 KiB 530 and 920.
+constexpr std::int64_t kWholeRowBytes = 16384;
 /// Vector steps of a tile of arg-reductions, which read adjacent rows: the longer the part of a row, the rarer a stream
 /// starts anew, and records may then spill into L2. f32 [1024, 4096]: 0.70 of the roof with 64 to 256 records.
 constexpr int kArgTileRecords = 256;
@@ -74,7 +78,8 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 /// (kChain * kChainedUnroll * 16 elements), or whole chains of a column, so that no piece ends inside one.
 Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes) {
   // Arg-reductions combine no partial results: an index would have to say which piece it came from.
-  if (bytes_read(spec) < kSplitBytes || lanes == Lanes::arg) return {};
+  // Packed rows are many.
+  if (bytes_read(spec) < kSplitBytes || lanes == Lanes::arg || schedule.nest == Nest::packed) return {};
   std::int64_t tasks = outer_tasks(spec, schedule.vector_level);
   const bool columns = schedule.nest == Nest::columns;
   const std::int64_t kept = kernel::kept_count(spec);
@@ -114,6 +119,19 @@ Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
   return {level, grain};
 }
 
+/// Columns that fit one vector step, of rows one after another: their number, or 0.
+int narrow_width(const KernelSpec& spec, Lanes lanes, int vector_level) {
+  const std::int64_t width = spec.levels[static_cast<std::size_t>(vector_level)].extent;
+  if (lanes == Lanes::arg || width > lanes_per_step(lanes, spec.inputs[0].dtype)) return 0;
+  int inner = -1;
+  for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level)
+    if (spec.levels[static_cast<std::size_t>(level)].reduced) inner = level;
+  const std::vector<std::int64_t>& strides = spec.inputs[0].strides;
+  const bool dense = inner >= 0 && strides[static_cast<std::size_t>(vector_level)] == 1 &&
+                     strides[static_cast<std::size_t>(inner)] == width;
+  return dense ? static_cast<int>(width) : 0;
+}
+
 void choose_columns(const KernelSpec& spec, Lanes lanes, Schedule& schedule) {
   int reduced_levels = 0;
   for (const kernel::Level& level : spec.levels) reduced_levels += level.reduced ? 1 : 0;
@@ -124,6 +142,7 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, Schedule& schedule) {
   schedule.columns = 0;
   schedule.rows_at_once = 1;
   if (direct) return;
+  schedule.width = narrow_width(spec, lanes, schedule.vector_level);
   if (lanes == Lanes::wide_f64) {
     schedule.columns = kTileRecords * step;
     return;
@@ -135,6 +154,9 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, Schedule& schedule) {
   } else if (lanes != Lanes::chained_f32 && row_bytes > kTileRowBytes && row_bytes <= kPairRowBytes) {
     schedule.columns = kPairRowBytes / element;
     schedule.rows_at_once = 2;
+  } else if (lanes != Lanes::chained_f32 && row_bytes > kPairRowBytes && row_bytes <= kWholeRowBytes) {
+    schedule.columns = kWholeRowBytes / element;
+    schedule.ahead = true;
   } else {
     schedule.columns = kTileRowBytes / element;
     schedule.ahead = row_bytes > kTileRowBytes;
@@ -152,8 +174,10 @@ Schedule choose(const kernel::KernelSpec& spec, const target::Target& target) {
   const Lanes lanes = lanes_of(spec, body.value());
   schedule.vector_level = choose_vector_level(spec);
   const bool reduced = spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced;
-  schedule.nest = reduced ? Nest::rows : Nest::columns;
-  if (schedule.nest == Nest::rows) {
+  schedule.nest = !reduced ? Nest::columns : packs(spec, body.value()) ? Nest::packed : Nest::rows;
+  if (schedule.nest == Nest::packed) {
+    schedule.width = static_cast<int>(spec.levels[static_cast<std::size_t>(schedule.vector_level)].extent);
+  } else if (schedule.nest == Nest::rows) {
     // Order states: integer max and min have a latency of one cycle, so two sets of three keep every port busy.
     // Integer sums and products have up to ten; f64 totals are four registers on AVX2 already.
     // Arg-reductions hold two vectors a set, or three beside the extreme, and the running index.
@@ -162,7 +186,9 @@ Schedule choose(const kernel::KernelSpec& spec, const target::Target& target) {
   } else {
     choose_columns(spec, lanes, schedule);
   }
-  schedule.split = choose_split(spec, schedule, lanes);
+  // Pieces of what comes out the same however it is cut are for threads alone.
+  const bool exact = lanes == Lanes::order || lanes == Lanes::integer;
+  if (!exact || target.cores > 1) schedule.split = choose_split(spec, schedule, lanes);
   if (schedule.split.level < 0) schedule.tile = choose_tile(spec, schedule, target.cores);
   return schedule;
 }
@@ -175,6 +201,7 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
   if (is_staged(schedule.nest)) return check_staged(spec, schedule);
   const Result<ReduceBody> body = read_body(spec);
   if (!body.ok()) return body.status();
+  if (schedule.nest == Nest::packed) return check_packed(spec, body.value(), schedule);
   const Lanes lanes = lanes_of(spec, body.value());
   const int levels = static_cast<int>(spec.levels.size());
   if (levels > kernel::kMaxLevels) return broken("too many levels");
@@ -202,6 +229,9 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
       return broken("columns is not a multiple of the lanes");
     int reduced_levels = 0;
     for (const kernel::Level& level : spec.levels) reduced_levels += level.reduced ? 1 : 0;
+    if (schedule.width != 0 &&
+        (schedule.columns == 0 || schedule.ahead || schedule.width != narrow_width(spec, lanes, schedule.vector_level)))
+      return broken("width is not that of narrow columns");
     if (schedule.columns == 0 && (reduced_levels > 1 || kernel::reduced_count(spec) > kChain))
       return broken("columns in registers are for one reduced level of at most 16");
   }

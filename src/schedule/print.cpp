@@ -11,7 +11,7 @@
 namespace tenfold::schedule {
 namespace {
 
-constexpr std::string_view kNests[] = {"rows", "columns", "flat", "staged_rows", "staged_columns"};
+constexpr std::string_view kNests[] = {"rows", "columns", "packed", "flat", "staged_rows", "staged_columns"};
 
 void print_cut(std::ostringstream& out, const char* name, const Cut& cut) {
   if (cut.level >= 0) out << ' ' << name << '=' << cut.level << ':' << cut.grain;
@@ -37,7 +37,9 @@ bool read_field(std::string_view name, std::string_view value, Schedule& schedul
     schedule.ahead = value == "1";
     return true;
   }
+  if (name == "keep") return read_number(value, schedule.keep);
   if (name == "columns") return read_number(value, schedule.columns);
+  if (name == "width") return read_number(value, schedule.width);
   if (name == "tile") return read_cut(value, schedule.tile);
   if (name == "split") return read_cut(value, schedule.split);
   return false;
@@ -53,7 +55,9 @@ std::string print(const Schedule& schedule) {
   if (schedule.nest == Nest::rows || schedule.nest == Nest::staged_rows) out << " unroll=" << schedule.unroll;
   if (schedule.nest == Nest::columns) out << " rows=" << schedule.rows_at_once;
   if (schedule.ahead) out << " ahead=1";
+  if (schedule.keep > 0) out << " keep=" << schedule.keep;
   if (schedule.nest == Nest::columns || schedule.nest == Nest::staged_columns) out << " columns=" << schedule.columns;
+  if (schedule.width > 0) out << " width=" << schedule.width;
   print_cut(out, "tile", schedule.tile);
   print_cut(out, "split", schedule.split);
   return out.str();

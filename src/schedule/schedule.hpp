@@ -5,6 +5,7 @@
 //
 //   avx2 rows level=1 unroll=4 tile=0:256
 //   avx512_core columns level=2 rows=4 ahead=1 columns=1024 tile=0:8 split=1:4096
+//   avx2 packed level=1 width=13 tile=0:65536
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@ namespace tenfold::schedule {
 enum class Nest : std::uint8_t {
   rows,            ///< the vector level is reduced: each output folds whole vectors, then lanes
   columns,         ///< the vector level is kept: lanes are neighbouring outputs, reduced levels are walked outside
+  packed,          ///< the vector level is reduced and short: several rows, one after another in memory, at once
   flat,            ///< nothing is reduced: lanes are elements
   staged_rows,     ///< rows of a body in stages: several inputs, or reductions that feed each other
   staged_columns,  ///< columns of one
@@ -38,15 +40,17 @@ struct Schedule {
   int vector_level = 0;      ///< the level that lanes run along
   int unroll = 4;            ///< rows: accumulators of 64 bytes in flight (order states: sets of three)
   int rows_at_once = 4;      ///< columns: streams of rows read side by side in a sweep of the tile
-  bool ahead = false;        ///< columns: each sweep prefetches the next one's rows
+  bool ahead = false;        ///< columns: sweeps (staged: of the first pass) prefetch the next one's rows
+  std::int64_t keep = 0;     ///< staged rows: elements of a row that scratch may keep for a later pass
   std::int64_t columns = 0;  ///< columns: lanes per tile at most, whose accumulators stay in L1; 0: in registers
+  int width = 0;             ///< packed, narrow columns: elements of a row, which the code has built in; 0 for others
   Cut tile;                  ///< cut of a kept level into tasks: never changes a bit of the result
   Cut split;                 ///< cut of a reduced level into partial results; depends on the shape alone
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
-/// The heuristic choice for `spec` on `target`. The numeric parts (nest, vector_level, split) depend on the spec alone,
-/// never on target or threads, so that results have the same bits everywhere.
+/// The heuristic choice for `spec` on `target`. What decides bits (nest, vector_level, and the split of sums and
+/// products) depends on the spec alone, never on target or threads, so that results have the same bits everywhere.
 Schedule choose(const kernel::KernelSpec& spec, const target::Target& target);
 
 /// Proves that the emitter can follow `schedule`: internal_error or unsupported_shape with the reason otherwise.

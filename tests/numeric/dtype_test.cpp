@@ -19,6 +19,7 @@
 #include "graph/pass/pass.hpp"
 #include "guarded_buffer.hpp"
 #include "prepared_case.hpp"
+#include "schedule/packed.hpp"
 #include "settings.hpp"
 #include "subjects.hpp"
 
@@ -40,18 +41,18 @@ constexpr std::pair<std::string_view, std::string_view> kPlaces[] = {{"none", "f
                                                                      {"first", "columns|staged_columns"},
                                                                      {"middle", "columns|staged_columns"},
                                                                      {"apart", "columns|staged_columns"},
-                                                                     {"last", "rows|staged_rows"},
-                                                                     {"around", "rows|staged_rows"},
-                                                                     {"all", "rows|staged_rows"}};
+                                                                     {"last", "rows|packed|staged_rows"},
+                                                                     {"around", "rows|packed|staged_rows"},
+                                                                     {"all", "rows|packed|staged_rows"}};
 /// The same of what may run on the reference evaluator.
 constexpr std::pair<std::string_view, std::string_view> kPlacesOrReference[] = {
     {"none", "flat|columns|reference"},
     {"first", "columns|staged_columns|reference"},
     {"middle", "columns|staged_columns|reference"},
     {"apart", "columns|staged_columns|reference"},
-    {"last", "rows|staged_rows|reference"},
-    {"around", "rows|staged_rows|reference"},
-    {"all", "rows|staged_rows|reference"}};
+    {"last", "rows|packed|staged_rows|reference"},
+    {"around", "rows|packed|staged_rows|reference"},
+    {"all", "rows|packed|staged_rows|reference"}};
 
 /// No dialect has sums or products of booleans.
 bool may_run_on_the_reference(const std::string& reduction, DType dtype) {
@@ -79,23 +80,8 @@ Dims drawn_strides(const Dims& shape, std::mt19937_64& random) {
   return strides;
 }
 
-Drawn draw(const std::string& reduction, DType dtype, AxesClass axes_class, std::mt19937_64& random) {
-  Drawn drawn;
-  drawn.in.dtype = drawn.out.dtype = dtype;
-  const auto [rank, axes] = draw_axes(axes_class, random);
-  const std::int64_t most = random() % 8 == 0 ? kMostElements : kUsualElements;
-  std::int64_t elements = 1;
-  for (std::size_t dim = 0; dim < rank; ++dim) {
-    std::int64_t size = kSizes[random() % std::size(kSizes)];
-    if (elements * size > most) size = 3;
-    elements *= std::max<std::int64_t>(1, size);
-    const bool is_reduced = std::ranges::count(axes, static_cast<std::int64_t>(dim)) > 0;
-    drawn.in.shape.push_back(size);
-    drawn.out.shape.push_back(is_reduced ? 1 : size);
-    if (is_reduced) drawn.reduced *= size;
-  }
-  drawn.in.strides = drawn_strides(drawn.in.shape, random);
-  drawn.out.strides = drawn_strides(drawn.out.shape, random);
+/// The graph and the text of what is drawn.
+void complete(Drawn& drawn, const std::string& reduction, const std::vector<std::int64_t>& axes) {
   graph::Graph& g = drawn.graph;
   for (const TensorDesc& desc : {drawn.in, drawn.out}) {
     graph::Value value;
@@ -114,13 +100,63 @@ Drawn draw(const std::string& reduction, DType dtype, AxesClass axes_class, std:
   op.outputs = {1};
   g.ops.push_back(op);
   graph::connect(g);
-  drawn.text = reduction + " " + std::string(to_string(dtype)) + " [";
+  drawn.text = reduction + " " + std::string(to_string(drawn.in.dtype)) + " [";
   for (const std::int64_t dim : drawn.in.shape) drawn.text += std::to_string(dim) + " ";
   drawn.text += "] strides [";
   for (const std::int64_t stride : drawn.in.strides) drawn.text += std::to_string(stride) + " ";
   drawn.text += "] axes [";
   for (const std::int64_t axis : axes) drawn.text += std::to_string(axis) + " ";
   drawn.text += "]";
+}
+
+Drawn draw(const std::string& reduction, DType dtype, AxesClass axes_class, std::mt19937_64& random) {
+  Drawn drawn;
+  drawn.in.dtype = drawn.out.dtype = dtype;
+  const auto [rank, axes] = draw_axes(axes_class, random);
+  const std::int64_t most = random() % 8 == 0 ? kMostElements : kUsualElements;
+  std::int64_t elements = 1;
+  for (std::size_t dim = 0; dim < rank; ++dim) {
+    std::int64_t size = kSizes[random() % std::size(kSizes)];
+    if (elements * size > most) size = 3;
+    elements *= std::max<std::int64_t>(1, size);
+    const bool is_reduced = std::ranges::count(axes, static_cast<std::int64_t>(dim)) > 0;
+    drawn.in.shape.push_back(size);
+    drawn.out.shape.push_back(is_reduced ? 1 : size);
+    if (is_reduced) drawn.reduced *= size;
+  }
+  drawn.in.strides = drawn_strides(drawn.in.shape, random);
+  drawn.out.strides = drawn_strides(drawn.out.shape, random);
+  complete(drawn, reduction, axes);
+  return drawn;
+}
+
+/// Short rows side by side, some of them with a gap after every few.
+Drawn draw_packed(const std::string& reduction, DType dtype, std::int64_t width, std::mt19937_64& random) {
+  Drawn drawn;
+  drawn.in.dtype = drawn.out.dtype = dtype;
+  const auto rows = static_cast<std::int64_t>(8 + random() % 120);
+  const std::int64_t outer = random() % 3 == 0 ? 3 : 1, gap = static_cast<std::int64_t>(random() % 4);
+  drawn.in.shape = {outer, rows, width};
+  drawn.in.strides = {rows * width + gap, width, 1};
+  drawn.out.shape = {outer, rows, 1};
+  drawn.out.strides = {rows + gap, 1, 1};
+  drawn.reduced = width;
+  complete(drawn, reduction, {2});
+  return drawn;
+}
+
+/// Columns that fit a vector step, enough rows of them for registers, reduced down the middle.
+Drawn draw_narrow(const std::string& reduction, DType dtype, std::int64_t width, std::mt19937_64& random) {
+  Drawn drawn;
+  drawn.in.dtype = drawn.out.dtype = dtype;
+  const std::int64_t rows = 20 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(100 + 3000 / width));
+  const std::int64_t outer = random() % 3 == 0 ? 2 : 1, gap = static_cast<std::int64_t>(random() % 4);
+  drawn.in.shape = {outer, rows, width};
+  drawn.in.strides = {rows * width + gap, width, 1};
+  drawn.out.shape = {outer, 1, width};
+  drawn.out.strides = {width + gap, width, 1};
+  drawn.reduced = rows;
+  complete(drawn, reduction, {1});
   return drawn;
 }
 
@@ -168,7 +204,11 @@ class EveryType : public ::testing::TestWithParam<DType> {
  protected:
   void check(const std::string& reduction, AxesClass axes, bool emulate, std::uint64_t index) {
     std::mt19937_64 random(case_seed(test_name(), index));
-    const Drawn drawn = draw(reduction, GetParam(), axes, random);
+    check(draw(reduction, GetParam(), axes, random), reduction, to_string(axes), emulate, index, random);
+  }
+
+  void check(const Drawn& drawn, const std::string& reduction, std::string_view cell, bool emulate, std::uint64_t index,
+             std::mt19937_64& random) {
     const std::string where = drawn.text + "\n" + repeat_line(test_name(), index);
     const auto guard = index % 2 == 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
     const auto bytes = [](const TensorDesc& desc) { return static_cast<std::size_t>(span_bytes(desc).value()); };
@@ -191,7 +231,7 @@ class EveryType : public ::testing::TestWithParam<DType> {
       if (!native && !emulate) continue;
       Result<compiler::Compiled> compiled = compiler::compile(core, target_of(isa));
       ASSERT_TRUE(compiled.ok()) << compiled.status().message() << "\n" << where;
-      coverage_.count(reduction, to_string(axes), compiled.value(), isa);
+      coverage_.count(reduction, cell, compiled.value(), isa);
       const auto same = [&](const compiler::Compiled& c) { return same_program(c.program, compiled.value().program); };
       if (!native && std::ranges::any_of(ran, same)) continue;
       GuardedBuffer output(bytes(drawn.out), guard);
@@ -203,6 +243,35 @@ class EveryType : public ::testing::TestWithParam<DType> {
       ASSERT_EQ(elements, first) << "other bits on " << at_level;
       ran.push_back(std::move(compiled).value());
     }
+  }
+
+  /// A row's result has the same bits wherever among the others the row lies.
+  void check_moved_rows(const Drawn& drawn, const std::string& reduction, std::uint64_t index,
+                        std::mt19937_64& random) {
+    if (native_levels().empty() || drawn.in.shape[0] != 1) return;
+    const target::Isa isa = native_levels().back();
+    graph::Graph core = drawn.graph;
+    ASSERT_TRUE(graph::run_pipeline(core).ok());
+    const Result<compiler::Compiled> compiled = compiler::compile(core, target_of(isa));
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    const auto rows = static_cast<std::size_t>(drawn.in.shape[1]);
+    const auto in_row = static_cast<std::size_t>(drawn.in.shape[2] * byte_size(drawn.in.dtype));
+    const auto out_row = static_cast<std::size_t>(byte_size(drawn.out.dtype));
+    GuardedBuffer input(rows * in_row, GuardedBuffer::Guard::after), moved(rows * in_row, GuardedBuffer::Guard::after);
+    GuardedBuffer output(rows * out_row, GuardedBuffer::Guard::after);
+    GuardedBuffer moved_output(rows * out_row, GuardedBuffer::Guard::after);
+    fill_input(drawn, reduction, input.data(), random);
+    const std::size_t by = random() % rows;
+    const auto place = [&](std::size_t row) { return (row + by) % rows; };
+    for (std::size_t row = 0; row < rows; ++row)
+      std::memcpy(moved.data() + place(row) * in_row, input.data() + row * in_row, in_row);
+    ASSERT_EQ(run(compiled.value(), isa, true, input, output), "");
+    ASSERT_EQ(run(compiled.value(), isa, true, moved, moved_output), "");
+    for (std::size_t row = 0; row < rows; ++row)
+      ASSERT_EQ(std::memcmp(output.data() + row * out_row, moved_output.data() + place(row) * out_row, out_row), 0)
+          << "row " << row << ", moved by " << by << "\n"
+          << drawn.text << "\n"
+          << repeat_line(test_name(), index);
   }
 
   static target::Target target_of(target::Isa isa) {
@@ -255,6 +324,48 @@ TEST_P(EveryType, AgreesWithTheReference) {
     (may_run_on_the_reference(reduction, GetParam()) ? either : kernels).push_back(reduction);
   EXPECT_EQ(coverage_.missing(kernels, kPlaces, all_levels()), "");
   EXPECT_EQ(coverage_.missing(either, kPlacesOrReference, all_levels()), "");
+}
+
+TEST_P(EveryType, PackedRowsOfEveryWidth) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  constexpr std::int64_t kWidths = schedule::kMostPackedWidth - schedule::kLeastPackedWidth + 1;
+  const std::int64_t cases = scaled_cases(2 * kWidths);
+  std::uint64_t index = 0;
+  for (const char* reduction : kCoreReductions)
+    for (std::int64_t i = 0; i < cases && !HasFatalFailure(); ++i, ++index) {
+      if (only_case().value_or(index) != index) continue;
+      std::mt19937_64 random(case_seed(test_name(), index));
+      const std::int64_t width =
+          schedule::kLeastPackedWidth + (cases < kWidths ? static_cast<std::int64_t>(random() % kWidths) : i % kWidths);
+      const Drawn drawn = draw_packed(reduction, GetParam(), width, random);
+      check(drawn, reduction, "last", i % kEmulatedEvery == 0, index, random);
+      if (!HasFatalFailure()) check_moved_rows(drawn, reduction, index, random);
+    }
+  const std::string title = std::to_string(index) + " packed cases of " + std::string(to_string(GetParam())) +
+                            ", seed " + std::to_string(test_seed());
+  std::fputs(coverage_.table(title, all_levels()).c_str(), stdout);
+  if (only_case() || cases < kWidths || HasFailure() || GetParam() == DType::boolean) return;
+  EXPECT_EQ(
+      coverage_.missing(std::vector<std::string>{"max", "min", "sum", "prod"},
+                        std::vector<std::pair<std::string_view, std::string_view>>{{"last", "packed"}}, all_levels()),
+      "");
+}
+
+TEST_P(EveryType, NarrowColumnsOfEveryWidth) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  constexpr std::int64_t kWidths = 64;
+  const std::int64_t cases = scaled_cases(kWidths);
+  std::uint64_t index = 0;
+  for (const char* reduction : kCoreReductions)
+    for (std::int64_t i = 0; i < cases && !HasFatalFailure(); ++i, ++index) {
+      if (only_case().value_or(index) != index) continue;
+      std::mt19937_64 random(case_seed(test_name(), index));
+      const std::int64_t width = 1 + (cases < kWidths ? static_cast<std::int64_t>(random() % kWidths) : i % kWidths);
+      const Drawn drawn = draw_narrow(reduction, GetParam(), width, random);
+      check(drawn, reduction, "middle", i % kEmulatedEvery == 0, index, random);
+    }
+  std::printf("%llu narrow cases of %s, seed %llu\n", static_cast<unsigned long long>(index),
+              std::string(to_string(GetParam())).c_str(), static_cast<unsigned long long>(test_seed()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, EveryType, ::testing::ValuesIn(kAllTypes),

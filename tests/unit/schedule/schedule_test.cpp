@@ -29,7 +29,8 @@ target::Target machine(target::Isa isa, int cores) {
 }
 
 TEST(Schedule, PrintsWhatItParses) {
-  for (const char* text : {"avx2 rows level=1 unroll=4 tile=0:256",
+  for (const char* text : {"avx2 rows level=1 unroll=4 tile=0:256", "avx2 packed level=1 width=13 tile=0:65536",
+                           "avx2 columns level=1 rows=4 columns=1024 width=8",
                            "avx512_core columns level=2 rows=4 ahead=1 columns=1024 tile=0:8 split=1:4096"}) {
     const Result<Schedule> schedule = parse(text);
     ASSERT_TRUE(schedule.ok()) << schedule.status().message();
@@ -68,6 +69,39 @@ TEST(Choose, FewRowsStayInRegisters) {
   EXPECT_EQ(choose(spec, machine(target::Isa::avx2, 1)).columns, 0);
 }
 
+TEST(Choose, ShortRowsSideBySideArePacked) {
+  const auto nest_of = [](const char* monoid, const char* dtype, const char* space, const char* in, const char* out) {
+    const KernelSpec spec = spec_of(monoid, dtype, space, in, out);
+    const Schedule schedule = choose(spec, machine(target::Isa::avx2, 2));
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    return schedule.nest;
+  };
+  for (const char* dtype : {"f32", "bf16", "f64", "s8", "u64"}) {
+    EXPECT_EQ(nest_of("sum", dtype, "kept 100, reduced 2", "[2, 1]", "[1, 0]"), Nest::packed) << dtype;
+    EXPECT_EQ(nest_of("max", dtype, "kept 3, kept 100, reduced 63", "[6400, 63, 1]", "[100, 1, 0]"), Nest::packed);
+  }
+  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 64", "[64, 1]", "[1, 0]"), Nest::rows) << "too wide";
+  EXPECT_EQ(nest_of("sum", "f32", "kept 7, reduced 8", "[8, 1]", "[1, 0]"), Nest::rows) << "too few";
+  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[9, 1]", "[1, 0]"), Nest::rows) << "a gap after each row";
+  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[8, 1]", "[2, 0]"), Nest::rows) << "outputs apart";
+  EXPECT_EQ(nest_of("sum", "f32", "reduced 3, kept 100, reduced 8", "[800, 8, 1]", "[0, 1, 0]"), Nest::rows);
+}
+
+TEST(Choose, ColumnsThatFitOneStepAreNarrow) {
+  const auto width_of = [](const char* dtype, const char* space, const char* in, const char* out) {
+    const KernelSpec spec = spec_of("sum", dtype, space, in, out);
+    const Schedule schedule = choose(spec, machine(target::Isa::avx2, 2));
+    EXPECT_EQ(schedule.nest, Nest::columns);
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    return schedule.width;
+  };
+  EXPECT_EQ(width_of("f32", "reduced 1000, kept 8", "[8, 1]", "[0, 1]"), 8);
+  EXPECT_EQ(width_of("s8", "reduced 1000, kept 64", "[64, 1]", "[0, 1]"), 64);
+  EXPECT_EQ(width_of("f32", "reduced 1000, kept 17", "[17, 1]", "[0, 1]"), 0) << "two steps";
+  EXPECT_EQ(width_of("f32", "reduced 1000, kept 8", "[9, 1]", "[0, 1]"), 0) << "a gap after each row";
+  EXPECT_EQ(width_of("f32", "reduced 16, kept 8", "[8, 1]", "[0, 1]"), 0) << "in registers anyway";
+}
+
 TEST(Choose, AFullReductionIsSplitByItsShapeAlone) {
   const KernelSpec spec = spec_of("sum", "f32", "reduced 4194304", "[1]", "[0]");
   const Schedule one = choose(spec, machine(target::Isa::avx2, 1));
@@ -83,6 +117,14 @@ TEST(Choose, AFullReductionIsSplitByItsShapeAlone) {
   }
 }
 
+TEST(Choose, OneCoreDoesNotSplitWhatComesOutTheSameAnyway) {
+  for (const char* dtype : {"f32", "s64"}) {
+    const KernelSpec spec = spec_of("max", dtype, "reduced 4194304", "[1]", "[0]");
+    EXPECT_EQ(choose(spec, machine(target::Isa::avx2, 1)).split.level, -1) << dtype;
+    EXPECT_EQ(choose(spec, machine(target::Isa::avx2, 2)).split.level, 0) << dtype;
+  }
+}
+
 TEST(Choose, SmallWorkIsNotCut) {
   const KernelSpec spec = spec_of("sum", "f32", "kept 8, reduced 128", "[128, 1]", "[1, 0]");
   const Schedule schedule = choose(spec, machine(target::Isa::avx2, 8));
@@ -93,6 +135,7 @@ TEST(Choose, SmallWorkIsNotCut) {
 TEST(Check, RefusesWhatTheEmitterCannotFollow) {
   const KernelSpec rows = spec_of("sum", "f32", "kept 8, reduced 128", "[128, 1]", "[1, 0]");
   const KernelSpec columns = spec_of("sum", "f32", "reduced 128, kept 8", "[8, 1]", "[0, 1]");
+  const KernelSpec packed = spec_of("sum", "f32", "kept 8, reduced 13", "[13, 1]", "[1, 0]");
   const std::pair<const KernelSpec&, const char*> cases[] = {
       {rows, "avx2 rows level=7 unroll=4"},
       {rows, "avx2 rows level=0 unroll=4"},
@@ -104,6 +147,12 @@ TEST(Check, RefusesWhatTheEmitterCannotFollow) {
       {columns, "avx2 columns level=1 rows=4 columns=1000"},
       {columns, "avx2 columns level=1 rows=2 ahead=1 columns=1024"},
       {columns, "avx2 columns level=1 rows=1 columns=0"},
+      {columns, "avx2 columns level=1 rows=4 columns=1024 width=7"},
+      {columns, "avx2 columns level=1 rows=4 ahead=1 columns=1024 width=8"},
+      {rows, "avx2 packed level=1 width=128"},
+      {packed, "avx2 packed level=1 width=12"},
+      {packed, "avx2 packed level=1 width=13 split=1:4"},
+      {packed, "reference packed level=1 width=13"},
   };
   for (const auto& [spec, text] : cases) {
     const Result<Schedule> schedule = parse(text);

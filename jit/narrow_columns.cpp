@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/narrow_columns.hpp"
+
+#include <algorithm>
+
+namespace tenfold::jit {
+namespace {
+
+using Xbyak::Label;
+using Xbyak::Reg64;
+
+/// Chains in flight: an addition takes four cycles, of which two start in each.
+constexpr int kChains = 4;
+constexpr int kSweepsOfChain = schedule::kChain / schedule::kChainedStreams;
+/// Sets of states whose elements may come in any order.
+constexpr int kMostSets = 4;
+
+}  // namespace
+
+int NarrowColumns::rows_behind(int rows_of_step) const {
+  const int bytes = n_.s.step_bytes() - rows_of_step * row_bytes();
+  return bytes <= 0 ? 0 : (bytes + row_bytes() - 1) / row_bytes();
+}
+
+void NarrowColumns::take_sweeps(const Reg64& first, const Reg64& stream, const Reg64& sweeps) {
+  Gpr stream3(n_.a);
+  Label again, enough;
+  c_.cmp(sweeps, kChains * kSweepsOfChain + rows_behind(1));
+  c_.jb(enough);
+  c_.lea(stream3, c_.ptr[stream + stream * 2]);
+  n_.s.load_totals(record(0));
+  n_.s.set_whole_steps(true);
+  c_.align(32);
+  c_.L(again);
+  for (int chain = 0; chain < kChains; ++chain) n_.s.init_set(chain);
+  for (int sweep = 0; sweep < kSweepsOfChain; ++sweep)
+    for (int at = 0; at < schedule::kChainedStreams; ++at)
+      for (int chain = 0; chain < kChains; ++chain) {
+        const int offset = (chain * kSweepsOfChain + sweep) * row_bytes();
+        const Memory row = at == 0   ? first + offset
+                           : at == 1 ? first + stream + offset
+                           : at == 2 ? first + stream * 2 + offset
+                                     : first + stream3.reg() + offset;
+        n_.s.step(chain, row, Part::full);
+      }
+  for (int chain = 0; chain < kChains; ++chain) n_.s.flush(chain);
+  n_.s.set_whole_steps(false);
+  c_.add(first, kChains * kSweepsOfChain * row_bytes());
+  c_.sub(sweeps, kChains * kSweepsOfChain);
+  c_.cmp(sweeps, kChains * kSweepsOfChain + rows_behind(1));
+  c_.jae(again);
+  n_.s.keep_totals(record(0));
+  c_.L(enough);
+}
+
+void NarrowColumns::take_rows(const Reg64& first, const Reg64& rows) {
+  if (n_.s.free_sets() == 0) {
+    in_order(first, rows);
+  } else {
+    in_any_order(first, rows);
+  }
+}
+
+void NarrowColumns::in_order(const Reg64& first, const Reg64& rows) {
+  constexpr int kRows = 4;
+  Label again, done;
+  const int least = kRows + rows_behind(1);
+  c_.cmp(rows, least);
+  c_.jb(done);
+  n_.s.load_set(record(0));
+  c_.align(32);
+  c_.L(again);
+  for (int row = 0; row < kRows; ++row) n_.s.step(0, first + row * row_bytes(), Part::full);
+  c_.add(first, kRows * row_bytes());
+  c_.sub(rows, kRows);
+  c_.cmp(rows, least);
+  c_.jae(again);
+  n_.s.store_set(record(0));
+  c_.L(done);
+}
+
+/// A step takes as many whole rows as it has room for; lanes a row apart meet at the end.
+void NarrowColumns::in_any_order(const Reg64& first, const Reg64& rows) {
+  const int of_step = n_.s.lanes() / width_, sets = std::min(kMostSets, n_.s.free_sets());
+  const int least = of_step + rows_behind(of_step);
+  Label again, one, single, folded, done;
+  c_.cmp(rows, least);
+  c_.jb(done);
+  n_.s.set_pass(Pass::whole);
+  for (int set = 0; set < sets; ++set) n_.s.init_set(set);
+  const auto steps = [&](int count, Label& loop, const Label& end) {
+    c_.cmp(rows, count * of_step + rows_behind(of_step));
+    c_.jb(end);
+    c_.align(32);
+    c_.L(loop);
+    for (int step = 0; step < count; ++step) n_.s.step(step, first + step * of_step * row_bytes(), Part::full);
+    c_.add(first, count * of_step * row_bytes());
+    c_.sub(rows, count * of_step);
+    c_.cmp(rows, count * of_step + rows_behind(of_step));
+    c_.jae(loop);
+  };
+  steps(sets, again, single);
+  c_.L(single);
+  steps(1, one, folded);
+  c_.L(folded);
+  for (int set = 1; set < sets; ++set) n_.s.merge(0, set);
+  fold_segments(of_step);
+  c_.L(done);
+}
+
+/// Set 0's lanes, and those a row further, and so on, into the first record; by way of the second one.
+void NarrowColumns::fold_segments(int segments) {
+  n_.s.store_set(record(1));
+  n_.s.load_set(record(0));
+  n_.s.init_set(1);
+  n_.s.merge(1, 0);
+  for (int segment = 0; segment < segments; ++segment) {
+    n_.s.load_set(record(1) + segment * row_bytes());
+    n_.s.merge(1, 0);
+  }
+  n_.s.init_set(0);
+  n_.s.merge(0, 1);
+  n_.s.store_set(record(0));
+}
+
+}  // namespace tenfold::jit

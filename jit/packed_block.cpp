@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/packed_block.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+
+#include "jit/integer_monoid.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using Xbyak::Reg64;
+
+constexpr int kBytes = PackedVectors::kBytes;
+constexpr int kHalf = kBytes / 2;
+/// Order: the keys that show NaNs which lose, over a whole block.
+constexpr PackedVectors::Register kLosers = PackedVectors::kRegisters - 1;
+
+/// As PackedVectors::order_key().
+std::uint64_t order_key(std::uint64_t bits, int bytes) {
+  const std::uint64_t sign = std::uint64_t{1} << (8 * bytes - 1);
+  return (bits & sign) == 0 ? bits : bits ^ (sign - 1);
+}
+
+}  // namespace
+
+PackedBlock::PackedBlock(Assembler& assembler, const kernel::KernelSpec& spec, const schedule::ReduceBody& body,
+                         int width)
+    : code_(assembler.code()),
+      v_(assembler),
+      body_(body),
+      kind_(schedule::lanes_of(spec, body)),
+      input_(spec.inputs[0].dtype),
+      output_(spec.outputs[0].dtype),
+      width_(width),
+      element_(byte_size(input_)),
+      lane_(schedule::packed_lane_bytes(kind_, input_)),
+      lanes_(kBytes / lane_),
+      segment_(std::min(lanes_, static_cast<int>(std::bit_ceil(static_cast<unsigned>(width))))) {}
+
+PackedBlock::Register PackedBlock::take() {
+  const Register reg = free_.back();
+  free_.pop_back();
+  return reg;
+}
+
+Memory PackedBlock::at(const Reg64& in, int offset, int bytes) {
+  overread_ = std::max(overread_, offset + bytes - input_bytes());
+  return in + offset;
+}
+
+std::uint64_t PackedBlock::identity() const {
+  const FloatBits bits = float_bits(input_);
+  switch (kind_) {
+    case schedule::Lanes::integer: return integer_identity(body_.monoid, input_);
+    case schedule::Lanes::order: return maximum() ? bits.negative_infinity : bits.infinity;
+    default: break;
+  }
+  const double value = kernel::row(body_.monoid).identity;
+  return lane_ == 8 ? std::bit_cast<std::uint64_t>(value) : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+}
+
+// ---- the block
+
+void PackedBlock::emit(const Reg64& in, const Reg64& out) {
+  if (order()) v_.splat(kLosers, order_key(identity(), lane_), lane_);
+  const Register result = block(in);
+  if (order()) v_.jump_if_beyond(kLosers, !maximum(), order_key(identity(), lane_), lane_, slow_);
+  code_.L(result_);
+  finish(result);
+  if (kind_ == schedule::Lanes::chained_f32) {
+    v_.store32(out, output_, result);
+  } else {
+    v_.store(out, result);
+  }
+}
+
+void PackedBlock::emit_out_of_line(const Reg64& in) {
+  if (!order()) return;
+  code_.L(slow_);
+  exact_ = true;
+  block(in);
+  exact_ = false;
+  code_.jmp(result_);
+}
+
+PackedBlock::Register PackedBlock::block(const Reg64& in) {
+  // The same registers each time, so that both ways to a result leave it in the same one.
+  free_.clear();
+  for (Register reg = kLosers; reg-- > 0;) free_.push_back(reg);
+  if (!ends_in_f64()) {
+    const Value value = tree(in, 0, segment_);
+    sort(value);
+    return value.reg;
+  }
+  const Register low = long_sums(in, 0), high = long_sums(in, lanes_ / 2);
+  v_.narrow(low, low, high);
+  return low;
+}
+
+/// `count` leaves from `first` on: each level halves the distance of the lanes that meet.
+PackedBlock::Value PackedBlock::tree(const Reg64& in, int first, int count) {
+  if (count == 1) return leaf(in, first);
+  Value x = tree(in, first, count / 2);
+  return merge(std::move(x), tree(in, first + count / 2, count / 2), segment_ / count * lane_);
+}
+
+PackedBlock::Value PackedBlock::merge(Value x, const Value& y, int bytes) {
+  combine(x.reg, v_.meet(x.reg, y.reg, bytes), lane_);
+  give(y.reg);
+  for (int lane = 0; lane < lanes_; ++lane)
+    if ((lane & (bytes / lane_)) != 0) x.rows[static_cast<std::size_t>(lane)] = y.rows[static_cast<std::size_t>(lane)];
+  return x;
+}
+
+/// Four rows' sums in f64 lanes: two levels more in f32, the last two in f64.
+PackedBlock::Register PackedBlock::long_sums(const Reg64& in, int first) {
+  const auto pair = [&](int low_row, int high_row) {
+    const Register low = row(in, low_row), high = row(in, high_row);
+    combine(low, v_.meet(low, high, kHalf), 4);
+    v_.widen(low, high, low);
+    combine(low, v_.meet(low, high, kHalf), 8);
+    give(high);
+    return low;
+  };
+  const Register even = pair(first, first + 2), odd = pair(first + 1, first + 3);
+  combine(even, v_.meet(even, odd, 8), 8);
+  give(odd);
+  finish_sums(even, 8);
+  return even;
+}
+
+/// Brings each row's lane to its place.
+void PackedBlock::sort(const Value& value) {
+  std::vector<int> from(value.rows.size());
+  bool sorted = true, in_halves = true;
+  for (int lane = 0; lane < lanes_; ++lane) {
+    const int to = value.rows[static_cast<std::size_t>(lane)];
+    from[static_cast<std::size_t>(to)] = lane;
+    sorted = sorted && to == lane;
+    in_halves = in_halves && to / (lanes_ / 2) == lane / (lanes_ / 2);
+  }
+  if (sorted) return;
+  if (!in_halves) {
+    std::array<std::uint32_t, 8> dwords{};
+    for (std::size_t lane = 0; lane < dwords.size(); ++lane) dwords[lane] = static_cast<std::uint32_t>(from[lane]);
+    v_.permute_dwords(value.reg, dwords);
+    return;
+  }
+  PackedVectors::Bytes bytes{};
+  for (int byte = 0; byte < kBytes; ++byte)
+    bytes[static_cast<std::size_t>(byte)] =
+        static_cast<std::uint8_t>((from[static_cast<std::size_t>(byte / lane_)] * lane_ + byte % lane_) % kHalf);
+  v_.shuffle_in_halves(value.reg, bytes);
+}
+
+// ---- lanes
+
+/// By byte: the start value in lanes of each segment from number `elements` on.
+PackedVectors::Bytes PackedBlock::identity_past(int elements) const {
+  PackedVectors::Bytes bytes{};
+  for (int byte = 0; byte < kBytes; ++byte)
+    if (byte / lane_ % segment_ >= elements)
+      bytes[static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>(identity() >> (8 * (byte % lane_)));
+  return bytes;
+}
+
+void PackedBlock::fill(Register reg, int elements) {
+  if (lane_ >= 4) {
+    int dwords = 0;
+    for (int dword = 0; dword < kBytes / 4; ++dword)
+      if (dword * 4 / lane_ % segment_ >= elements) dwords |= 1 << dword;
+    v_.fill_dwords(reg, dwords, identity(), lane_);
+    return;
+  }
+  PackedVectors::Bytes inside{};
+  for (int byte = 0; byte < kBytes; ++byte)
+    inside[static_cast<std::size_t>(byte)] = byte / lane_ % segment_ < elements ? 0xff : 0;
+  v_.and_bytes(reg, inside);
+  if (identity() != 0) v_.or_bytes(reg, identity_past(elements));
+}
+
+void PackedBlock::map(Register reg) {
+  if (order()) {
+    v_.order_key(reg, lane_);
+    if (exact_) {
+      const std::uint64_t beyond_all = (std::uint64_t{1} << (8 * lane_ - 1)) - (maximum() ? 1 : 0);
+      v_.replace_beyond(reg, !maximum(), order_key(identity(), lane_), beyond_all, lane_);
+    } else {
+      v_.integer(maximum() ? IntegerOp::least_signed : IntegerOp::greatest_signed, kLosers, kLosers, reg, 8 * lane_);
+    }
+  }
+  for (const kernel::Function function : body_.before) {
+    const bool square = function == kernel::Function::square;
+    if (floats()) {
+      square ? v_.arithmetic(Arithmetic::multiply, reg, reg, reg, lane_) : v_.abs_float(reg, lane_);
+    } else if (square) {
+      v_.integer(IntegerOp::multiply, reg, reg, reg, 8 * lane_);
+    } else if (tenfold::row(input_).kind == DTypeKind::signed_integer) {
+      v_.abs_integer(reg, 8 * lane_);
+    }
+  }
+}
+
+void PackedBlock::combine(Register into, Register from, int lane_bytes) {
+  if (floats()) {
+    v_.arithmetic(body_.monoid == kernel::Monoid::prod ? Arithmetic::multiply : Arithmetic::add, into, into, from,
+                  lane_bytes);
+  } else {
+    const IntegerOp op = !order()    ? integer_op(body_.monoid, input_)
+                         : maximum() ? IntegerOp::greatest_signed
+                                     : IntegerOp::least_signed;
+    v_.integer(op, into, into, from, 8 * lane_bytes);
+  }
+}
+
+void PackedBlock::finish_sums(Register reg, int lane_bytes) {
+  // A sum starts at +0: one of nothing but -0 is +0.
+  if (body_.monoid == kernel::Monoid::sum) v_.add_zero(reg, lane_bytes);
+  if (body_.divide_by_count) v_.divide(reg, width_, lane_bytes);
+  if (body_.square_root) v_.square_root(reg, lane_bytes);
+}
+
+void PackedBlock::finish(Register reg) {
+  if (floats()) {
+    if (!ends_in_f64()) finish_sums(reg, lane_);
+    v_.canonical_nan(reg, lane_);
+  }
+  if (!order()) return;
+  const FloatBits bits = float_bits(input_);
+  const std::uint64_t last = maximum() ? bits.infinity : bits.negative_infinity;
+  v_.replace_beyond(reg, maximum(), order_key(last, lane_), order_key(bits.canonical_nan, lane_), lane_);
+  v_.order_key(reg, lane_);
+}
+
+}  // namespace tenfold::jit

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One block of packed rows: as many rows as a register has lanes, one after another in memory, each down to one lane.
+// No loop here; jit/packed.cpp has that.
+//
+// A row (or several short ones) is loaded into a register, the rest of it combined on top, lane by lane; then registers
+// of different rows meet, two at a time, in a transposing tree: each level halves the distance of the lanes that are
+// combined and the number of registers, so that in the end each lane is a row. Lanes meet as in the one lane tree of
+// all kernels: + 8, + 4, + 2, + 1.
+#pragma once
+
+#include <vector>
+
+#include "jit/vector_packed.hpp"
+#include "kernel/spec.hpp"
+#include "schedule/packed.hpp"
+
+namespace tenfold::jit {
+
+class PackedBlock {
+ public:
+  PackedBlock(Assembler& assembler, const kernel::KernelSpec& spec, const schedule::ReduceBody& body, int width);
+
+  int rows() const { return lanes_; }
+  int row_bytes() const { return width_ * element_; }
+  int input_bytes() const { return rows() * row_bytes(); }
+  int output_bytes() const { return rows() * byte_size(output_); }
+  /// Bytes past the block that its loads touch, which only other rows may be. Known once emit() is done.
+  int overread() const { return overread_; }
+
+  /// The rows at `in`, their results to `out`.
+  void emit(const Xbyak::Reg64& in, const Xbyak::Reg64& out);
+  /// Code that emit() jumps to where a block has NaNs of the kind that the fast way does not see. Comes back by itself.
+  void emit_out_of_line(const Xbyak::Reg64& in);
+
+ private:
+  using Register = PackedVectors::Register;
+  /// A register, and by lane the row that it belongs to.
+  struct Value {
+    Register reg;
+    std::vector<int> rows;
+  };
+
+  Register take();
+  void give(Register reg) { free_.push_back(reg); }
+
+  Register block(const Xbyak::Reg64& in);
+  Value tree(const Xbyak::Reg64& in, int first, int count);
+  Value merge(Value x, const Value& y, int bytes);
+  Register long_sums(const Xbyak::Reg64& in, int first);
+  void sort(const Value& value);
+
+  Value leaf(const Xbyak::Reg64& in, int index);
+  Value short_rows(const Xbyak::Reg64& in, int index);
+  Value short_rows_widened(const Xbyak::Reg64& in, int index);
+  Register row(const Xbyak::Reg64& in, int number);
+  Register piece(const Xbyak::Reg64& in, int number, int index);
+  Memory at(const Xbyak::Reg64& in, int offset, int bytes);
+
+  PackedVectors::Bytes identity_past(int elements) const;
+  void fill(Register reg, int elements);
+  void map(Register reg);
+  void combine(Register into, Register from, int lane_bytes);
+  void finish_sums(Register reg, int lane_bytes);
+  void finish(Register reg);
+
+  bool widened() const { return lane_ != element_; }
+  bool order() const { return kind_ == schedule::Lanes::order; }
+  bool floats() const { return kind_ != schedule::Lanes::integer && !order(); }
+  bool maximum() const { return body_.monoid == kernel::Monoid::max; }
+  /// True of extremes, of whatever type.
+  bool idempotent() const { return kernel::row(body_.monoid).state == kernel::State::order; }
+  /// Sums of so many narrow floats that the last two levels are in f64.
+  bool ends_in_f64() const { return kind_ == schedule::Lanes::chained_f32 && width_ > schedule::kMostWidthInF32; }
+  std::uint64_t identity() const;
+
+  Xbyak::CodeGenerator& code_;
+  PackedVectors v_;
+  const schedule::ReduceBody& body_;
+  schedule::Lanes kind_;
+  DType input_, output_;
+  int width_;
+  int element_;         ///< bytes of an element in memory
+  int lane_;            ///< and in a register
+  int lanes_;           ///< of a register, and rows of a block
+  int segment_;         ///< lanes that a row has of a leaf: a power of two
+  bool exact_ = false;  ///< order: NaNs of both signs have keys at the end that wins
+  int overread_ = 0;
+  std::vector<Register> free_;
+  Xbyak::Label slow_, result_;
+};
+
+}  // namespace tenfold::jit

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The leaves of a block of packed rows: rows, or several short ones, from memory to one register.
+#include <algorithm>
+
+#include "jit/packed_block.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using Xbyak::Reg64;
+
+constexpr int kBytes = PackedVectors::kBytes;
+constexpr int kHalf = kBytes / 2;
+/// Lanes that the terms of a sum are dealt to.
+constexpr int kVirtualLanes = 16;
+
+}  // namespace
+
+PackedBlock::Value PackedBlock::leaf(const Reg64& in, int index) {
+  if (segment_ < lanes_) return widened() ? short_rows_widened(in, index) : short_rows(in, index);
+  // Halves of the lanes meet first, and keep to their half of the rows.
+  const int number = index / 2 + index % 2 * (lanes_ / 2);
+  return {row(in, number), std::vector<int>(static_cast<std::size_t>(lanes_), number)};
+}
+
+/// In each half as many rows as it holds, from `index` times that on; the upper half of the rows in the upper one.
+PackedBlock::Value PackedBlock::short_rows(const Reg64& in, int index) {
+  const int segment = segment_ * lane_, each = kHalf / segment;
+  Value value{take(), {}};
+  for (int lane = 0; lane < lanes_; ++lane)
+    value.rows.push_back(index * each + lane % (lanes_ / 2) / segment_ + lane / (lanes_ / 2) * (lanes_ / 2));
+  const int low = index * each * row_bytes(), high = low + lanes_ / 2 * row_bytes();
+  v_.load_halves(value.reg, at(in, low, kHalf), at(in, high, kHalf));
+  if (row_bytes() < segment && segment < kHalf) {
+    PackedVectors::Bytes bytes{};
+    for (int byte = 0; byte < kBytes; ++byte) {
+      const int start = byte % kHalf / segment * row_bytes(), offset = byte % segment;
+      const bool inside = offset < row_bytes();
+      // What is taken twice changes no extreme.
+      const int from = inside ? start + offset : idempotent() ? start + offset % lane_ : PackedVectors::kZero;
+      bytes[static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>(from);
+    }
+    v_.shuffle_in_halves(value.reg, bytes);
+    if (!idempotent() && identity() != 0) v_.or_bytes(value.reg, identity_past(width_));
+  } else if (row_bytes() < segment) {
+    fill(value.reg, width_);
+  }
+  map(value.reg);
+  return value;
+}
+
+/// As many rows as have 8 lanes, one after another.
+PackedBlock::Value PackedBlock::short_rows_widened(const Reg64& in, int index) {
+  const int each = lanes_ / segment_;
+  Value value{take(), {}};
+  for (int lane = 0; lane < lanes_; ++lane) value.rows.push_back(index * each + lane / segment_);
+  const Memory from = at(in, index * each * row_bytes(), kHalf);
+  if (width_ == segment_) {
+    v_.load_widened(value.reg, input_, from);
+  } else {
+    PackedVectors::Bytes bytes{};
+    for (int byte = 0; byte < kHalf; ++byte) {
+      const int lane = byte / element_, offset = lane % segment_;
+      const int source = (lane / segment_ * width_ + offset) * element_ + byte % element_;
+      bytes[static_cast<std::size_t>(byte)] =
+          static_cast<std::uint8_t>(offset < width_ ? source : PackedVectors::kZero);
+    }
+    v_.load_spread_widened(value.reg, input_, from, bytes);
+    if (identity() != 0) fill(value.reg, width_);
+  }
+  map(value.reg);
+  return value;
+}
+
+/// A row of more than half a register, in one: what is past its first lanes is combined on top of them.
+PackedBlock::Register PackedBlock::row(const Reg64& in, int number) {
+  // Sums deal their terms to 16 lanes, in the order of the elements; otherwise the order is free.
+  const int ways = floats() ? kVirtualLanes / lanes_ : 1;
+  std::vector<Register> lanes;
+  for (int index = 0; index * lanes_ < width_; ++index) {
+    const Register reg = piece(in, number, index);
+    if (index < ways) {
+      lanes.push_back(reg);
+    } else {
+      combine(lanes[static_cast<std::size_t>(index % ways)], reg, lane_);
+      give(reg);
+    }
+  }
+  for (std::size_t distance = static_cast<std::size_t>(ways) / 2; distance > 0; distance /= 2) {
+    for (std::size_t i = 0; i < distance && i + distance < lanes.size(); ++i) {
+      combine(lanes[i], lanes[i + distance], lane_);
+      give(lanes[i + distance]);
+    }
+    lanes.resize(std::min(lanes.size(), distance));
+  }
+  return lanes[0];
+}
+
+PackedBlock::Register PackedBlock::piece(const Reg64& in, int number, int index) {
+  int first = index * lanes_;
+  // An extreme may meet elements twice, so that its last piece ends where the row does.
+  if (idempotent() && width_ >= lanes_) first = std::min(first, width_ - lanes_);
+  const int offset = number * row_bytes() + first * element_;
+  const Register reg = take();
+  if (widened()) {
+    v_.load_widened(reg, input_, at(in, offset, lanes_ * element_));
+  } else {
+    v_.load(reg, at(in, offset, kBytes));
+  }
+  if (first + lanes_ > width_) fill(reg, width_ - first);
+  map(reg);
+  return reg;
+}
+
+}  // namespace tenfold::jit

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which vectors a pass keeps from step to step: its sets, the totals that these are flushed into, and the rows' values
+// that elements are computed with; as far as there are vectors, in this order. They are handed out from the last one
+// down; the program of a step has the rest.
+#pragma once
+
+#include <vector>
+
+#include "jit/lane_layer.hpp"
+#include "jit/stages.hpp"
+
+namespace tenfold::jit {
+
+class PassVectors {
+ public:
+  /// `sets`: of each reduction. `total_parts`: vectors that a total in wider lanes takes; 0:
+  /// totals are in memory.
+  PassVectors(const Stages& stages, const StagePass& pass, int vectors, int sets, int total_parts);
+
+  /// Each -1 where it is in memory.
+  Vec set(int reduction, int which) const;
+  Vec total(int reduction, int part) const;
+  Vec saved(int slot) const;
+
+  const std::vector<int>& saved_slots() const { return slots_; }
+  int free() const { return free_; }
+  /// The same when the pass is over, and the rows' values have been used.
+  int folding() const { return folding_; }
+
+ private:
+  int needed(const Stages& stages, const StagePass& pass) const;
+
+  std::vector<int> reductions_, chained_, slots_;  ///< those in vectors
+  int sets_, total_parts_;
+  int free_, folding_ = 0;
+  Vec first_set_ = 0, first_total_ = 0, first_saved_ = 0;  ///< the uppermost
+};
+
+}  // namespace tenfold::jit

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Packed rows in AVX2. ymm13 takes what is to be combined with another register, ymm14 and ymm15 are the operations'.
+#include "jit/vector_integer.hpp"
+#include "jit/vector_packed.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using Xbyak::Xmm;
+using Xbyak::Ymm;
+
+constexpr PackedVectors::Register kMet = 13;
+
+std::uint64_t all_but_sign(int bytes) { return (~std::uint64_t{0} >> (64 - 8 * bytes)) >> 1; }
+
+}  // namespace
+
+void PackedVectors::load(Register d, const Memory& from) { code_.vmovdqu(Ymm(d), code_.ptr[from]); }
+
+void PackedVectors::load_halves(Register d, const Memory& low, const Memory& high) {
+  code_.vmovdqu(Xmm(d), code_.ptr[low]);
+  code_.vinserti128(Ymm(d), Ymm(d), code_.ptr[high], 1);
+}
+
+void PackedVectors::load_widened(Register d, DType dtype, const Memory& from) {
+  if (dtype == DType::f16) {
+    code_.vcvtph2ps(Ymm(d), code_.ptr[from]);
+  } else {
+    code_.vpmovzxwd(Ymm(d), code_.ptr[from]);
+    code_.vpslld(Ymm(d), Ymm(d), 16);
+  }
+}
+
+void PackedVectors::load_spread_widened(Register d, DType dtype, const Memory& from, const Bytes& bytes) {
+  code_.vmovdqu(Xmm(d), code_.ptr[from]);
+  code_.vpshufb(Xmm(d), Xmm(d), assembler_.bytes(bytes));
+  if (dtype == DType::f16) {
+    code_.vcvtph2ps(Ymm(d), Xmm(d));
+  } else {
+    code_.vpmovzxwd(Ymm(d), Xmm(d));
+    code_.vpslld(Ymm(d), Ymm(d), 16);
+  }
+}
+
+void PackedVectors::store(const Memory& to, Register s) { code_.vmovdqu(code_.ptr[to], Ymm(s)); }
+
+void PackedVectors::store32(const Memory& to, DType dtype, Register s) {
+  if (dtype == DType::f32) return store(to, s);
+  if (dtype == DType::f16) {
+    code_.vcvtps2ph(code_.ptr[to], Ymm(s), 0);
+    return;
+  }
+  // As the AVX2 layer rounds to bf16.
+  code_.vpsrld(Ymm(15), Ymm(s), 16);
+  code_.vpand(Ymm(15), Ymm(15), assembler_.splat(1, 4));
+  code_.vpaddd(Ymm(s), Ymm(s), Ymm(15));
+  code_.vpaddd(Ymm(s), Ymm(s), assembler_.splat(0x7fff, 4));
+  code_.vpsrld(Ymm(s), Ymm(s), 16);
+  code_.vextracti128(Xmm(15), Ymm(s), 1);
+  code_.vpackusdw(Xmm(s), Xmm(s), Xmm(15));
+  code_.vmovdqu(code_.ptr[to], Xmm(s));
+}
+
+void PackedVectors::splat(Register d, std::uint64_t pattern, int bytes) {
+  code_.vmovdqu(Ymm(d), assembler_.splat(pattern, bytes));
+}
+
+void PackedVectors::and_bytes(Register d, const Bytes& mask) { code_.vpand(Ymm(d), Ymm(d), assembler_.bytes(mask)); }
+void PackedVectors::or_bytes(Register d, const Bytes& pattern) {
+  code_.vpor(Ymm(d), Ymm(d), assembler_.bytes(pattern));
+}
+
+void PackedVectors::fill_dwords(Register d, int lanes, std::uint64_t pattern, int bytes) {
+  code_.vpblendd(Ymm(d), Ymm(d), assembler_.splat(pattern, bytes), static_cast<std::uint8_t>(lanes));
+}
+
+void PackedVectors::shuffle_in_halves(Register d, const Bytes& from) {
+  code_.vpshufb(Ymm(d), Ymm(d), assembler_.bytes(from));
+}
+
+void PackedVectors::permute_dwords(Register d, const std::array<std::uint32_t, 8>& from) {
+  Bytes bytes{};
+  for (std::size_t lane = 0; lane < from.size(); ++lane) bytes[4 * lane] = static_cast<std::uint8_t>(from[lane]);
+  code_.vmovdqu(Ymm(15), assembler_.bytes(bytes));
+  code_.vpermd(Ymm(d), Ymm(15), Ymm(d));
+}
+
+PackedVectors::Register PackedVectors::meet(Register x_number, Register y_number, int bytes) {
+  const Ymm x(x_number), y(y_number), met(kMet), spare(14);
+  switch (bytes) {
+    case 16:
+      code_.vperm2i128(met, x, y, 0x21);
+      code_.vpblendd(x, x, y, 0xf0);
+      break;
+    case 8:
+      code_.vshufpd(met, x, y, 0x5);
+      code_.vpblendd(x, x, y, 0xcc);
+      break;
+    case 4:
+      code_.vpblendd(met, y, x, 0xaa);
+      code_.vpshufd(met, met, 0xb1);
+      code_.vpblendd(x, x, y, 0xaa);
+      break;
+    case 2:
+      // Shifts, since a word cannot be moved by one of the cheap blends: lanes of x that have the bit set meet those
+      // that have not where the latter are, lanes of y where the former are.
+      code_.vpsrld(met, x, 16);
+      code_.vpblendw(met, met, y, 0xaa);
+      code_.vpslld(y, y, 16);
+      code_.vpblendw(x, x, y, 0xaa);
+      break;
+    default:
+      code_.vpsrlw(met, x, 8);
+      code_.vpand(x, x, assembler_.splat(0x00ff, 2));
+      code_.vpsllw(spare, y, 8);
+      code_.vpor(x, x, spare);
+      code_.vpand(y, y, assembler_.splat(0xff00, 2));
+      code_.vpor(met, met, y);
+      break;
+  }
+  return kMet;
+}
+
+void PackedVectors::arithmetic(Arithmetic op, Register d, Register a, Register b, int bytes) {
+  const bool add = op == Arithmetic::add;
+  if (bytes == 8) {
+    add ? code_.vaddpd(Ymm(d), Ymm(a), Ymm(b)) : code_.vmulpd(Ymm(d), Ymm(a), Ymm(b));
+  } else {
+    add ? code_.vaddps(Ymm(d), Ymm(a), Ymm(b)) : code_.vmulps(Ymm(d), Ymm(a), Ymm(b));
+  }
+}
+
+void PackedVectors::integer(IntegerOp op, Register d, Register a, Register b, int lane_bits) {
+  integer_avx2(assembler_, op, Ymm(d), Ymm(a), Ymm(b), lane_bits);
+}
+
+void PackedVectors::abs_float(Register d, int bytes) {
+  code_.vpand(Ymm(d), Ymm(d), assembler_.splat(all_but_sign(bytes), bytes));
+}
+
+void PackedVectors::abs_integer(Register d, int lane_bits) { abs_integer_avx2(assembler_, Ymm(d), lane_bits); }
+
+void PackedVectors::add_zero(Register d, int bytes) {
+  code_.vpxor(Ymm(15), Ymm(15), Ymm(15));
+  bytes == 8 ? code_.vaddpd(Ymm(d), Ymm(d), Ymm(15)) : code_.vaddps(Ymm(d), Ymm(d), Ymm(15));
+}
+
+void PackedVectors::divide(Register d, double by, int bytes) {
+  if (bytes == 8) {
+    code_.vdivpd(Ymm(d), Ymm(d), assembler_.splat(std::bit_cast<std::uint64_t>(by), 8));
+  } else {
+    code_.vdivps(Ymm(d), Ymm(d), assembler_.splat(std::bit_cast<std::uint32_t>(static_cast<float>(by)), 4));
+  }
+}
+
+void PackedVectors::square_root(Register d, int bytes) {
+  bytes == 8 ? code_.vsqrtpd(Ymm(d), Ymm(d)) : code_.vsqrtps(Ymm(d), Ymm(d));
+}
+
+void PackedVectors::canonical_nan(Register d, int bytes) {
+  if (bytes == 8) {
+    code_.vcmpunordpd(Ymm(15), Ymm(d), Ymm(d));
+    code_.vblendvpd(Ymm(d), Ymm(d), assembler_.splat(float_bits(DType::f64).canonical_nan, 8), Ymm(15));
+  } else {
+    code_.vcmpunordps(Ymm(15), Ymm(d), Ymm(d));
+    code_.vblendvps(Ymm(d), Ymm(d), assembler_.splat(float_bits(DType::f32).canonical_nan, 4), Ymm(15));
+  }
+}
+
+void PackedVectors::widen(Register low, Register high, Register s) {
+  code_.vextractf128(Xmm(15), Ymm(s), 1);
+  code_.vcvtps2pd(Ymm(low), Xmm(s));
+  code_.vcvtps2pd(Ymm(high), Xmm(15));
+}
+
+void PackedVectors::narrow(Register d, Register low, Register high) {
+  code_.vcvtpd2ps(Xmm(15), Ymm(high));
+  code_.vcvtpd2ps(Xmm(d), Ymm(low));
+  code_.vinsertf128(Ymm(d), Ymm(d), Xmm(15), 1);
+}
+
+void PackedVectors::order_key(Register d, int bytes) {
+  switch (bytes) {
+    case 2: code_.vpsraw(Ymm(15), Ymm(d), 15); break;
+    case 4: code_.vpsrad(Ymm(15), Ymm(d), 31); break;
+    default:
+      code_.vpxor(Ymm(15), Ymm(15), Ymm(15));
+      code_.vpcmpgtq(Ymm(15), Ymm(15), Ymm(d));
+      break;
+  }
+  code_.vpand(Ymm(15), Ymm(15), assembler_.splat(all_but_sign(bytes), bytes));
+  code_.vpxor(Ymm(d), Ymm(d), Ymm(15));
+}
+
+Ymm PackedVectors::beyond(Register keys, bool above, std::uint64_t limit, int bytes) {
+  const Ymm mask(15), against(14);
+  code_.vmovdqu(against, assembler_.splat(limit, bytes));
+  const Ymm &greater = above ? Ymm(keys) : against, &less = above ? against : Ymm(keys);
+  switch (bytes) {
+    case 2: code_.vpcmpgtw(mask, greater, less); break;
+    case 4: code_.vpcmpgtd(mask, greater, less); break;
+    default: code_.vpcmpgtq(mask, greater, less); break;
+  }
+  return mask;
+}
+
+void PackedVectors::replace_beyond(Register d, bool above, std::uint64_t limit, std::uint64_t other, int bytes) {
+  const Ymm mask = beyond(d, above, limit, bytes);
+  code_.vpblendvb(Ymm(d), Ymm(d), assembler_.splat(other, bytes), mask);
+}
+
+void PackedVectors::jump_if_beyond(Register keys, bool above, std::uint64_t limit, int bytes,
+                                   const Xbyak::Label& target) {
+  const Ymm mask = beyond(keys, above, limit, bytes);
+  code_.vptest(mask, mask);
+  code_.jnz(target, Xbyak::CodeGenerator::T_NEAR);
+}
+
+}  // namespace tenfold::jit

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What packed rows speak: registers of 32 bytes and the shuffles that bring lanes of several rows together. There is
+// one implementation, in AVX2 (vector_avx2_packed.cpp), for all levels: with 32 bytes the ports keep up with memory
+// twice over, and the bits are the same everywhere by construction.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "jit/vector.hpp"
+#include "kernel/tables.hpp"
+
+namespace tenfold::jit {
+
+class PackedVectors {
+ public:
+  static constexpr int kBytes = 32;
+  /// Registers that emitters may use: [0, kRegisters). The others are this layer's.
+  static constexpr int kRegisters = 13;
+  using Register = int;
+  /// Where each byte of a half (16 bytes) comes from in the same half of the source; kZero: from nowhere.
+  using Bytes = std::array<std::uint8_t, kBytes>;
+  static constexpr std::uint8_t kZero = 0x80;
+
+  explicit PackedVectors(Assembler& assembler) : assembler_(assembler), code_(assembler.code()) {}
+
+  void load(Register d, const Memory& from);
+  void load_halves(Register d, const Memory& low, const Memory& high);
+  /// Eight bf16 or f16 elements, as f32.
+  void load_widened(Register d, DType dtype, const Memory& from);
+  /// The first 16 bytes at `from`, each byte where `bytes` (16 of them) says, then as load_widened().
+  void load_spread_widened(Register d, DType dtype, const Memory& from, const Bytes& bytes);
+  void store(const Memory& to, Register s);
+  /// Eight f32 lanes, rounded to `dtype`, to nearest even. NaNs must be canonical. Clobbers `s`.
+  void store32(const Memory& to, DType dtype, Register s);
+
+  void splat(Register d, std::uint64_t pattern, int bytes);
+  void and_bytes(Register d, const Bytes& mask);
+  void or_bytes(Register d, const Bytes& pattern);
+  /// Lanes of 32 bits whose bit is set in `lanes` become `pattern`, which is of `bytes`.
+  void fill_dwords(Register d, int lanes, std::uint64_t pattern, int bytes);
+  void shuffle_in_halves(Register d, const Bytes& from);
+  void permute_dwords(Register d, const std::array<std::uint32_t, 8>& from);
+
+  /// Lanes `bytes` apart meet: `x` becomes the lanes of `x` whose number has that bit clear beside those of `y` whose
+  /// has it set, and the result is what to combine `x` with.
+  Register meet(Register x, Register y, int bytes);
+
+  void arithmetic(Arithmetic op, Register d, Register a, Register b, int bytes);
+  void integer(IntegerOp op, Register d, Register a, Register b, int lane_bits);
+  void abs_float(Register d, int bytes);
+  void abs_integer(Register d, int lane_bits);
+  void add_zero(Register d, int bytes);
+  void divide(Register d, double by, int bytes);
+  void square_root(Register d, int bytes);
+  void canonical_nan(Register d, int bytes);
+  /// Four f32 lanes each, as f64. `low` may be `s`.
+  void widen(Register low, Register high, Register s);
+  /// The same back: `low` and `high` into `d`.
+  void narrow(Register d, Register low, Register high);
+
+  /// Bits of floats to integers of the same order, NaNs beyond both ends, and back.
+  void order_key(Register d, int bytes);
+  /// The first step of a NaN's replacement: keys that are above (or below) `limit` become `other`.
+  void replace_beyond(Register d, bool above, std::uint64_t limit, std::uint64_t other, int bytes);
+  /// Jumps when a key is above (below) `limit`.
+  void jump_if_beyond(Register keys, bool above, std::uint64_t limit, int bytes, const Xbyak::Label& target);
+
+ private:
+  Xbyak::Ymm beyond(Register keys, bool above, std::uint64_t limit, int bytes);
+
+  Assembler& assembler_;
+  Xbyak::CodeGenerator& code_;
+};
+
+}  // namespace tenfold::jit

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/packed.hpp"
+
+#include <algorithm>
+
+namespace tenfold::schedule {
+namespace {
+
+using kernel::KernelSpec;
+
+/// Fewer rows than this are no stream; the rows nest takes them.
+constexpr std::int64_t kLeastRows = 8;
+
+/// The last two levels are rows side by side, and all of one; outputs are side by side as well.
+bool has_packed_levels(const KernelSpec& spec) {
+  if (spec.levels.size() < 2) return false;
+  const std::size_t last = spec.levels.size() - 1;
+  const auto reduced = [](const kernel::Level& level) { return level.reduced; };
+  if (std::ranges::count_if(spec.levels, reduced) != 1 || !spec.levels[last].reduced) return false;
+  const std::int64_t width = spec.levels[last].extent;
+  if (width < kLeastPackedWidth || width > kMostPackedWidth) return false;
+  const kernel::Operand& in = spec.inputs[0];
+  return in.strides[last] == 1 && in.strides[last - 1] == width && spec.outputs[0].strides[last - 1] == 1;
+}
+
+bool has_packed_body(const KernelSpec& spec, const ReduceBody& body) {
+  const Lanes lanes = lanes_of(spec, body);
+  if (lanes == Lanes::arg) return false;
+  if (body.divide_by_count && body.square_root) return false;
+  // Partial results of a split, which are f64, have one element a row and more.
+  if (lanes == Lanes::chained_f32) return spec.outputs[0].dtype != DType::f64;
+  return spec.outputs[0].dtype == spec.inputs[0].dtype;
+}
+
+}  // namespace
+
+bool packs(const KernelSpec& spec, const ReduceBody& body) {
+  return has_packed_levels(spec) && has_packed_body(spec, body) &&
+         spec.levels[spec.levels.size() - 2].extent >= kLeastRows;
+}
+
+Status check_packed(const KernelSpec& spec, const ReduceBody& body, const Schedule& schedule) {
+  const auto broken = [](const std::string& what) { return Status(Code::internal_error, "schedule: " + what); };
+  if (schedule.isa == target::Isa::reference) return {Code::unsupported_target, "the reference target has no kernels"};
+  if (spec.levels.size() > kernel::kMaxLevels) return broken("too many levels");
+  if (!has_packed_levels(spec)) return broken("packed rows are short, contiguous and side by side");
+  if (!has_packed_body(spec, body)) return broken("packed rows of another body");
+  const int last = static_cast<int>(spec.levels.size()) - 1;
+  if (schedule.vector_level != last || schedule.width != spec.levels.back().extent)
+    return broken("width is not that of the rows");
+  if (schedule.split.level >= 0) return broken("packed rows are split");
+  return {};
+}
+
+int packed_lane_bytes(Lanes lanes, DType input) { return lanes == Lanes::chained_f32 ? 4 : byte_size(input); }
+
+}  // namespace tenfold::schedule

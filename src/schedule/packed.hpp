@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which reductions run as packed rows: a short contiguous reduced extent, rows one after another in memory and outputs
+// too. What is decided here depends on the shape alone, as the nest decides the order of additions.
+#pragma once
+
+#include "schedule/body.hpp"
+#include "schedule/schedule.hpp"
+
+namespace tenfold::schedule {
+
+/// Elements of a packed row.
+inline constexpr int kLeastPackedWidth = 2;
+inline constexpr int kMostPackedWidth = 63;
+/// Rows of floats up to this long are summed in f32 to the end; of longer ones, the last two levels of the tree are in
+/// f64. So no more than kChain terms meet in f32. Part of the numeric contract.
+inline constexpr int kMostWidthInF32 = kChain;
+
+bool packs(const kernel::KernelSpec& spec, const ReduceBody& body);
+Status check_packed(const kernel::KernelSpec& spec, const ReduceBody& body, const Schedule& schedule);
+
+/// Bytes of the lanes that packed rows are reduced in: the element's own, or f32's for sums of narrower floats.
+int packed_lane_bytes(Lanes lanes, DType input);
+
+}  // namespace tenfold::schedule
