@@ -26,6 +26,7 @@ enum class Form : std::uint8_t {
   infinities,  ///< by detect_positive and detect_negative
   remainder,   ///< by fmod
   shift,       ///< by direction
+  erf,         ///< of integers it is -1, 0 or 1
 };
 
 struct MapRow {
@@ -43,6 +44,7 @@ constexpr MapRow kMaps[] = {
     {"clamp", Function::clamp, Form::plain, "min", "max"},
     {"clip", Function::max, Form::bounds},
     {"elu", Function::elu, Form::plain, "alpha"},
+    {"erf", Function::erf, Form::erf},
     {"hardsigmoid", Function::hardsigmoid, Form::plain, "alpha", "beta"},
     {"isinf", Function::is_infinite, Form::infinities},
     {"leakyrelu", Function::leakyrelu, Form::plain, "alpha"},
@@ -78,9 +80,7 @@ class MapWriter {
   Result<int> run(DType to) {
     const Result<MapRow> row = find_row(graph::attribute_or<std::string>(op_, "function", ""));
     if (!row.ok()) return row.status();
-    for (const int arg : args_)
-      if (body_.dtype_of(arg) != body_.dtype_of(args_[0]))
-        return Status(Code::unsupported_op, "no kernel for arguments of mixed dtypes");
+    if (is_mixed(row.value(), to)) return write_mixed(row.value(), to);
     Result<int> made = write(row.value());
     if (made.ok() && body_.dtype_of(made.value()) != to)
       return Status(Code::unsupported_op, "no kernel for a result of another dtype");
@@ -88,6 +88,45 @@ class MapWriter {
   }
 
  private:
+  bool is_mixed(const MapRow& row, DType to) const {
+    const DType first = body_.dtype_of(args_[0]);
+    return std::any_of(args_.begin(), args_.end(), [&](int arg) { return body_.dtype_of(arg) != first; }) ||
+           (kernel::row(row.function).gives == kernel::Gives::same && first != to);
+  }
+
+  bool all_args(bool (*holds)(DType)) const {
+    return std::all_of(args_.begin(), args_.end(), [&](int arg) { return holds(body_.dtype_of(arg)); });
+  }
+
+  /// In f64, as the reference; in f32 where that rounds to the same bits. Whole numbers stay whole.
+  Result<int> write_mixed(const MapRow& row, DType to) {
+    DType wide = DType::f64;
+    if (!is_floating(to) && all_args([](DType dtype) { return !is_floating(dtype); })) {
+      const bool with_sign = all_args([](DType dtype) { return dtype != DType::u64; });
+      const bool without = all_args([](DType dtype) { return tenfold::row(dtype).kind != DTypeKind::signed_integer; });
+      if (!with_sign && !without) return Status(Code::unsupported_op, "no kernel for u64 beside signed integers");
+      wide = with_sign ? DType::s64 : DType::u64;
+    } else if (to == DType::f32 && row.function != Function::pow &&
+               all_args([](DType dtype) { return is_floating(dtype) && dtype != DType::f64; })) {
+      wide = DType::f32;
+    }
+    for (int& arg : args_) arg = cast(wide, arg);
+    Result<int> made = write(row);
+    if (!made.ok()) return made;
+    const bool may_miss = row.function == Function::pow && wide == DType::f64 && !is_floating(to);
+    return cast(to, may_miss ? whole_if_close(made.value()) : made.value());
+  }
+  int cast(DType to, int value) { return body_.dtype_of(value) == to ? value : body_.cast(to, value); }
+
+  /// A power that is whole may come out an ulp below, which truncation would make one less.
+  int whole_if_close(int power) {
+    const int whole = body_.apply(Function::round, {power});
+    const int off = body_.apply(Function::abs, {body_.apply(Function::sub, {power, whole})});
+    const int ulps =
+        body_.apply(Function::mul, {body_.apply(Function::abs, {power}), body_.constant(DType::f64, 0x1p-51)});
+    return body_.apply(Function::select, {body_.apply(Function::less_equal, {off, ulps}), whole, power});
+  }
+
   Result<int> write(const MapRow& row) {
     switch (row.form) {
       case Form::plain: return write_plain(row);
@@ -105,7 +144,7 @@ class MapWriter {
       case Form::infinities: {
         const bool negative = graph::attribute_or<bool>(op_, "detect_negative", true);
         const bool positive = graph::attribute_or<bool>(op_, "detect_positive", true);
-        if (!negative && !positive) return Status(Code::unsupported_op, "no kernel for an isinf that detects nothing");
+        if (!negative && !positive) return body_.apply(Function::less, {args_[0], args_[0]});
         return body_.apply(!negative   ? Function::is_positive_infinity
                            : !positive ? Function::is_negative_infinity
                                        : Function::is_infinite,
@@ -113,6 +152,7 @@ class MapWriter {
       }
       case Form::remainder:
         return body_.apply(graph::attribute_or<bool>(op_, "fmod", false) ? Function::remainder : Function::mod, args_);
+      case Form::erf: return is_floating(body_.dtype_of(args_[0])) ? body_.apply(row.function, args_) : erf_of_whole();
       case Form::shift: break;
     }
     const bool left = graph::attribute_or<std::string>(op_, "direction", "") == "LEFT";
@@ -156,6 +196,14 @@ class MapWriter {
     const double least = is_signed ? -std::ldexp(1.0, bits - 1) : 0;
     const double greatest = std::ldexp(1.0, is_signed ? bits - 1 : bits) - 1;
     return std::trunc(std::clamp(written, least, greatest));
+  }
+
+  /// Truncated; from 6 on it rounds to 1 in f64, where the reference has it.
+  int erf_of_whole() {
+    const int sixths = body_.apply(Function::div, {args_[0], constant(6)});
+    const int most = body_.apply(Function::min, {sixths, constant(1)});
+    const bool has_sign = tenfold::row(body_.dtype_of(args_[0])).kind == DTypeKind::signed_integer;
+    return has_sign ? body_.apply(Function::max, {most, constant(-1)}) : most;
   }
 
   bool is_power() const { return graph::attribute_or<std::string>(op_, "function", "") == "pow"; }

@@ -65,6 +65,8 @@ Status compile_region(const graph::Graph& graph, const Region& region, Buffers& 
       if (&part == &region.parts[0]) report.bytes_least += least_bytes(graph, part.lowered.outputs);
       if (status.ok()) status = add_kernel_steps(part.plan, part.lowered, buffers, compiled.program, report);
     }
+    // Of a tensor that it reads slices of, it need not move the whole.
+    report.bytes_least = std::min(report.bytes_least, report.bytes_moved);
   } else if (is_unsupported(region.status)) {
     report.kind = RegionReport::Kind::reference;
     report.reason = region.status.message();

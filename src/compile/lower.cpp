@@ -9,6 +9,7 @@
 #include <string>
 
 #include "compile/body.hpp"
+#include "compile/lower_copies.hpp"
 #include "compile/space.hpp"
 
 namespace tenfold::compiler {
@@ -70,6 +71,14 @@ class Lowering {
  private:
   Status find_space() {
     for (const OpId id : ops_) {
+      if (is_slice(graph_.ops[id])) {
+        if (made_.contains(graph_.ops[id].inputs[0]))
+          return unsupported_shape("a slice of what the kernel itself makes");
+        if (std::find(lowered_.outputs.begin(), lowered_.outputs.end(), graph_.ops[id].outputs[0]) !=
+            lowered_.outputs.end())
+          return unsupported_shape("a slice of a slice that is copied");
+        continue;
+      }
       Status status = space_.add(graph_.ops[id]);
       if (!status.ok()) return status;
       for (const ValueId value : graph_.ops[id].outputs) made_.insert(value);
@@ -104,7 +113,9 @@ class Lowering {
   }
 
   std::vector<std::int64_t> strides_along_levels(ValueId value) const {
-    const Dims own = strides_of(graph::desc_of(graph_.values[value]));
+    return strides_along_levels(value, strides_of(graph::desc_of(graph_.values[value])));
+  }
+  std::vector<std::int64_t> strides_along_levels(ValueId value, const Dims& own) const {
     std::vector<std::int64_t> strides(levels_.size(), 0);
     for (std::size_t dim = 0; dim < own.size(); ++dim) {
       std::int64_t stride = own[dim];
@@ -121,9 +132,11 @@ class Lowering {
   /// What the ops read and do not make, the one with most elements first: levels are sorted by it.
   Status add_inputs() {
     std::vector<ValueId> read;
-    for (const OpId id : ops_)
+    for (const OpId id : ops_) {
+      if (is_slice(graph_.ops[id])) continue;
       for (const ValueId value : graph_.ops[id].inputs)
         if (!made_.contains(value) && std::find(read.begin(), read.end(), value) == read.end()) read.push_back(value);
+    }
     std::stable_sort(read.begin(), read.end(),
                      [this](ValueId a, ValueId b) { return space_.factors(a).size() > space_.factors(b).size(); });
     for (const ValueId value : read) {
@@ -134,8 +147,11 @@ class Lowering {
         nodes_[value] = body_.constant(dtype, *scalar);
         continue;
       }
-      lowered_.spec.inputs.push_back({dtype, strides_along_levels(value)});
-      lowered_.inputs.push_back(value);
+      const SliceWalk walk = slice_walk(graph_, value, ops_);
+      read_.push_back(value);
+      lowered_.spec.inputs.push_back({dtype, strides_along_levels(value, walk.strides)});
+      lowered_.inputs.push_back(walk.root);
+      lowered_.input_offsets.push_back(walk.first * byte_size(dtype));
     }
     return {};
   }
@@ -143,6 +159,7 @@ class Lowering {
   Status write_ops() {
     for (const OpId id : ops_) {
       const Op& op = graph_.ops[id];
+      if (is_slice(op)) continue;
       const DType to = graph_.values[op.outputs[0]].dtype;
       if (!has_kernels(to)) return {Code::unsupported_dtype, "no kernels for " + std::string(to_string(to))};
       std::vector<int> args;
@@ -171,7 +188,7 @@ class Lowering {
     if (!made_.contains(value)) {
       const auto known = nodes_.find(value);
       if (known != nodes_.end()) return known->second;
-      const auto input = std::find(lowered_.inputs.begin(), lowered_.inputs.end(), value) - lowered_.inputs.begin();
+      const auto input = std::find(read_.begin(), read_.end(), value) - read_.begin();
       return nodes_[value] = body_.load(static_cast<int>(input));
     }
     const int node = nodes_.at(value);
@@ -232,6 +249,7 @@ class Lowering {
   std::set<int> reduced_;    ///< factors
   std::vector<int> levels_;  ///< factors, before collapsing
   std::set<ValueId> made_;
+  std::vector<ValueId> read_;  ///< by input: the value, which may be a slice of what the operand is
   std::map<ValueId, int> nodes_;
   std::map<int, bool> exact_;  ///< by node, what is_exact() said
   Lowered lowered_;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/lower_copies.hpp"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "compile/body.hpp"
 
@@ -30,15 +32,11 @@ Result<Lowered> copy(const graph::Graph& graph, graph::ValueId from, graph::Valu
 }
 
 Result<std::vector<Lowered>> slice(const graph::Graph& graph, const graph::Op& op) {
-  const graph::ValueId from = op.inputs[0], to = op.outputs[0];
-  const Dims starts = graph::attribute_or<Dims>(op, "starts", {}), steps = graph::attribute_or<Dims>(op, "steps", {});
-  Walk walk{graph.values[to].shape, strides_of(graph::desc_of(graph.values[from])),
-            strides_of(graph::desc_of(graph.values[to])), 0, 0};
-  for (std::size_t dim = 0; dim < walk.shape.size(); ++dim) {
-    walk.from += starts[dim] * walk.from_strides[dim];
-    walk.from_strides[dim] *= steps[dim];
-  }
-  Result<Lowered> made = copy(graph, from, to, walk);
+  const graph::ValueId to = op.outputs[0];
+  SliceWalk of = slice_walk(graph, to, {&graph.values[to].producer, 1});
+  const Walk walk{graph.values[to].shape, std::move(of.strides), strides_of(graph::desc_of(graph.values[to])), of.first,
+                  0};
+  Result<Lowered> made = copy(graph, of.root, to, walk);
   if (!made.ok()) return made.status();
   return std::vector<Lowered>{std::move(made).value()};
 }
@@ -64,6 +62,33 @@ Result<std::vector<Lowered>> concat(const graph::Graph& graph, const graph::Op& 
 }
 
 }  // namespace
+
+bool is_slice(const graph::Op& op) noexcept { return op.dialect == graph::Dialect::core && op.kind == "slice"; }
+
+bool is_forward_slice(const graph::Op& op) {
+  const Dims steps = graph::attribute_or<Dims>(op, "steps", {});
+  return is_slice(op) && std::all_of(steps.begin(), steps.end(), [](std::int64_t step) { return step > 0; });
+}
+
+SliceWalk slice_walk(const graph::Graph& graph, graph::ValueId value, std::span<const graph::OpId> through) {
+  std::vector<graph::OpId> slices;
+  for (graph::OpId id = graph.values[value].producer;
+       id != graph::kNone && is_slice(graph.ops[id]) && std::find(through.begin(), through.end(), id) != through.end();
+       id = graph.values[value].producer) {
+    slices.push_back(id);
+    value = graph.ops[id].inputs[0];
+  }
+  SliceWalk walk{value, 0, strides_of(graph::desc_of(graph.values[value]))};
+  for (auto id = slices.rbegin(); id != slices.rend(); ++id) {
+    const Dims starts = graph::attribute_or<Dims>(graph.ops[*id], "starts", {});
+    const Dims steps = graph::attribute_or<Dims>(graph.ops[*id], "steps", {});
+    for (std::size_t dim = 0; dim < walk.strides.size(); ++dim) {
+      walk.first += starts[dim] * walk.strides[dim];
+      walk.strides[dim] *= steps[dim];
+    }
+  }
+  return walk;
+}
 
 bool is_movement(const graph::Op& op) noexcept {
   return op.dialect == graph::Dialect::core && (op.kind == "slice" || op.kind == "concat");

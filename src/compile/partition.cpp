@@ -37,7 +37,8 @@ class Partitioner {
     for (OpId id = 0; id < graph.ops.size(); ++id) {
       for (const ValueId value : graph.ops[id].inputs)
         if (value != graph::kNone) users_[value].push_back(id);
-      seen_through_[id] = is_view(graph.ops[id]) && !leaves_[graph.ops[id].outputs[0]] && !has_empty(graph.ops[id]);
+      const bool is_walk = is_view(graph.ops[id]) || is_forward_slice(graph.ops[id]);
+      seen_through_[id] = is_walk && !leaves_[graph.ops[id].outputs[0]] && !has_empty(graph.ops[id]);
     }
   }
 

@@ -2,6 +2,7 @@
 #include "compile/plan.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "schedule/body.hpp"
 
@@ -68,10 +69,44 @@ KernelSpec combine_spec(const KernelSpec& spec, DType partial, std::int64_t piec
   return second;
 }
 
-Status add_kernel(Plan& plan, KernelSpec spec, schedule::Schedule schedule) {
+Status add_kernel(Plan& plan, KernelSpec spec, schedule::Schedule schedule, std::vector<int> reads) {
   Status status = schedule::check(spec, schedule);
-  if (status.ok()) plan.kernels.push_back({std::move(spec), schedule});
+  if (status.ok()) plan.kernels.push_back({std::move(spec), schedule, std::move(reads)});
   return status;
+}
+
+std::vector<int> all_inputs(const KernelSpec& spec) {
+  std::vector<int> reads(spec.inputs.size());
+  std::iota(reads.begin(), reads.end(), 0);
+  return reads;
+}
+
+/// More streams than that evict each other from L1: a Sum of 64 f32 [64, 1000] runs at 0.47 of the roof in one kernel,
+/// at 0.7 in legs of 16. What lies in L2 is not worth another call.
+constexpr std::size_t kMostStreams = 16;
+constexpr std::int64_t kLegsBytes = 1 << 20;
+
+/// How many inputs a leg may have; as many as there are when one kernel should take them all.
+std::size_t inputs_of_leg(const KernelSpec& spec) {
+  const std::size_t all = spec.inputs.size();
+  if (spec.outputs.size() != 1 || !kernel::is_elementwise(spec)) return all;
+  std::int64_t bytes = 0;
+  for (const kernel::Operand& input : spec.inputs) bytes += kernel::kept_count(spec) * byte_size(input.dtype);
+  if (all > kMostStreams && bytes >= kLegsBytes) return kMostStreams;
+  return std::min(all, static_cast<std::size_t>(kernel::kMaxInputs));
+}
+
+Result<Plan> plan_legs(const KernelSpec& spec, const target::Target& target, std::size_t most_inputs) {
+  Result<Relay> relay = cut_into_legs(spec, most_inputs);
+  if (!relay.ok()) return relay.status();
+  Plan plan;
+  plan.partial_bytes = relay.value().bytes;
+  for (Leg& leg : relay.value().legs) {
+    const schedule::Schedule schedule = schedule::choose(leg.spec, target);
+    Status status = add_kernel(plan, std::move(leg.spec), schedule, std::move(leg.reads));
+    if (!status.ok()) return status;
+  }
+  return plan;
 }
 
 }  // namespace
@@ -81,10 +116,14 @@ Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target) {
     return Status(Code::unsupported_target, target.native == target::Isa::reference
                                                 ? "this CPU is below avx2, which kernels need"
                                                 : "the target is 'reference'");
+  if (const std::size_t most = inputs_of_leg(spec); most < spec.inputs.size()) {
+    Result<Plan> legs = plan_legs(spec, target, most);
+    if (legs.ok() || spec.inputs.size() > kernel::kMaxInputs) return legs;
+  }
   Plan plan;
   schedule::Schedule schedule = schedule::choose(spec, target);
   if (schedule.split.level < 0) {
-    Status status = add_kernel(plan, spec, schedule);
+    Status status = add_kernel(plan, spec, schedule, all_inputs(spec));
     if (!status.ok()) return status;
     return plan;
   }
@@ -99,8 +138,8 @@ Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target) {
   const KernelSpec second = combine_spec(spec, partial, pieces);
   schedule::Schedule combine = schedule::choose(second, target);
   combine.split = {};
-  Status status = add_kernel(plan, partial_spec(spec, partial), schedule);
-  if (status.ok()) status = add_kernel(plan, second, combine);
+  Status status = add_kernel(plan, partial_spec(spec, partial), schedule, {0});
+  if (status.ok()) status = add_kernel(plan, second, combine, {kHandedOn});
   if (!status.ok()) return status;
   return plan;
 }

@@ -57,22 +57,23 @@ runtime::KernelStep make_step(const PlannedKernel& kernel, std::shared_ptr<const
 Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffers, runtime::Program& program,
                         RegionReport& report) {
   const double count = static_cast<double>(kernel::reduced_count(plan.kernels.front().spec));
-  std::vector<Location> from;
   const auto location = [&buffers](graph::ValueId value, const std::vector<std::int64_t>& offsets,
                                    std::size_t operand) {
     Location found = buffers.location(value);
     if (!offsets.empty()) found.offset += offsets[operand];
     return found;
   };
-  for (std::size_t k = 0; k < lowered.inputs.size(); ++k)
-    from.push_back(location(lowered.inputs[k], lowered.input_offsets, k));
+  Location handed_on;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const PlannedKernel& kernel = plan.kernels[i];
     Result<std::shared_ptr<const jit::Code>> code = kernel_cache().get(kernel);
     if (!code.ok()) return code.status();
     const bool last = i + 1 == plan.kernels.size();
     auto step = std::make_unique<runtime::KernelStep>(make_step(kernel, code.value(), count));
-    step->inputs = std::move(from);
+    for (const int read : kernel.reads) {
+      const auto k = static_cast<std::size_t>(read);
+      step->inputs.push_back(read == kHandedOn ? handed_on : location(lowered.inputs[k], lowered.input_offsets, k));
+    }
     if (last) {
       for (std::size_t k = 0; k < lowered.outputs.size(); ++k)
         step->outputs.push_back(location(lowered.outputs[k], lowered.output_offsets, k));
@@ -80,7 +81,7 @@ Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffe
       step->outputs = {buffers.temporary(plan.partial_bytes)};
     }
     step->split_output_stride.assign(step->outputs.size(), last ? 0 : plan.partial_stride_bytes);
-    from = step->outputs;
+    handed_on = step->outputs[0];
     report.kernels.push_back(
         {kernel.spec, kernel.schedule, static_cast<std::int64_t>(code.value()->bytes().size()), step->bytes_moved});
     report.bytes_moved += step->bytes_moved;

@@ -5,6 +5,7 @@
 // disjoint bytes.
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
@@ -65,13 +66,14 @@ void cut(jit::KernelArgs& args, const KernelStep& step, const Grid& grid, std::i
 /// The tasks of one step, handed out one by one to whoever asks.
 struct Tasks {
   const KernelStep& step;
-  const jit::KernelArgs whole;  ///< before any cut; no scratch yet
+  const jit::KernelArgs& whole;  ///< before any cut; no scratch yet
   const std::int64_t count;
   std::atomic<std::int64_t> next{0};
   std::atomic<bool> out_of_memory{false};
 
   void run_one(std::int64_t task, void* scratch) const noexcept {
-    jit::KernelArgs args = whole;
+    jit::KernelArgs args;
+    std::memcpy(&args, &whole, jit::args_bytes(step.inputs.size()));
     args.scratch = scratch;
     const std::int64_t part = task % step.split.pieces;
     if (step.tile.level >= 0) cut(args, step, step.tile, task / step.split.pieces);
@@ -116,7 +118,7 @@ std::int64_t threads_for(const KernelStep& step, std::int64_t tasks, const Threa
 }
 
 Status run_kernel(const KernelStep& step, const Operands& operands, ThreadPool* pool, int max_threads) {
-  jit::KernelArgs args{};
+  jit::KernelArgs args;
   for (std::size_t i = 0; i < step.inputs.size(); ++i) args.inputs[i] = operands.source(step.inputs[i]);
   for (std::size_t o = 0; o < step.outputs.size(); ++o) args.outputs[o] = operands.target(step.outputs[o]);
   std::copy(step.extents.begin(), step.extents.end(), args.extents);

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "compile/space.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph/text/text.hpp"
@@ -16,7 +18,9 @@ namespace {
 class Text {
  public:
   int input(const std::string& type) { return line("input : " + type); }
-  int scalar(const std::string& value) { return line("constant : f32[] = [" + value + "]"); }
+  int scalar(const std::string& value, const std::string& dtype = "f32") {
+    return line("constant : " + dtype + "[] = [" + value + "]");
+  }
   int map(const std::string& function, const std::vector<int>& of, const std::string& type) {
     return op("map", of, "function = \"" + function + "\"", type);
   }
@@ -81,14 +85,17 @@ std::string shown(const graph::Graph& graph, const Partition& parts) {
   return text;
 }
 
-/// One kernel that reads and writes each of so many tensors once.
+/// One kernel that reads and writes each of so many tensors once (and reads scalars that are constants).
 void expect_one_pass(const graph::Graph& graph, std::size_t inputs, std::size_t outputs) {
   const Partition parts = fused(graph);
   const std::string text = shown(graph, parts);
   ASSERT_EQ(parts.regions.size(), 1U) << text;
   EXPECT_TRUE(parts.regions[0].status.ok()) << text;
   EXPECT_EQ(parts.regions[0].parts[0].plan.kernels.size(), 1U) << text;
-  EXPECT_EQ(parts.regions[0].parts[0].lowered.spec.inputs.size(), inputs) << text;
+  const std::vector<graph::ValueId>& read = parts.regions[0].parts[0].lowered.inputs;
+  const auto constants =
+      std::count_if(read.begin(), read.end(), [&](graph::ValueId value) { return graph.values[value].is_constant; });
+  EXPECT_EQ(read.size() - static_cast<std::size_t>(constants), inputs) << text;
   EXPECT_EQ(parts.regions[0].parts[0].lowered.spec.outputs.size(), outputs) << text;
   EXPECT_TRUE(parts.unfused.empty()) << text;
 }
@@ -100,109 +107,164 @@ std::string reason(const Partition& parts, graph::OpId from, graph::OpId to) {
   return "";
 }
 
-// Over the last axis and over the first of f32 [512,512], so that whole, row and column types differ by the axis only.
+constexpr const char* kWhole = "f32[512,512]";
+
+// Over the last axis and over the first of [512,512], so that whole, row and column types differ by the axis only.
 struct Axis {
   const char* name;
   const char* axis;
-  const char* small;  ///< the type of what is reduced along it, with keep_dims
+  const char* small;  ///< the shape of what is reduced along it, with keep_dims
   const char* scale;  ///< of what is multiplied along it
+  const char* dtype;
 };
 void PrintTo(const Axis& axis, std::ostream* out) { *out << axis.name; }
-constexpr const char* kWhole = "f32[512,512]";
 
 class OnePass : public ::testing::TestWithParam<Axis> {
  protected:
-  int whole(const std::string& function, const std::vector<int>& of) { return t.map(function, of, kWhole); }
-  int small(const std::string& function, const std::vector<int>& of) { return t.map(function, of, GetParam().small); }
+  static std::string type(const std::string& shape) { return GetParam().dtype + shape; }
+  int whole() { return t.input(type("[512,512]")); }
+  int along() { return t.input(type(GetParam().scale)); }
+  int scalar(const std::string& value) { return t.scalar(value, GetParam().dtype); }
+  int whole(const std::string& function, const std::vector<int>& of) { return t.map(function, of, type("[512,512]")); }
+  int small(const std::string& function, const std::vector<int>& of) {
+    return t.map(function, of, type(GetParam().small));
+  }
   int reduce(const std::string& reduction, int of) {
-    return t.reduce(reduction, of, GetParam().axis, GetParam().small);
+    return t.reduce(reduction, of, GetParam().axis, type(GetParam().small));
   }
   Text t;
 };
 
 TEST_P(OnePass, SoftmaxAsFiveOps) {
-  const int x = t.input(kWhole), shifted = whole("sub", {x, reduce("max", x)}), e = whole("exp", {shifted});
+  const int x = whole(), shifted = whole("sub", {x, reduce("max", x)}), e = whole("exp", {shifted});
   expect_one_pass(t.graph({whole("div", {e, reduce("sum", e)})}), 1, 1);
 }
 
 TEST_P(OnePass, LogSoftmax) {
-  const int x = t.input(kWhole), shifted = whole("sub", {x, reduce("max", x)});
+  const int x = whole(), shifted = whole("sub", {x, reduce("max", x)});
   const int log = small("log", {reduce("sum", whole("exp", {shifted}))});
   expect_one_pass(t.graph({whole("sub", {shifted, log})}), 1, 1);
 }
 
 TEST_P(OnePass, LogSumExp) {
-  const int x = t.input(kWhole), greatest = reduce("max", x);
+  const int x = whole(), greatest = reduce("max", x);
   const int sum = reduce("sum", whole("exp", {whole("sub", {x, greatest})}));
   expect_one_pass(t.graph({small("add", {small("log", {sum}), greatest})}), 1, 1);
 }
 
 TEST_P(OnePass, LayerNorm) {
-  const int x = t.input(kWhole), gamma = t.input(GetParam().scale), beta = t.input(GetParam().scale);
+  const int x = whole(), gamma = along(), beta = along();
   const int centred = whole("sub", {x, reduce("mean", x)});
   const int variance = reduce("mean", whole("mul", {centred, centred}));
-  const int deviation = small("sqrt", {small("add", {variance, t.scalar("0.00000762939453125")})});
+  const int deviation = small("sqrt", {small("add", {variance, scalar("0.00000762939453125")})});
   const int normal = whole("div", {centred, deviation});
   expect_one_pass(t.graph({whole("add", {whole("mul", {normal, gamma}), beta})}), 3, 1);
 }
 
 TEST_P(OnePass, RmsNorm) {
-  const int x = t.input(kWhole), gamma = t.input(GetParam().scale);
+  const int x = whole(), gamma = along();
   const int squares = reduce("mean", whole("square", {x}));
-  const int root = small("sqrt", {small("add", {squares, t.scalar("0.00000762939453125")})});
+  const int root = small("sqrt", {small("add", {squares, scalar("0.00000762939453125")})});
   expect_one_pass(t.graph({whole("mul", {whole("mul", {x, small("reciprocal", {root})}), gamma})}), 2, 1);
 }
 
 TEST_P(OnePass, Variance) {
-  const int x = t.input(kWhole), centred = whole("sub", {x, reduce("mean", x)});
+  const int x = whole(), centred = whole("sub", {x, reduce("mean", x)});
   expect_one_pass(t.graph({reduce("mean", whole("square", {centred}))}), 1, 1);
 }
 
 TEST_P(OnePass, AbsMaxScale) {
-  const int x = t.input(kWhole), greatest = reduce("max", whole("abs", {x}));
+  const int x = whole(), greatest = reduce("max", whole("abs", {x}));
   expect_one_pass(t.graph({whole("div", {x, greatest}), greatest}), 1, 2);
 }
 
 TEST_P(OnePass, AbsMaxQuantise) {
-  const int x = t.input(kWhole);
-  const int scale = small("mul", {reduce("max", whole("abs", {x})), t.scalar("0.0078125")});
+  const int x = whole();
+  const int scale = small("mul", {reduce("max", whole("abs", {x})), scalar("0.0078125")});
   const int quotient = whole("round", {whole("div", {x, scale})});
   expect_one_pass(t.graph({t.op("cast", {quotient}, "", "s8[512,512]"), scale}), 1, 2);
 }
 
+TEST_P(OnePass, DynamicQuantise) {
+  const int x = whole(), zero = scalar("0"), most = scalar("255");
+  const int least = small("min", {reduce("min", x), zero}), greatest = small("max", {reduce("max", x), zero});
+  const int scale = small("div", {small("sub", {greatest, least}), most});
+  const int point = small("round", {small("div", {small("neg", {least}), scale})});
+  const int shifted = whole("add", {whole("round", {whole("div", {x, scale})}), point});
+  const int quantised = t.op("cast", {shifted}, "", "u8[512,512]");
+  const int offset = t.op("cast", {point}, "", std::string("u8") + GetParam().small);
+  expect_one_pass(t.graph({quantised, scale, offset}), 1, 3);
+}
+
 TEST_P(OnePass, MaxMinAndSum) {
-  const int x = t.input(kWhole);
+  const int x = whole();
   const int greatest = reduce("max", x), least = reduce("min", x), sum = reduce("sum", x);
   expect_one_pass(t.graph({greatest, least, sum}), 1, 3);
 }
 
 TEST_P(OnePass, MultiplyAndSum) {
-  const int x = t.input(kWhole), y = t.input(kWhole);
+  const int x = whole(), y = whole();
   expect_one_pass(t.graph({reduce("sum", whole("mul", {x, y}))}), 2, 1);
 }
 
 TEST_P(OnePass, MaxOfTwoThenMax) {
-  const int x = t.input(kWhole), y = t.input(kWhole);
+  const int x = whole(), y = whole();
   expect_one_pass(t.graph({reduce("max", whole("max", {x, y}))}), 2, 1);
 }
 
 TEST_P(OnePass, ASumWithoutKeepDimsThatIsReshaped) {
-  const int x = t.input(kWhole);
-  const int sum = t.reshape(t.reduce("sum", x, GetParam().axis, "f32[512]", false),
-                            std::string(GetParam().axis) == "1" ? "512, 1" : "1, 512");
+  const int x = whole();
+  const int sum = t.reshape(t.reduce("sum", x, GetParam().axis, type("[512]"), false),
+                            std::string(GetParam().axis) == "1" ? "512, 1" : "1, 512", GetParam().dtype);
   expect_one_pass(t.graph({whole("div", {x, sum})}), 1, 1);
 }
 
 TEST_P(OnePass, AnElementwiseChainOfFourInputs) {
-  const int x = t.input(kWhole), y = t.input(kWhole), row = t.input(GetParam().small), one = t.input("f32[1,1]");
+  const int x = whole(), y = whole(), row = t.input(type(GetParam().small)), one = t.input(type("[1,1]"));
   const int sum = whole("add", {whole("mul", {x, row}), whole("mul", {y, one})});
   expect_one_pass(t.graph({whole("relu", {sum}), whole("tanh", {sum})}), 4, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Axes, OnePass,
-                         ::testing::Values(Axis{"last", "1", "f32[512,1]", "f32[512]"},
-                                           Axis{"first", "0", "f32[1,512]", "f32[512,1]"}),
+                         ::testing::Values(Axis{"last_f32", "1", "[512,1]", "[512]", "f32"},
+                                           Axis{"first_f32", "0", "[1,512]", "[512,1]", "f32"},
+                                           Axis{"last_bf16", "1", "[512,1]", "[512]", "bf16"},
+                                           Axis{"first_bf16", "0", "[1,512]", "[512,1]", "bf16"}),
                          [](const auto& axis) { return axis.param.name; });
+
+/// The dialects' own ops, as they are decomposed.
+TEST(Partition, CompositeOpsAreOnePass) {
+  struct Case {
+    const char* text;
+    std::size_t inputs, outputs;
+  };
+  const Case cases[] = {
+      {"%1 = onednn.SoftMax (%0) {axis = -1} : T[512,512]\n  output %1", 1, 1},
+      {"%1 = onednn.SoftMax (%0) {axis = 0} : T[512,512]\n  output %1", 1, 1},
+      {"%1 = onednn.LogSoftmax (%0) {axis = -1} : T[512,512]\n  output %1", 1, 1},
+      {"%1 = onednn.LogSoftmax (%0) {axis = 0} : T[512,512]\n  output %1", 1, 1},
+      {"%1 = onednn.LayerNorm (%0) {keep_stats = false, use_affine = false} : T[512,512]\n  output %1", 1, 1},
+  };
+  for (const std::string dtype : {"f32", "bf16"})
+    for (const Case& c : cases) {
+      std::string text = "graph {\n  %0 = input : T[512,512]\n  " + std::string(c.text) + "\n}\n";
+      for (std::size_t at = text.find("T["); at != std::string::npos; at = text.find("T[")) text.replace(at, 1, dtype);
+      Result<graph::Graph> graph = graph::parse(text);
+      ASSERT_TRUE(graph.ok()) << graph.status().message() << text;
+      const Status status = graph::run_pipeline(graph.value());
+      ASSERT_TRUE(status.ok()) << status.message() << text;
+      expect_one_pass(graph.value(), c.inputs, c.outputs);
+    }
+}
+
+TEST(Partition, DynamicQuantizeLinearIsOnePass) {
+  Result<graph::Graph> graph = graph::parse(
+      "graph {\n  %0 = input : f32[512,512]\n  %1, %2, %3 = onnx.DynamicQuantizeLinear @11 (%0) : u8[512,512], f32[], "
+      "u8[]\n  output %1, %2, %3\n}\n");
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_TRUE(graph::run_pipeline(graph.value()).ok());
+  expect_one_pass(graph.value(), 1, 3);
+}
 
 TEST(Partition, GrowsThroughAWholeTransformerTail) {
   Text t;
@@ -374,6 +436,68 @@ TEST(Partition, AViewOfAnInputThatLeavesTheGraphIsACopy) {
   ASSERT_EQ(parts.regions.size(), 1U) << shown(graph, parts);
   EXPECT_EQ(kernel::print(parts.regions[0].parts[0].lowered.spec),
             "kernel\nspace kept 24\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\nstore y0 %0\n");
+}
+
+TEST(Partition, SlicesAreReadWhereTheyLie) {
+  Text t;
+  const int x = t.input("f32[8,1024]");
+  const auto half = [&](const std::string& start) {
+    return t.op("slice", {x}, "starts = [0, " + start + "], steps = [1, 1], shape = [8, 512]", "f32[8,512]");
+  };
+  const int gate = t.map("sigmoid", {half("512")}, "f32[8,512]");
+  const graph::Graph graph = t.graph({t.map("mul", {half("0"), gate}, "f32[8,512]")});
+  const Partition parts = fused(graph);
+  ASSERT_EQ(parts.regions.size(), 1U) << shown(graph, parts);
+  const Lowered& lowered = parts.regions[0].parts[0].lowered;
+  EXPECT_EQ(lowered.inputs, (std::vector<graph::ValueId>(2, graph.inputs[0])));
+  ASSERT_EQ(lowered.spec.inputs.size(), 2U);
+  for (const kernel::Operand& input : lowered.spec.inputs)
+    EXPECT_EQ(input.strides, (std::vector<std::int64_t>{1024, 1})) << shown(graph, parts);
+  std::vector<std::int64_t> offsets = lowered.input_offsets;
+  std::sort(offsets.begin(), offsets.end());
+  EXPECT_EQ(offsets, (std::vector<std::int64_t>{0, 2048}));
+}
+
+TEST(Partition, ASliceOfASliceWithSteps) {
+  Text t;
+  const int x = t.input("f32[64,40]");
+  const int rows = t.op("slice", {x}, "starts = [4, 0], steps = [2, 1], shape = [16, 40]", "f32[16,40]");
+  const int both = t.op("slice", {rows}, "starts = [1, 3], steps = [1, 4], shape = [8, 8]", "f32[8,8]");
+  const graph::Graph graph = t.graph({t.reduce("sum", both, "1", "f32[8,1]")});
+  const Partition parts = fused(graph);
+  ASSERT_EQ(parts.regions.size(), 1U) << shown(graph, parts);
+  const Lowered& lowered = parts.regions[0].parts[0].lowered;
+  EXPECT_EQ(lowered.spec.inputs[0].strides, (std::vector<std::int64_t>{80, 4}));
+  EXPECT_EQ(lowered.input_offsets, (std::vector<std::int64_t>{4 * (6 * 40 + 3)}));
+}
+
+TEST(Partition, ASliceOfWhatAKernelMakesCutsIt) {
+  Text t;
+  const int e = t.map("exp", {t.input("f32[8,1024]")}, "f32[8,1024]");
+  const int part = t.op("slice", {e}, "starts = [0, 8], steps = [1, 2], shape = [8, 256]", "f32[8,256]");
+  const graph::Graph graph = t.graph({t.map("log", {part}, "f32[8,256]")});
+  const Partition parts = fused(graph);
+  ASSERT_EQ(parts.regions.size(), 2U) << shown(graph, parts);
+  EXPECT_EQ(reason(parts, 0, 2), "a slice of what the kernel itself makes") << shown(graph, parts);
+}
+
+TEST(Partition, ABackwardSliceIsACopy) {
+  Text t;
+  const int x = t.input("f32[64]");
+  const int back = t.op("slice", {x}, "starts = [63], steps = [-1], shape = [64]", "f32[64]");
+  const graph::Graph graph = t.graph({t.map("exp", {back}, "f32[64]")});
+  const Partition parts = fused(graph);
+  EXPECT_EQ(parts.regions.size(), 2U) << shown(graph, parts);
+}
+
+TEST(Partition, ABackwardSliceOfASlice) {
+  Text t;
+  const int x = t.input("f32[64]");
+  const int half = t.op("slice", {x}, "starts = [0], steps = [2], shape = [32]", "f32[32]");
+  const graph::Graph graph = t.graph({t.op("slice", {half}, "starts = [31], steps = [-1], shape = [32]", "f32[32]")});
+  const Partition parts = fused(graph);
+  ASSERT_EQ(parts.regions.size(), 2U) << shown(graph, parts);
+  for (const Region& region : parts.regions) EXPECT_TRUE(region.status.ok()) << shown(graph, parts);
 }
 
 graph::Op op_of(const graph::Graph& graph, std::size_t at) { return graph.ops[at]; }

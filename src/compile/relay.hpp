@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An elementwise body of more inputs than one kernel takes, as kernels that run one after the other: each hands one
+// value of every element on to the next. What they compute is what one kernel would, to the bit.
+#pragma once
+
+#include <vector>
+
+#include "kernel/spec.hpp"
+#include "tenfold/status.hpp"
+
+namespace tenfold::compiler {
+
+/// In `Leg::reads`: what the leg before wrote.
+inline constexpr int kHandedOn = -1;
+
+struct Leg {
+  kernel::KernelSpec spec;
+  std::vector<int> reads;  ///< by input: which one of the whole spec's, or kHandedOn
+};
+
+struct Relay {
+  std::vector<Leg> legs;
+  std::int64_t bytes = 0;  ///< of what each leg but the last writes
+};
+
+/// Cuts `spec`, which is elementwise and has one output, into as few legs of at most `most_inputs` as its order allows.
+/// unsupported_shape when there is a stretch of more inputs in which several values are always needed at once.
+Result<Relay> cut_into_legs(const kernel::KernelSpec& spec, std::size_t most_inputs);
+
+}  // namespace tenfold::compiler
