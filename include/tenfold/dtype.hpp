@@ -66,7 +66,8 @@ inline constexpr std::array<DTypeRow, 18> kDTypes{{
 
 constexpr const DTypeRow& row(DType dtype) { return kDTypes[static_cast<std::size_t>(dtype)]; }
 constexpr std::string_view to_string(DType dtype) { return row(dtype).name; }
-/// Bytes of one element; 0 for `undef`, and 1 for the 4-bit types, which are not addressable alone.
+/// Bytes of one element; 0 for `undef`, and 1 for the 4-bit types, of which two share a byte, the first in its low
+/// half.
 constexpr int byte_size(DType dtype) { return (row(dtype).bits + 7) / 8; }
 constexpr bool is_floating(DType dtype) { return row(dtype).kind == DTypeKind::floating; }
 

@@ -95,7 +95,7 @@ inline Result<std::int64_t> span_bytes(const TensorDesc& desc) {
   const int size = byte_size(desc.dtype);
   if (size > 0 && elements > kMaxTensorBytes / size)
     return Status(Code::invalid_shape, "the tensor spans more than 2^47 bytes");
-  return elements * size;
+  return (elements * row(desc.dtype).bits + 7) / 8;
 }
 
 }  // namespace tenfold

@@ -2,6 +2,7 @@
 //
 // compile(): binds shapes, picks the target, runs the passes, and makes the partition's one specialisation, or, with
 // run-time axes, keeps the graph so that execute() can make one per value.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,6 +27,8 @@ Result<CompiledPartition> compile_ir(const graph::Graph& ir, const CompileOption
   Result<target::Target> picked = target::host_named(options.target);
   if (!picked.ok()) return picked.status();
   impl->target = picked.value();
+  // Pieces for threads that will not come would only cut rows short; no result depends on them.
+  if (options.threads > 0) impl->target.cores = std::min(impl->target.cores, options.threads);
 
   impl->bound = ir;
   if (Status status = api::bind_input_shapes(impl->bound, options.input_shapes); !status.ok()) return status;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // GraphBuilder: collects ops into the IR in oneDNN's dialect. It checks only what a file cannot get wrong (ids, data);
-// the rules of the ops are verify()'s, at finish().
+// the rules of the ops are verify()'s, at finish() (finish.hpp).
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "api/finish.hpp"
 #include "api/guard.hpp"
-#include "graph/check/check.hpp"
 #include "graph/ir/graph.hpp"
 #include "schemas/op_table.hpp"
 #include "tenfold/graph.hpp"
@@ -44,21 +44,6 @@ graph::Attribute fit_to_table(const schemas::OpVersion* version, const std::stri
     }
   }
   return value;
-}
-
-/// Removes ops that none of `outputs` needs; the user named what leaves the graph.
-void remove_unneeded_ops(graph::Graph& graph, const std::vector<graph::ValueId>& outputs) {
-  std::vector<char> needed(graph.values.size(), 0);
-  for (const graph::ValueId v : outputs) needed[v] = 1;
-  std::vector<graph::Op> kept;
-  for (std::size_t i = graph.ops.size(); i-- > 0;) {
-    graph::Op& op = graph.ops[i];
-    if (std::none_of(op.outputs.begin(), op.outputs.end(), [&](graph::ValueId v) { return needed[v] != 0; })) continue;
-    for (const graph::ValueId v : op.inputs) needed[v] = 1;
-    kept.push_back(std::move(op));
-  }
-  std::reverse(kept.begin(), kept.end());
-  graph.ops = std::move(kept);
 }
 
 }  // namespace
@@ -98,7 +83,6 @@ struct GraphBuilder::Impl {
 
   std::optional<DType> dtype_of_output(const graph::Op& op, const schemas::OpVersion& version, std::size_t port);
   TensorId add_op(graph::Op op, DType output_dtype);
-  Result<Graph> finish(const std::vector<TensorId>& outputs);
 };
 
 /// The dtype that the op's table row fixes: of an input with the same symbol, the only one allowed, or, for an op that
@@ -134,31 +118,6 @@ TensorId GraphBuilder::Impl::add_op(graph::Op op, DType output_dtype) {
   }
   graph.ops.push_back(std::move(op));
   return first;
-}
-
-Result<Graph> GraphBuilder::Impl::finish(const std::vector<TensorId>& outputs) {
-  if (!error.ok()) return error;
-  graph::Graph result = graph;
-  std::vector<graph::ValueId> kept;
-  for (const TensorId id : outputs) {
-    if (!known(id)) return Status(Code::invalid_graph, "output " + std::to_string(id) + " is no tensor of this graph");
-    const auto v = static_cast<graph::ValueId>(id);
-    if (std::find(kept.begin(), kept.end(), v) != kept.end())
-      return Status(Code::invalid_graph, "output " + std::to_string(id) + " is listed twice");
-    const bool produced = std::any_of(result.ops.begin(), result.ops.end(), [&](const graph::Op& op) {
-      return std::find(op.outputs.begin(), op.outputs.end(), v) != op.outputs.end();
-    });
-    if (!produced)
-      return Status(Code::invalid_graph, "output " + std::to_string(id) + " is an input or a constant; no op makes it");
-    kept.push_back(v);
-  }
-  if (!kept.empty()) remove_unneeded_ops(result, kept);
-  graph::connect(result, kept);
-  if (!kept.empty()) result.outputs = kept;
-  if (result.ops.empty()) return Status(Code::invalid_graph, "the graph has no op");
-  if (Status status = graph::verify(result); !status.ok()) return status;
-  if (Status status = graph::infer(result); !status.ok()) return status;
-  return Graph(std::make_shared<graph::Graph>(std::move(result)));
 }
 
 GraphBuilder::GraphBuilder() : impl_(std::make_unique<Impl>()) {}
@@ -211,7 +170,10 @@ TensorId GraphBuilder::op(std::string kind, std::vector<TensorId> inputs,
 }
 
 Result<Graph> GraphBuilder::finish(std::vector<TensorId> outputs) {
-  return api::guarded([&] { return impl_->finish(outputs); });
+  return api::guarded([&]() -> Result<Graph> {
+    if (!impl_->error.ok()) return impl_->error;
+    return api::finish_graph(impl_->graph, outputs);
+  });
 }
 
 }  // namespace tenfold

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finishing of graphs that were built op by op; see finish.hpp.
+#include "api/finish.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "graph/check/check.hpp"
+
+namespace tenfold::api {
+
+namespace {
+
+/// Removes ops that none of `outputs` needs; the user named what leaves the graph. Ops may stand in any order, and two
+/// may produce one tensor: that is verify()'s to refuse.
+void remove_unneeded_ops(graph::Graph& graph, const std::vector<graph::ValueId>& outputs) {
+  std::vector<std::vector<std::size_t>> producers(graph.values.size());
+  for (std::size_t i = 0; i < graph.ops.size(); ++i)
+    for (const graph::ValueId v : graph.ops[i].outputs) producers[v].push_back(i);
+  std::vector<char> kept(graph.ops.size(), 0);
+  std::vector<graph::ValueId> open = outputs;
+  while (!open.empty()) {
+    const graph::ValueId v = open.back();
+    open.pop_back();
+    if (v == graph::kNone) continue;
+    for (const std::size_t i : producers[v]) {
+      if (kept[i] != 0) continue;
+      kept[i] = 1;
+      const std::vector<graph::ValueId>& inputs = graph.ops[i].inputs;
+      open.insert(open.end(), inputs.begin(), inputs.end());
+    }
+  }
+  std::size_t place = 0;
+  std::erase_if(graph.ops, [&](const graph::Op&) { return kept[place++] == 0; });
+}
+
+Result<std::vector<graph::ValueId>> find_outputs(const graph::Graph& graph, const std::vector<TensorId>& outputs) {
+  std::vector<graph::ValueId> found;
+  for (const TensorId id : outputs) {
+    const std::string what = "output " + std::to_string(id);
+    const auto value =
+        std::find_if(graph.values.begin(), graph.values.end(), [&](const graph::Value& v) { return v.id == id; });
+    if (value == graph.values.end()) return Status(Code::invalid_graph, what + " is no tensor of this graph");
+    const auto v = static_cast<graph::ValueId>(value - graph.values.begin());
+    if (std::find(found.begin(), found.end(), v) != found.end())
+      return Status(Code::invalid_graph, what + " is listed twice");
+    const bool produced = std::any_of(graph.ops.begin(), graph.ops.end(), [&](const graph::Op& op) {
+      return std::find(op.outputs.begin(), op.outputs.end(), v) != op.outputs.end();
+    });
+    if (!produced) return Status(Code::invalid_graph, what + " is an input or a constant; no op makes it");
+    found.push_back(v);
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<Graph> finish_graph(graph::Graph graph, const std::vector<TensorId>& outputs) {
+  const Result<std::vector<graph::ValueId>> kept = find_outputs(graph, outputs);
+  if (!kept.ok()) return kept.status();
+  if (!kept.value().empty()) remove_unneeded_ops(graph, kept.value());
+  graph::connect(graph, kept.value());
+  if (!kept.value().empty()) graph.outputs = kept.value();
+  if (graph.ops.empty()) return Status(Code::invalid_graph, "the graph has no op");
+  if (Status status = graph::verify(graph); !status.ok()) return status;
+  if (Status status = graph::infer(graph); !status.ok()) return status;
+  return Graph(std::make_shared<graph::Graph>(std::move(graph)));
+}
+
+}  // namespace tenfold::api

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Building a graph by tensor ids; see draft.hpp.
+#include "capi/draft.hpp"
+
+#include <string>
+#include <utility>
+
+#include "api/binding.hpp"
+#include "api/finish.hpp"
+
+namespace tenfold::capi {
+
+namespace {
+
+bool dims_fit(const graph::Value& a, const graph::Value& b) {
+  if (!a.ranked || !b.ranked) return true;
+  if (a.shape.size() != b.shape.size()) return false;
+  for (std::size_t i = 0; i < a.shape.size(); ++i)
+    if (a.shape[i] != b.shape[i] && a.shape[i] != kUnknownDim && b.shape[i] != kUnknownDim) return false;
+  return true;
+}
+
+Status contradiction(const graph::Value& value, const std::string& here, const std::string& before) {
+  return Status(Code::invalid_graph,
+                "tensor " + std::to_string(value.id) + " is " + here + " here, but was " + before + " before");
+}
+
+/// `known` takes over what only `said` says.
+Status merge_into(graph::Value& known, const graph::Value& said) {
+  if (known.dtype != said.dtype)
+    return contradiction(said, std::string(to_string(said.dtype)), std::string(to_string(known.dtype)));
+  if (!dims_fit(known, said)) return contradiction(said, api::shape_text(said.shape), api::shape_text(known.shape));
+  if (graph::is_static(known) && graph::is_static(said) && known.strides != said.strides)
+    return contradiction(said, "of strides " + api::shape_text(strides_of(graph::desc_of(said))),
+                         "of strides " + api::shape_text(strides_of(graph::desc_of(known))));
+  if (known.property != graph::Property::undef && said.property != graph::Property::undef &&
+      known.property != said.property)
+    return contradiction(said, std::string(graph::to_string(said.property)),
+                         std::string(graph::to_string(known.property)));
+  if (known.property == graph::Property::undef) known.property = said.property;
+  if (!graph::is_static(known) && graph::is_static(said)) known.strides = said.strides;
+  if (!known.ranked) known.shape = said.shape;
+  known.ranked = known.ranked || said.ranked;
+  for (std::size_t i = 0; i < said.shape.size(); ++i)
+    if (known.shape[i] == kUnknownDim) known.shape[i] = said.shape[i];
+  known.is_constant = known.is_constant || said.is_constant;
+  return {};
+}
+
+}  // namespace
+
+Status Draft::merge(Merged& merged, const graph::Value& value) const {
+  const auto [at, fresh] = merged.try_emplace(value.id, value);
+  if (!fresh) return merge_into(at->second, value);
+  const auto place = places_.find(value.id);
+  if (place == places_.end()) return {};
+  at->second = graph_.values[place->second];
+  return merge_into(at->second, value);
+}
+
+graph::ValueId Draft::commit(graph::Value value) {
+  const auto [at, fresh] = places_.try_emplace(value.id, static_cast<graph::ValueId>(graph_.values.size()));
+  if (fresh) {
+    graph_.values.push_back(std::move(value));
+  } else {
+    graph_.values[at->second] = std::move(value);
+  }
+  return at->second;
+}
+
+Status Draft::add_op(const DraftOp& added) {
+  if (const auto taken = ops_.find(added.op.id); taken != ops_.end())
+    return Status(Code::invalid_graph,
+                  graph::describe(added.op) + ": its id is taken by " + graph::describe(graph_.ops[taken->second]));
+  Merged merged;
+  const auto merge_of_op = [&](const graph::Value& value) -> Status {
+    Status status = merge(merged, value);
+    return status.ok() ? status : Status(status.code(), graph::describe(added.op) + ": " + status.message());
+  };
+  for (const std::optional<graph::Value>& input : added.inputs)
+    if (input)
+      if (Status status = merge_of_op(*input); !status.ok()) return status;
+  for (const graph::Value& output : added.outputs)
+    if (Status status = merge_of_op(output); !status.ok()) return status;
+
+  for (auto& [id, value] : merged) commit(std::move(value));
+  graph::Op op = added.op;
+  for (const std::optional<graph::Value>& input : added.inputs)
+    op.inputs.push_back(input ? places_.at(input->id) : graph::kNone);
+  for (const graph::Value& output : added.outputs) op.outputs.push_back(places_.at(output.id));
+  ops_.emplace(op.id, graph_.ops.size());
+  graph_.ops.push_back(std::move(op));
+  return {};
+}
+
+Status Draft::add_constant(const graph::Value& value, const void* data, std::size_t size) {
+  const std::string what = "constant " + std::to_string(value.id);
+  if (!graph::is_static(value)) return Status(Code::invalid_shape, what + ": its dims must all be known");
+  if (!value.strides.empty())
+    return Status(Code::invalid_shape,
+                  what + ": strides " + api::shape_text(value.strides) + " are not row-major; data of constants are");
+  const Result<std::int64_t> bytes = span_bytes(graph::desc_of(value));
+  if (!bytes.ok()) return Status(bytes.status().code(), what + ": " + bytes.status().message());
+  if (size != static_cast<std::size_t>(bytes.value()))
+    return Status(Code::invalid_argument,
+                  what + ": " + std::to_string(size) + " bytes of data given, it has " + std::to_string(bytes.value()));
+  if (data == nullptr && size > 0) return Status(Code::invalid_argument, what + ": the data is null");
+  if (data_.contains(value.id)) return Status(Code::invalid_graph, what + ": it has its data already");
+  Merged merged;
+  graph::Value constant = value;
+  constant.property = graph::Property::constant;
+  constant.is_constant = true;
+  if (Status status = merge(merged, constant); !status.ok()) return status;
+  const auto* first = static_cast<const std::byte*>(data);
+  data_[value.id].assign(first, first + size);
+  commit(std::move(merged.begin()->second));
+  return {};
+}
+
+Result<Graph> Draft::finish() const {
+  graph::Graph graph = graph_;
+  for (const auto& [id, data] : data_) graph.values[places_.at(id)].data = data;
+  return api::finish_graph(std::move(graph), outputs_);
+}
+
+}  // namespace tenfold::capi

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A graph while it is being built through the C API: ops whose tensors the caller names by id. It checks that all that
+// is said of one tensor agrees; the rules of the ops are verify()'s, when it is finished.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/ir/graph.hpp"
+#include "tenfold/graph.hpp"
+#include "tenfold/status.hpp"
+
+namespace tenfold::capi {
+
+struct DraftOp {
+  graph::Op op;                                     ///< but for its inputs and outputs
+  std::vector<std::optional<graph::Value>> inputs;  ///< nothing: left out
+  std::vector<graph::Value> outputs;
+};
+
+class Draft {
+ public:
+  /// invalid_graph when a tensor contradicts what is known of it; the draft is then as it was.
+  Status add_op(const DraftOp& op);
+  Status add_constant(const graph::Value& value, const void* data, std::size_t size);
+  void set_outputs(std::vector<TensorId> ids) { outputs_ = std::move(ids); }
+
+  /// The verified graph. The draft stays, for it may fail.
+  Result<Graph> finish() const;
+
+ private:
+  using Merged = std::map<TensorId, graph::Value>;
+  /// Adds what `value` says to what `merged` or the draft knows of the tensor.
+  Status merge(Merged& merged, const graph::Value& value) const;
+  graph::ValueId commit(graph::Value value);
+
+  graph::Graph graph_;  ///< constants without their data
+  std::unordered_map<TensorId, graph::ValueId> places_;
+  std::unordered_map<std::int64_t, std::size_t> ops_;  ///< by id, into graph_.ops
+  std::unordered_map<TensorId, std::vector<std::byte>> data_;
+  std::vector<TensorId> outputs_;
+};
+
+}  // namespace tenfold::capi

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Between the C API's logical tensors and the library's own values.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "capi/boundary.hpp"
+#include "graph/ir/graph.hpp"
+#include "tenfold/compiled_partition.hpp"
+#include "tenfold/status.hpp"
+#include "tenfold/tenfold.h"
+
+namespace tenfold::capi {
+
+/// What the caller says of a tensor; strides that are row-major are left empty. Refuses what no tensor can be: unknown
+/// numbers, negative ids and dims, ranks above 12, sizes beyond 2^47 bytes (open dims count as 1), opaque layouts.
+Result<graph::Value> value_of(const tenfold_logical_tensor_t& tensor);
+
+/// The dtype of that number; invalid_dtype when there is none, or for undef.
+Result<DType> dtype_of(tenfold_data_type_t number);
+
+/// Bytes that a buffer for it must have.
+Status memory_size(const tenfold_logical_tensor_t& tensor, std::size_t& size);
+
+/// Known dims come with strides, in a strided layout.
+tenfold_logical_tensor_t tensor_of(const graph::Value& value);
+tenfold_logical_tensor_t tensor_of(const TensorInfo& info);
+
+/// Fills the caller's array of `count`, which must be as many as there are.
+template <class Item>
+Status give_tensors(std::span<const Item> items, const char* name, std::size_t count,
+                    tenfold_logical_tensor_t* tensors) {
+  if (Status status = require_array(name, tensors, count, items.size()); !status.ok()) return status;
+  std::transform(items.begin(), items.end(), tensors, [](const Item& item) { return tensor_of(item); });
+  return {};
+}
+
+}  // namespace tenfold::capi

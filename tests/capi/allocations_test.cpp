@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Executing allocates nothing after a thread's first run: counted by this program's own operator new, which the shared
+// library uses too.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "tests/capi/small_graph.hpp"
+
+namespace {
+
+std::atomic<int> allocations{0};
+
+void* counted(std::size_t size, std::size_t alignment) noexcept {
+  ++allocations;
+  return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+void* counted_or_throw(std::size_t size, std::size_t alignment) {
+  if (void* memory = counted(size, alignment)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+// All forms, for a sanitizer brings those that are not here.
+[[gnu::noinline]] void* operator new(std::size_t size) { return counted_or_throw(size, 16); }
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+  return counted_or_throw(size, static_cast<std::size_t>(alignment));
+}
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return counted(size, 16); }
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return counted(size, static_cast<std::size_t>(alignment));
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace tenfold::test {
+namespace {
+
+TEST(CAllocations, ExecutingAllocatesNothing) {
+  for (const char* kind : {"ReduceMax", "ReduceSum", "ReduceL2"}) {
+    for (const Dims& dims : {Dims{64, 128}, Dims{1024, 512}}) {
+      Handles h;
+      make_reduction(h, kind, dims, {1});
+      tenfold_compile_options_t options{};
+      options.struct_size = sizeof options;
+      options.threads = 1;
+      const int before_compiling = allocations;
+      compile(h, &options);
+      EXPECT_GT(allocations, before_compiling) << "the counter counts the library's";
+      const std::vector<float> in(static_cast<std::size_t>(dims[0] * dims[1]), 1.0F);
+      std::vector<float> out(static_cast<std::size_t>(dims[0]));
+      const void* const inputs[] = {in.data()};
+      void* const outputs[] = {out.data()};
+      EXPECT_OK(tenfold_compiled_partition_execute(h.compiled, inputs, 1, outputs, 1));
+      const int before = allocations;
+      tenfold_status_t status = tenfold_success;
+      for (int round = 0; round < 100 && status == tenfold_success; ++round)
+        status = tenfold_compiled_partition_execute(h.compiled, inputs, 1, outputs, 1);
+      EXPECT_EQ(allocations, before) << kind;
+      EXPECT_EQ(status, tenfold_success);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenfold::test
