@@ -56,6 +56,9 @@ Status verify(Graph& graph) {
     for (const ValueId v : op.outputs) produced[v] = true;
   for (std::size_t v = 0; v < graph.values.size(); ++v)
     if (Status s = check_tensor(graph.values[v], produced[v]); !s.ok()) return s;
+  // An op that is not known may give a sense to what its inputs say, as a grouped convolution does to scales.
+  for (const OpId index : order)
+    if (Status s = check_known(graph.ops[index]); !s.ok()) return s;
   for (const OpId index : order) {
     const Op& op = graph.ops[index];
     if (Status s = check_op(graph, op); !s.ok()) return s;
@@ -65,13 +68,17 @@ Status verify(Graph& graph) {
   return {};
 }
 
+Status infer_op(Graph& graph, const Op& op) {
+  const Result<std::vector<Inferred>> inferred = infer_outputs(graph, op);
+  if (!inferred.ok()) return inferred.status();
+  for (std::size_t i = 0; i < inferred.value().size() && i < op.outputs.size(); ++i)
+    if (Status s = complete(op, graph.values[op.outputs[i]], inferred.value()[i]); !s.ok()) return s;
+  return {};
+}
+
 Status infer(Graph& graph) {
-  for (const Op& op : graph.ops) {
-    const Result<std::vector<Inferred>> inferred = infer_outputs(graph, op);
-    if (!inferred.ok()) return inferred.status();
-    for (std::size_t i = 0; i < inferred.value().size() && i < op.outputs.size(); ++i)
-      if (Status s = complete(op, graph.values[op.outputs[i]], inferred.value()[i]); !s.ok()) return s;
-  }
+  for (const Op& op : graph.ops)
+    if (Status s = infer_op(graph, op); !s.ok()) return s;
   return {};
 }
 

@@ -24,6 +24,9 @@ Status verify(Graph& graph);
 /// agrees, others become row-major. Values that depend on unknown dims or run-time axes keep kUnknownDim.
 Status infer(Graph& graph);
 
+/// The same of one op's outputs, by its inputs as they now stand.
+Status infer_op(Graph& graph, const Op& op);
+
 /// Forgets what infer() or the file said of the shapes of all produced values, so that infer() starts from the graph
 /// inputs alone; for callers that bind other input shapes.
 void forget_shapes(Graph& graph);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rules that the op tables cannot say: where axes come from (reduce.C1, C2), what casts are legal (cast.T1, T2), how
-// many inputs a function of core.map takes (map.M1).
+// many inputs a function of core.map takes (map.M1), which remainder of reals there is (map.M2).
 #include <string>
 #include <vector>
 
@@ -36,11 +36,23 @@ Status check_onnx_cast(const Graph& graph, const Op& op) {
                 "cast.T4");
 }
 
-Status check_function(const Op& op) {
+/// `fmod` is an integer in ONNX.
+Status check_remainder(const Graph& graph, const Op& op) {
+  const DType dtype = graph.values[op.inputs[0]].dtype;
+  if (dtype == DType::undef || !is_floating(dtype)) return {};
+  if (attribute_or<bool>(op, "fmod", false) || attribute_or<std::int64_t>(op, "fmod", 0) != 0) return {};
+  return refuse(Code::invalid_op, op,
+                "the remainder of " + std::string(to_string(dtype)) +
+                    " with the divisor's sign is for integers alone; give fmod = 1 for that with the dividend's",
+                "map.M2");
+}
+
+Status check_function(const Graph& graph, const Op& op) {
   const std::string function = attribute_or<std::string>(op, "function", "");
   const FunctionFacts* facts = find_function_facts(function);
   if (facts == nullptr) return refuse(Code::invalid_op, op, "there is no function '" + function + "'", "map.M1");
-  if (facts->least <= op.inputs.size() && op.inputs.size() <= facts->most) return {};
+  if (facts->least <= op.inputs.size() && op.inputs.size() <= facts->most)
+    return function == "mod" ? check_remainder(graph, op) : Status();
   std::string takes = std::to_string(facts->least);
   if (facts->most == kAnyInputs)
     takes += " or more";
@@ -92,8 +104,8 @@ Status check_form(const Graph& graph, const Op& op) {
   if (const Form form = form_of(op); is_norm(form)) return check_norm(graph, op, form);
   if (form_of(op) == Form::quantization) return check_quantization(graph, op);
   if (op.dialect == Dialect::onednn && op.kind == "TypeCast") return check_type_cast(graph, op);
-  if (op.dialect == Dialect::onnx) return check_onnx_cast(graph, op);
-  if (op.dialect == Dialect::core && op.kind == "map") return check_function(op);
+  if (op.dialect == Dialect::onnx) return op.kind == "Mod" ? check_remainder(graph, op) : check_onnx_cast(graph, op);
+  if (op.dialect == Dialect::core && op.kind == "map") return check_function(graph, op);
   return {};
 }
 

@@ -196,14 +196,16 @@ Status check_dtypes(const Graph& graph, const Op& op, const OpVersion& version, 
 
 }  // namespace
 
+Status check_known(const Op& op) {
+  if (schemas::find_op(op.dialect, op.kind) != nullptr) return {};
+  return refuse(Code::unsupported_op, op,
+                quote(op.kind) + " is not an op that this version knows in the " +
+                    std::string(schemas::to_string(op.dialect)) + " dialect" +
+                    did_you_mean(schemas::nearest_op(op.dialect, op.kind)),
+                "op.O1");
+}
+
 Status check_op(const Graph& graph, const Op& op) {
-  const schemas::OpDesc* desc = schemas::find_op(op.dialect, op.kind);
-  if (desc == nullptr)
-    return refuse(Code::unsupported_op, op,
-                  quote(op.kind) + " is not an op that this version knows in the " +
-                      std::string(schemas::to_string(op.dialect)) + " dialect" +
-                      did_you_mean(schemas::nearest_op(op.dialect, op.kind)),
-                  "op.O1");
   if (op.opset < 0 || (op.opset != 0 && op.dialect != Dialect::onnx))
     return refuse(Code::invalid_op, op,
                   "opset " + std::to_string(op.opset) +
@@ -212,7 +214,8 @@ Status check_op(const Graph& graph, const Op& op) {
   const OpVersion* version = version_of(op);
   if (version == nullptr)
     return refuse(Code::invalid_op, op,
-                  quote(op.kind) + " is since opset " + std::to_string(desc->versions.front().since_version) +
+                  quote(op.kind) + " is since opset " +
+                      std::to_string(schemas::find_op(op.dialect, op.kind)->versions.front().since_version) +
                       ", the op is of opset " + std::to_string(op.opset),
                   "op.O13");
   if (Status s = check_one_axes_form(op); !s.ok()) return s;

@@ -19,7 +19,10 @@ Status check_structure(const Graph& graph, std::vector<OpId>& order);
 /// tensor.*: rank, dims, sizes, strides, data and property of one value. `produced`: an op writes it.
 Status check_tensor(const Value& value, bool produced);
 
-/// op.*: one op against its table. Indices of `op` must be good.
+/// op.O1: the tables know the op.
+Status check_known(const Op& op);
+
+/// The other op.*: one op that is known against its table. Indices of `op` must be good.
 Status check_op(const Graph& graph, const Op& op);
 
 /// What an op does with shapes; which rules below apply to it.

@@ -48,6 +48,8 @@ double furthest_corner(const FunctionRow& function, const Parameters& parameters
 bool may_cross_pole(const FunctionRow& function, std::span<const double> x, std::span<const double> error) {
   const bool divides = function.name == "div" || function.name == "reciprocal";
   if (!divides && function.name != "pow") return false;
+  // A negative base has powers of whole numbers alone.
+  if (!divides && x[0] - error[0] < 0 && error[1] > 0) return true;
   const std::size_t k = divides ? x.size() - 1 : 0;
   return error[k] > 0 && std::fabs(x[k]) <= error[k];
 }
@@ -96,9 +98,11 @@ double own_bound(const FunctionRow& function, const Parameters& parameters, cons
                  std::span<const double> x, double inherited) {
   const DType arithmetic = precision.arithmetic;
   // One correct rounding to f32 gives the reference's bits, where no rounding to 16 bits follows.
-  if (function.ulps == 0 || (function.ulps <= 0.5 && byte_size(precision.result) != 2)) return 0;
+  const bool exact = function.ulps == 0 || (function.ulps <= 0.5 && byte_size(precision.result) != 2);
+  if (exact && !precision.by_reciprocal) return 0;
   const double value = function.real(x, parameters);
   if (is_special(x, value)) return 0;
+  if (exact) return std::fabs(value) < 0x1p-125 ? 0x1p-149 : ulp(arithmetic, value) * 0x1p-20;
   const bool wide = arithmetic == DType::f64;
   const double units = wide ? function.ulps + kReferenceUlps : function.ulps;
   if (std::isinf(value)) return wide ? units * ulp(arithmetic, std::numeric_limits<double>::max()) : 0;

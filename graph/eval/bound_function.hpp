@@ -15,6 +15,9 @@ namespace tenfold::graph {
 struct Precision {
   DType arithmetic;  ///< f32 or f64; undef: in integers, exactly
   DType result;
+  /// A quotient of f32 may be a product with the divisor's reciprocal, which is known to twice the precision: the
+  /// nearest number but where two are about as near, and of subnormal quotients within 1.5 units.
+  bool by_reciprocal = false;
 };
 
 /// The bound on |compiled - function(x)| before it is rounded to `precision.result`, when each argument may be off by

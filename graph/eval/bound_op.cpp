@@ -96,6 +96,11 @@ Precision precision_of(std::span<const ConstTensor> inputs) {
   return {first == DType::f64 || is_integral(first) ? DType::f64 : DType::f32, first};
 }
 
+/// Such quotients are where a kernel may multiply by a reciprocal.
+bool divides_many_by_one(const FunctionRow& function, std::span<const ConstTensor> inputs) {
+  return function.name == "div" && inputs[0].desc.shape != inputs[1].desc.shape;
+}
+
 Result<Bounds> bound_map(const Op& op, const OpRow& row, const FunctionRow& function,
                          std::span<const ConstTensor> inputs, std::span<const Bounds> input_bounds) {
   const DType dtype = inputs[0].desc.dtype;
@@ -111,7 +116,8 @@ Result<Bounds> bound_map(const Op& op, const OpRow& row, const FunctionRow& func
   for (std::size_t k = 0; k < count; ++k) strides.push_back(broadcast_strides(op, row, inputs, k, shape.value()));
   for (std::size_t k = 0; k < count; ++k) strides.push_back(broadcast_strides(op, row, dense, k, shape.value()));
   Bounds bounds;
-  const Precision precision = precision_of(inputs);
+  Precision precision = precision_of(inputs);
+  precision.by_reciprocal = precision.arithmetic == DType::f32 && divides_many_by_one(function, inputs);
   std::vector<double> x(count, 0), error(count, 0);
   walk(shape.value(), strides, [&](const auto& at) {
     for (std::size_t k = 0; k < count; ++k) {
@@ -151,19 +157,29 @@ Result<Bounds> bound_select(const Op& op, const OpRow& row, std::span<const Cons
   return bounds;
 }
 
+/// Whether `value`, off by `error`, may be on either side of where whole numbers of `dtype` wrap.
+bool may_wrap(DType dtype, double value, double error) {
+  if (!is_integral(dtype) || dtype == DType::boolean || error == 0) return false;
+  const bool is_signed = row(dtype).kind == DTypeKind::signed_integer;
+  const double period = std::ldexp(1.0, row(dtype).bits), least = is_signed ? -period / 2 : 0;
+  return std::floor((value - error - least) / period) != std::floor((value + error - least) / period);
+}
+
 /// Casts and reshapes hand the error on: only the rounding of what was stored before comes on top.
-Bounds bound_copy(const ConstTensor& input, const Bounds& input_bounds) {
+Bounds bound_copy(const ConstTensor& input, const Bounds& input_bounds, DType result) {
   Bounds bounds;
   const Dims& shape = input.desc.shape;
   walk(shape, std::array<Dims, 2>{strides_of(input.desc), row_major_strides(shape)}, [&](const auto& at) {
-    bounds.push_back(
-        stored_bound(input_bounds, at[1], input.desc.dtype, load_real(input.desc.dtype, input.data, at[0])));
+    const double value = load_real(input.desc.dtype, input.data, at[0]);
+    const double error = stored_bound(input_bounds, at[1], input.desc.dtype, value);
+    bounds.push_back(is_integral(input.desc.dtype) && may_wrap(result, value, error) ? kInfinity : error);
   });
   return bounds;
 }
 
 /// Of an op that has one output, or none.
-Result<Bounds> bound_only(const Op& op, std::span<const ConstTensor> inputs, std::span<const Bounds> input_bounds) {
+Result<Bounds> bound_only(const Op& op, std::span<const ConstTensor> inputs, std::span<const Bounds> input_bounds,
+                          DType result) {
   const OpRow* row = find_op_row(op);
   if (row == nullptr) return fail(op, Code::unsupported_op, "the reference evaluator does not know it");
   const std::string name = function_name(op, *row);
@@ -171,11 +187,12 @@ Result<Bounds> bound_only(const Op& op, std::span<const ConstTensor> inputs, std
   if (row->family == Family::arg_reduce) return bound_arg_reduce(op, inputs[0], input_bounds[0]);
   const bool exact = std::all_of(input_bounds.begin(), input_bounds.end(), is_exact);
   const FunctionRow* function = find_function(name);
-  const bool rounds = function != nullptr && (function->ulps > 0 || function->arity.most == kAnyNumber);
+  const bool rounds = function != nullptr && (function->ulps > 0 || function->arity.most == kAnyNumber ||
+                                              divides_many_by_one(*function, inputs));
   if ((exact && !rounds) || row->family == Family::end) return Bounds();
   if (function != nullptr) return bound_map(op, *row, *function, inputs, input_bounds);
   if (row->family == Family::select) return bound_select(op, *row, inputs, input_bounds);
-  return bound_copy(inputs[0], input_bounds[0]);
+  return bound_copy(inputs[0], input_bounds[0], result);
 }
 
 }  // namespace
@@ -191,7 +208,7 @@ double stored_bound(const Bounds& bounds, std::int64_t position, DType dtype, do
 Result<std::vector<Bounds>> bound_op(const Op& op, std::span<const ConstTensor> inputs,
                                      std::span<const Bounds> input_bounds, std::span<const MutableTensor> outputs) {
   if (const CompositeRow* composite = find_composite(op)) return composite->bounds(op, inputs, input_bounds, outputs);
-  Result<Bounds> only = bound_only(op, inputs, input_bounds);
+  Result<Bounds> only = bound_only(op, inputs, input_bounds, outputs[0].desc.dtype);
   if (!only.ok()) return only.status();
   std::vector<Bounds> bounds(outputs.size());
   if (!bounds.empty()) bounds[0] = std::move(only).value();

@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "graph/eval/eval.hpp"
+#include "graph/eval/narrow.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -130,6 +131,10 @@ Real load_exact(DType dtype, const void* data, std::int64_t index) {
     case DType::f64: return load_as<double>(data, index);
     case DType::bf16: return decode16(kBf16, load_as<std::uint16_t>(data, index));
     case DType::f16: return decode16(kF16, load_as<std::uint16_t>(data, index));
+    case DType::f8_e5m2:
+    case DType::f8_e4m3:
+    case DType::s4:
+    case DType::u4: return load_narrow(dtype, data, index);
     default: return static_cast<Real>(load_integer(dtype, data, index));
   }
 }
@@ -145,6 +150,10 @@ void store_rounded(DType dtype, void* data, std::int64_t index, Real value) {
     case DType::bf16: return store_as(data, index, encode16(kBf16, kBf16Nan, value));
     case DType::f16: return store_as(data, index, encode16(kF16, kF16Nan, value));
     case DType::boolean: return store_as<std::uint8_t>(data, index, value != 0 ? 1 : 0);
+    case DType::f8_e5m2:
+    case DType::f8_e4m3:
+    case DType::s4:
+    case DType::u4: return store_narrow(dtype, data, index, value);
     default: {
       // Beyond 2^63 a long double has no fraction left to round.
       const bool fraction = std::fabs(value) < 0x1p63L;

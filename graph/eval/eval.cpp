@@ -3,11 +3,15 @@
 // The evaluator's door for single ops: checks of the tensors, then dispatch by the op's row.
 #include "graph/eval/eval.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
+#include <string_view>
 
 #include "graph/eval/composite.hpp"
 #include "graph/eval/evaluate_op.hpp"
 #include "graph/eval/functions.hpp"
+#include "graph/eval/narrow.hpp"
 #include "graph/eval/op_rows.hpp"
 #include "graph/eval/run.hpp"
 #include "graph/eval/shapes.hpp"
@@ -15,9 +19,19 @@
 namespace tenfold::graph {
 namespace {
 
-Status check_tensor(const Op& op, const char* role, std::size_t index, const TensorDesc& desc, const void* data) {
+/// Whether the op may be given the storage types: those that go between them and what is computed in, and copies.
+bool takes_narrow(const Op& op, std::span<const ConstTensor> inputs, std::span<const MutableTensor> outputs) {
+  static constexpr std::string_view kKinds[] = {"Quantize",          "Dequantize",     "DynamicQuantize",
+                                                "DynamicDequantize", "QuantizeLinear", "DequantizeLinear"};
+  if (op.kind == "cast" && inputs.size() == 1 && outputs.size() == 1)
+    return inputs[0].desc.dtype == outputs[0].desc.dtype;
+  return std::find(std::begin(kKinds), std::end(kKinds), op.kind) != std::end(kKinds);
+}
+
+Status check_tensor(const Op& op, const char* role, std::size_t index, const TensorDesc& desc, const void* data,
+                    bool narrow) {
   const std::string where = std::string(role) + " " + std::to_string(index);
-  if (!has_elements(desc.dtype))
+  if (!has_elements(desc.dtype) && !(is_narrow(desc.dtype) && narrow))
     return fail(op, Code::unsupported_dtype,
                 where + " is " + std::string(to_string(desc.dtype)) + ", in which the reference cannot compute");
   const Result<std::int64_t> bytes = span_bytes(desc);
@@ -26,9 +40,9 @@ Status check_tensor(const Op& op, const char* role, std::size_t index, const Ten
   return {};
 }
 
-Status check_output(const Op& op, std::size_t index, const MutableTensor& output) {
+Status check_output(const Op& op, std::size_t index, const MutableTensor& output, bool narrow) {
   const TensorDesc& desc = output.desc;
-  if (Status s = check_tensor(op, "output", index, desc, output.data); !s.ok()) return s;
+  if (Status s = check_tensor(op, "output", index, desc, output.data, narrow); !s.ok()) return s;
   for (std::size_t d = 0; d < desc.strides.size(); ++d)
     if (desc.strides[d] == 0 && desc.shape[d] > 1)
       return fail(op, Code::invalid_shape,
@@ -87,12 +101,13 @@ Status evaluate_op(const Op& op, std::span<const ConstTensor> inputs, std::span<
     if (Status s = check_counts(op, *row, inputs.size(), outputs.size()); !s.ok()) return s;
     name = function_name(op, *row);
   }
+  const bool narrow = takes_narrow(op, inputs, outputs);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (is_missing(inputs[i]) && (row == nullptr ? i > 0 : may_be_missing(*row, name, i))) continue;
-    if (Status s = check_tensor(op, "input", i, inputs[i].desc, inputs[i].data); !s.ok()) return s;
+    if (Status s = check_tensor(op, "input", i, inputs[i].desc, inputs[i].data, narrow); !s.ok()) return s;
   }
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (Status s = check_output(op, i, outputs[i]); !s.ok()) return s;
+    if (Status s = check_output(op, i, outputs[i], narrow); !s.ok()) return s;
   if (composite != nullptr) return evaluate_composite(*composite, op, inputs, outputs);
   switch (row->family) {
     case Family::reduce: return evaluate_reduce(op, name, inputs, outputs[0]);

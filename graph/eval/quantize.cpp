@@ -13,6 +13,7 @@
 #include "graph/eval/doubt.hpp"
 #include "graph/eval/formulas.hpp"
 #include "graph/eval/movement.hpp"
+#include "graph/eval/narrow.hpp"
 #include "graph/eval/shapes.hpp"
 #include "graph/eval/walk.hpp"
 
@@ -101,6 +102,12 @@ Result<Scales> read_scales(const Op& op, Inputs inputs) {
 
 /// `number`, of an integral dtype's range in f32, as that dtype.
 void store_clamped(DType dtype, void* data, std::int64_t at, float number) {
+  if (is_narrow(dtype)) {
+    // f8 saturates too, but keeps a NaN.
+    const auto most = static_cast<double>(largest_narrow(dtype));
+    const double finite = is_floating(dtype) ? clamp(static_cast<double>(number), -most, most) : double{number};
+    return store_narrow(dtype, data, at, Real{finite});
+  }
   const auto low = static_cast<double>(lowest_integer(dtype));
   const auto high = static_cast<double>(highest_integer(dtype));
   store_integer(dtype, data, at, to_integer(dtype, Real{clamp(static_cast<double>(number), low, high)}));
@@ -111,8 +118,10 @@ float rounded(float number) { return static_cast<float>(round_even(static_cast<d
 /// Whether zero points are added before it is rounded.
 bool adds_first(const Op& op) { return op.dialect == Dialect::onednn; }
 
-float quantized(float x, float scale, float zero, bool add_first) {
+/// f8 has no zero points, and the store rounds to it.
+float quantized(DType dtype, float x, float scale, float zero, bool add_first) {
   const float quotient = x / scale;
+  if (is_floating(dtype)) return quotient;
   return add_first ? rounded(quotient + zero) : rounded(quotient) + zero;
 }
 
@@ -132,7 +141,7 @@ Status evaluate_quantize(const Op& op, Inputs inputs, Outputs outputs) {
   const TensorDesc& from = inputs[0].desc;
   const TensorDesc& to = outputs[0].desc;
   const bool back = goes_back(op);
-  if (back != is_floating(to.dtype))
+  if (back != (is_floating(to.dtype) && !is_narrow(to.dtype)))
     return fail(op, Code::unsupported_dtype, "it does not give " + std::string(to_string(to.dtype)) + " here");
   std::int64_t position = 0;
   walk(from.shape, std::array<Dims, 2>{strides_of(from), strides_of(to)}, [&](const auto& at) {
@@ -142,7 +151,8 @@ Status evaluate_quantize(const Op& op, Inputs inputs, Outputs outputs) {
       const float distance = x - scales.zero(i);
       store_rounded(to.dtype, outputs[0].data, at[1], Real{distance * scales.scales[i]});
     } else {
-      store_clamped(to.dtype, outputs[0].data, at[1], quantized(x, scales.scales[i], scales.zero(i), adds_first(op)));
+      store_clamped(to.dtype, outputs[0].data, at[1],
+                    quantized(to.dtype, x, scales.scales[i], scales.zero(i), adds_first(op)));
     }
   });
   return {};
@@ -214,7 +224,7 @@ Status evaluate_dynamic_quantize(const Op&, Inputs inputs, Outputs outputs) {
   const TensorDesc& to = outputs[0].desc;
   walk(from.shape, std::array<Dims, 2>{strides_of(from), strides_of(to)}, [&](const auto& at) {
     const auto x = static_cast<float>(load_real(from.dtype, inputs[0].data, at[0]));
-    store_clamped(to.dtype, outputs[0].data, at[1], quantized(x, range.scale, range.zero, false));
+    store_clamped(to.dtype, outputs[0].data, at[1], quantized(to.dtype, x, range.scale, range.zero, false));
   });
   if (outputs.size() > 1) store_rounded(outputs[1].desc.dtype, outputs[1].data, 0, Real{range.scale});
   if (outputs.size() > 2) store_clamped(outputs[2].desc.dtype, outputs[2].data, 0, range.zero);

@@ -121,7 +121,6 @@ class Canonicalizer {
         become_constant(op, graph_.values[op.outputs[0]]);
         return;
       }
-      if (become_shape(graph_, op, graph_.values[op.outputs[0]])) return;
       if (align_legacy(op)) onnx_to_core(graph_, op);
     }
     move_to_core(graph_, op);

@@ -155,7 +155,8 @@ ValueId Composer::add(std::string_view kind, const std::vector<ValueId>& inputs,
   op.dialect = Dialect::core;
   op.kind = std::string(kind);
   op.attributes = attributes;
-  op.attributes.push_back({"source_kind", source_->kind});
+  // A core op that is decomposed has itself a source.
+  op.attributes.push_back({"source_kind", attribute_or<std::string>(*source_, "source_kind", source_->kind)});
   op.inputs = inputs;
   const ValueId result = add_value(dtype, shape);
   op.outputs = {result};

@@ -34,7 +34,8 @@ void clip_to_map(const Graph& graph, Op& op);
 /// slice, concat, iota.
 void move_to_core(const Graph& graph, Op& op);
 
-/// Makes `value` the constant that an onnx.Shape or onnx.Size gives, where the input's dims are known.
+/// Makes `value` the constant that an onnx.Shape or onnx.Size gives, where the input's dims are known; false: it is not
+/// one of these, or not yet.
 bool become_shape(const Graph& graph, const Op& op, Value& value);
 
 /// unsupported_op for to_onnx(), which must name the op and say why.

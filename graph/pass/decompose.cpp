@@ -30,6 +30,8 @@ constexpr Row kComposites[] = {
     {Dialect::onnx, "DynamicQuantizeLinear", decompose_dynamic_quantize},
     {Dialect::onnx, "QuantizeLinear", decompose_quantize},
     {Dialect::onnx, "Split", decompose_split},
+    {Dialect::onnx, "Hardmax", decompose_hardmax},
+    {Dialect::core, "iota", decompose_iota},
     {Dialect::onednn, "AbsBackward", decompose_backward},
     {Dialect::onednn, "ClampBackward", decompose_backward},
     {Dialect::onednn, "EluBackward", decompose_backward},

@@ -34,4 +34,7 @@ bool decompose_bias_add_backward(Composer& make, const Op& op);
 
 bool decompose_split(Composer& make, const Op& op);
 
+bool decompose_hardmax(Composer& make, const Op& op);
+bool decompose_iota(Composer& make, const Op& op);
+
 }  // namespace tenfold::graph

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // eliminate(): of ops that compute the same, one stays; ops and values that nobody needs go.
+#include <bit>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <tuple>
@@ -13,13 +15,26 @@ namespace tenfold::graph {
 namespace {
 
 using Attributes = std::vector<std::pair<std::string, Attribute>>;
+
+std::int64_t bits_of(double number) { return std::bit_cast<std::int64_t>(number); }
+
+/// Reals by their bits: 0 and -0 are two numbers here, and a NaN is equal to itself.
+std::pair<std::string, Attribute> comparable(const NamedAttribute& attribute) {
+  if (const auto* real = std::get_if<double>(&attribute.value)) return {attribute.name + "/real", bits_of(*real)};
+  const auto* reals = std::get_if<std::vector<double>>(&attribute.value);
+  if (reals == nullptr) return {attribute.name, attribute.value};
+  std::vector<std::int64_t> bits;
+  for (const double real : *reals) bits.push_back(bits_of(real));
+  return {attribute.name + "/reals", std::move(bits)};
+}
+
 /// What two ops must have in common to give the same.
 using Key = std::tuple<Dialect, std::string, int, std::vector<ValueId>, Attributes, DType, Dims, Dims>;
 
 Key key_of(const Graph& graph, const Op& op) {
   Attributes attributes;
   for (const NamedAttribute& attribute : op.attributes)
-    if (attribute.name != "source_kind") attributes.emplace_back(attribute.name, attribute.value);
+    if (attribute.name != "source_kind") attributes.push_back(comparable(attribute));
   const Value& out = graph.values[op.outputs[0]];
   return {op.dialect, op.kind, op.opset, op.inputs, std::move(attributes), out.dtype, out.shape, out.strides};
 }

@@ -14,9 +14,13 @@ namespace tenfold::graph {
 /// Called after each pass with its name and the graph as it then is, for dumps.
 using PassObserver = std::function<void(std::string_view pass, const Graph& graph)>;
 
-/// verify -> infer -> canonicalize -> decompose -> fold-axes -> verify (pipeline.cpp): turns a graph as read into one
-/// of core ops with every shape that can be known. `graph` is left half-way on failure.
+/// verify -> infer -> ... -> verify (pipeline.cpp): turns a graph as read into one of core ops with every shape that
+/// can be known. `graph` is left half-way on failure.
 Status run_pipeline(Graph& graph, const PassObserver& observer = {});
+
+/// ONNX's Shape and Size of known dims, and small lists of integers that are computed from constants, become constants;
+/// what follows from them is inferred.
+Status fold_shapes(Graph& graph);
 
 /// Dialect ops become core ops: onednn.ReduceL1 -> core.reduce {reduction = "l1"}, onednn.Abs -> core.map {function =
 /// "abs"}, onednn.TypeCast -> core.cast, onednn.Select -> core.select; BiasAdd and PReLU -> core.map, with a
@@ -27,9 +31,10 @@ Status run_pipeline(Graph& graph, const PassObserver& observer = {});
 /// form stay as they are and will be run by the reference evaluator or refused there.
 Status canonicalize(Graph& graph);
 
-/// Composite ops of the dialects (softmax, norms, ...) become several core ops, each with the composite's name and (in
-/// `source_kind`) kind: 16-bit floats are cast to f32 first, all maths is in f32 (f64 for f64), and one cast ends it.
-/// Ops whose ranks or dtypes are not known, or whose attributes core ops cannot express, stay as they are.
+/// Composite ops of the dialects (softmax, norms, ...), and core.iota, become several core ops, each with the
+/// composite's name and (in `source_kind`) kind: 16-bit floats are cast to f32 first, all maths is in f32 (f64 for
+/// f64), and one cast ends it. Ops whose ranks or dtypes are not known, or whose attributes core ops cannot express,
+/// stay as they are.
 Status decompose(Graph& graph);
 
 /// core.reduce with a constant axes tensor as second input -> core.reduce with the attribute `axes`, or, where ONNX's

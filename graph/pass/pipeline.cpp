@@ -22,6 +22,9 @@ constexpr Pass kPipeline[] = {
     // PReLU broadcast to.
     {"infer", infer},
 
+    // Must run after infer, which it goes on with, and before canonicalize, which turns reshapes of known shapes.
+    {"fold-shapes", fold_shapes},
+
     // Must run after infer. Gives the shape of every value that it makes itself, so infer need not run again.
     {"canonicalize", canonicalize},
 

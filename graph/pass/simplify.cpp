@@ -4,6 +4,7 @@
 // every result (docs/rewrites.md lists them), but for the payload of NaNs.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -47,6 +48,7 @@ class Simplifier {
       join_views(op);
       join_reductions(op);
       reduce_of_one(op);
+      narrow_index(op);
       const std::optional<ValueId> same = unchanged(op);
       if (same && !leaves_[op.outputs[0]]) now_[op.outputs[0]] = *same;
     }
@@ -164,6 +166,21 @@ class Simplifier {
     op.attributes = {{"shape", value(op.outputs[0]).shape},
                      {"source_kind", attribute_or<std::string>(op, "source_kind", "reduce")}};
     op.kind = "reshape";
+  }
+
+  /// An index that is only wanted as s32 is given so at once, where the axis is not too long for it.
+  void narrow_index(Op& op) const {
+    const ValueId in = op.inputs[0];
+    const Op* const before = producer(in);
+    if (!is_core(op, "cast") || value(op.outputs[0]).dtype != DType::s32 || before == nullptr) return;
+    if (!is_core(*before, "arg_reduce") || before->outputs.size() != 1 || uses_[in] != 1 || leaves_[in]) return;
+    const Value& source = value(before->inputs[0]);
+    if (!is_static(source) || std::any_of(source.shape.begin(), source.shape.end(),
+                                          [](std::int64_t dim) { return dim > std::numeric_limits<int>::max(); }))
+      return;
+    op.kind = before->kind;
+    op.inputs = before->inputs;
+    op.attributes = before->attributes;
   }
 
   Graph& graph_;

@@ -204,7 +204,11 @@ Status OnnxAssembler::read_nodes(const onnx::GraphProto& graph) {
     op.dialect = Dialect::onnx;
     op.kind = node.op_type();
     op.opset = static_cast<int>(*opset_);
-    if (Status s = read_attributes(node, what, op); !s.ok()) return s;
+    if (op.kind == "ConstantOfShape") {
+      if (Status s = become_expand(node, what, op); !s.ok()) return s;
+    } else if (Status s = read_attributes(node, what, op); !s.ok()) {
+      return s;
+    }
     for (const std::string& name : node.input()) {
       const auto found = names_.find(name);
       if (!name.empty() && found == names_.end())
@@ -213,6 +217,18 @@ Status OnnxAssembler::read_nodes(const onnx::GraphProto& graph) {
       op.inputs.push_back(name.empty() ? kNone : found->second);
     }
   }
+  return {};
+}
+
+Status OnnxAssembler::become_expand(const onnx::NodeProto& node, const std::string& what, Op& op) {
+  if (node.input_size() != 1)
+    return Status(Code::invalid_op, what + ": it has " + std::to_string(node.input_size()) + " inputs, not 1");
+  Result<Value> value = read_fill_value(node, what, budget_);
+  if (!value.ok()) return value.status();
+  const Result<ValueId> id = define("", std::move(value).value(), what);
+  if (!id.ok()) return id.status();
+  op.kind = "Expand";
+  op.inputs.push_back(id.value());
   return {};
 }
 

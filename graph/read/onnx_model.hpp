@@ -37,7 +37,8 @@ class OnnxAssembler {
   Status define_node_outputs(const onnx::GraphProto& graph);
   Status read_infos(const onnx::GraphProto& graph);
   Status read_nodes(const onnx::GraphProto& graph);
-  Status read_node(const onnx::NodeProto& node, std::int64_t id);
+  /// ConstantOfShape, whose attribute is a tensor, is Expand of that tensor; `op` gets its kind and first input.
+  Status become_expand(const onnx::NodeProto& node, const std::string& what, Op& op);
   Status list_outputs(const onnx::GraphProto& graph);
 
   /// Is this ai.onnx's own Constant?

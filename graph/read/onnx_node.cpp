@@ -133,4 +133,18 @@ Result<Value> read_constant_node(const onnx::NodeProto& node, const std::string&
   return Status(Code::invalid_op, what + ": attribute " + shown(name) + " gives no value to a constant");
 }
 
+Result<Value> read_fill_value(const onnx::NodeProto& node, const std::string& what, OnnxBudget& budget) {
+  if (node.attribute_size() == 0) return constant_of<float>(DType::f32, false, std::vector<float>{0});
+  const Proto& attribute = node.attribute(0);
+  if (node.attribute_size() != 1 || attribute.name() != "value" || type_of(attribute) != Proto::TENSOR)
+    return Status(Code::invalid_op, what + ": its only attribute is 'value', a tensor of one element");
+  Result<Value> value = onnx_constant(attribute.t(), what, budget);
+  if (!value.ok()) return value;
+  const Result<std::int64_t> count = numel(value.value().shape);
+  if (!count.ok() || count.value() != 1)
+    return Status(Code::invalid_op, what + ": attribute 'value' must be a tensor of one element");
+  value.value().shape.clear();
+  return value;
+}
+
 }  // namespace tenfold::graph

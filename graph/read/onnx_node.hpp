@@ -26,4 +26,7 @@ Status read_attributes(const onnx::NodeProto& node, const std::string& what, Op&
 /// What a Constant node gives, in any of its forms that are numbers.
 Result<Value> read_constant_node(const onnx::NodeProto& node, const std::string& what, OnnxBudget& budget);
 
+/// The one element, of rank 0, that a ConstantOfShape node repeats.
+Result<Value> read_fill_value(const onnx::NodeProto& node, const std::string& what, OnnxBudget& budget);
+
 }  // namespace tenfold::graph

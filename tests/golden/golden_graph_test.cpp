@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs every golden file on graphs: the commands verify, infer, roundtrip, and pass canonicalize | fold-axes |
-// pipeline | to-onnx.
+// Runs every golden file on graphs: the commands verify, infer, roundtrip, and pass NAME, for the passes of the table.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -25,9 +24,13 @@ const std::map<std::string, Steps>& commands() {
       {"roundtrip", {}},
       {"verify", {graph::verify}},
       {"infer", {graph::verify, graph::infer}},
+      {"pass fold-shapes", {graph::verify, graph::infer, graph::fold_shapes, graph::verify}},
       {"pass canonicalize", {graph::verify, graph::infer, graph::canonicalize, graph::verify}},
       {"pass fold-axes", {graph::verify, graph::infer, graph::canonicalize, graph::fold_axes, graph::verify}},
       {"pass decompose", {graph::verify, graph::infer, graph::canonicalize, graph::decompose, graph::verify}},
+      {"pass simplify", {graph::verify, graph::infer, graph::simplify, graph::eliminate, graph::verify}},
+      {"pass fold-constants", {graph::verify, graph::infer, graph::fold_constants, graph::eliminate, graph::verify}},
+      {"pass eliminate", {graph::verify, graph::infer, graph::eliminate, graph::verify}},
       {"pass pipeline", {pipeline}},
       {"pass to-onnx", {graph::verify, graph::infer, graph::to_onnx}},
   };

@@ -11,8 +11,8 @@
 #include <optional>
 #include <set>
 
+#include "graph/check/check.hpp"
 #include "graph/eval/eval.hpp"
-#include "graph/pass/pass.hpp"
 #include "graph/text/text.hpp"
 #include "reduction_case.hpp"
 
@@ -300,7 +300,7 @@ class Drawer {
 
   void emit(Op op, const std::vector<std::size_t>& inputs, const Dims& to_shape, DType to, Known result) {
     if (result.most > cap_of(to) || graph_.values.size() > 60) return;
-    op.dialect = graph::Dialect::core;
+    if (op.dialect != graph::Dialect::onnx) op.dialect = graph::Dialect::core;
     op.id = static_cast<std::int64_t>(graph_.ops.size());
     for (const std::size_t i : inputs) {
       op.inputs.push_back(known_[i].id);
@@ -329,7 +329,26 @@ class Drawer {
     if (kind < 78) return add_cast();
     if (kind < 83) return add_reshape();
     if (kind < 86) return pick(2) == 0 ? add_transpose() : add_broadcast();
-    if (reduces) add_reduce();
+    if (kind < 88) return add_slice();
+    if (reduces) return kind < 98 ? add_reduce() : add_composite();
+  }
+
+  /// What a pass decomposes.
+  void add_composite() {
+    const auto x = find([this](const Known& known) {
+      return is_floating(dtype(known.id)) && !shape(known.id).empty() && known.most <= 16;
+    });
+    if (!x) return;
+    const Dims of = shape(known_[*x].id);
+    static const char* const kKinds[] = {"Softmax", "LogSoftmax", "LpNormalization"};
+    Op op;
+    op.dialect = graph::Dialect::onnx;
+    op.kind = one_of(kKinds);
+    const std::uint64_t axis = pick(of.size());
+    op.attributes = {{"axis", static_cast<std::int64_t>(axis)}};
+    Known range{.most = 1, .negative = op.kind == "LpNormalization", .exact = false};
+    if (op.kind == "LogSoftmax") range = {.most = 2 * known_[*x].most + 12, .exact = false};
+    emit(std::move(op), {*x}, of, dtype(known_[*x].id), range);
   }
 
   void add_unary() {
@@ -471,6 +490,30 @@ class Drawer {
     emit(std::move(op), {*x}, to, dtype(known_[*x].id), known_[*x]);
   }
 
+  void add_slice() {
+    const auto x = find([this](const Known& known) {
+      const Dims& of = shape(known.id);
+      return !of.empty() && std::ranges::count(of, 0) == 0;
+    });
+    if (!x) return;
+    Dims starts, steps, to;
+    for (const std::int64_t extent : shape(known_[*x].id)) {
+      const auto below = [this](std::int64_t most) {
+        return static_cast<std::int64_t>(pick(static_cast<std::uint64_t>(most)));
+      };
+      const bool whole = pick(2) == 0;
+      const std::int64_t count = whole ? extent : 1 + below(extent), step = 1 + below(extent / count);
+      const bool back = pick(8) == 0;
+      starts.push_back(back ? (count - 1) * step : extent - 1 - (count - 1) * step);
+      steps.push_back(back ? -step : step);
+      to.push_back(count);
+    }
+    Op op;
+    op.kind = "slice";
+    op.attributes = {{"starts", starts}, {"steps", steps}, {"shape", to}};
+    emit(std::move(op), {*x}, to, dtype(known_[*x].id), known_[*x]);
+  }
+
   void add_broadcast() {
     const auto x = find([this](const Known& known) {
       bool fits = true;
@@ -561,7 +604,7 @@ class Drawer {
 };
 
 bool is_valid(FusedCase& c) {
-  return !c.graph.ops.empty() && !c.graph.outputs.empty() && graph::run_pipeline(c.graph).ok();
+  return !c.graph.ops.empty() && !c.graph.outputs.empty() && graph::verify(c.graph).ok() && graph::infer(c.graph).ok();
 }
 
 /// The case with op `at` gone: its result is an input, or is its own input.

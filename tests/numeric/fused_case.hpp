@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One random graph of core ops: elementwise maps, casts, selects, reductions and views over one base shape, with
-// inputs that broadcast; its data; and how a failing one is made smaller.
+// One random graph: core's elementwise maps, casts, selects, reductions and views over one base shape, ONNX's softmax
+// and norms along one of its dims, with inputs that broadcast; its data; and how a failing one is made smaller.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace tenfold::numeric {
 
 struct FusedCase {
-  graph::Graph graph;           ///< core ops only, verified; inputs and outputs may have strides
+  graph::Graph graph;           ///< before any pass, verified; inputs and outputs may have strides
   std::uint64_t data_seed = 0;  ///< each input's data follow from it and the value's id
   bool special = false;         ///< one element of eight is a NaN, an infinity, -0, ...
 

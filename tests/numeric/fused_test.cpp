@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random graphs of 8 to 16 core ops, compiled with fusion and without: against the reference evaluator within its
-// composed bounds, with equal bits on all levels and for 1, 2 and 3 threads, and, where no op reduces, with equal bits
-// fused and unfused. A failure is shrunk and printed.
+// Random graphs of 8 to 16 ops, compiled with fusion and without: against the reference evaluator, which runs them as
+// drawn, before any pass, within its composed bounds; with equal bits on all levels and for 1, 2 and 3 threads, and,
+// where no op reduces, with equal bits fused and unfused. A failure is shrunk, and printed as a graph file.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,11 +12,14 @@
 #include <map>
 
 #include "compile/compile.hpp"
+#include "dialect_form.hpp"
 #include "emulated_run.hpp"
 #include "emulator/emulator.hpp"
 #include "fused_case.hpp"
 #include "graph/eval/bound.hpp"
 #include "graph/eval/eval.hpp"
+#include "graph/pass/pass.hpp"
+#include "graph/read/json.hpp"
 #include "guarded_buffer.hpp"
 #include "prepared_case.hpp"
 #include "settings.hpp"
@@ -44,11 +47,17 @@ struct Output {
   std::vector<double> bounds;  ///< the same; empty: all 0
 };
 
-/// A case with its data and the reference's answer.
+/// A case with its data, the reference's answer, and what the passes make of its graph.
 class Ready {
  public:
   static Result<Ready> make(const FusedCase& c, GuardedBuffer::Guard guard) {
     Ready ready(guard);
+    ready.core_ = c.graph;
+    if (const Status status = graph::run_pipeline(ready.core_); !status.ok()) return status;
+    ready.input_places_ = places(ready.core_, ready.core_.inputs, c.graph, c.graph.inputs);
+    ready.output_places_ = places(ready.core_, ready.core_.outputs, c.graph, c.graph.outputs);
+    if (ready.output_places_.size() != c.graph.outputs.size())
+      return Status(Code::internal_error, "the passes lost an output");
     std::vector<graph::ConstTensor> ins;
     for (const graph::ValueId id : c.graph.inputs) {
       const graph::Value& value = c.graph.values[id];
@@ -78,6 +87,8 @@ class Ready {
 
   static std::size_t bytes_of(const TensorDesc& desc) { return static_cast<std::size_t>(span_bytes(desc).value()); }
   const std::vector<Output>& outputs() const { return outputs_; }
+  /// After the passes.
+  const graph::Graph& core() const { return core_; }
 
   /// How `compiled` is run: natively on so many threads, or emulated on a level.
   struct Way {
@@ -93,15 +104,17 @@ class Ready {
     std::vector<void*> outs;
     std::vector<Bytes> in_bytes, out_bytes;
     std::vector<std::unique_ptr<GuardedBuffer>> outputs;
-    for (const auto& input : inputs_) {
-      ins.push_back(input->data());
-      in_bytes.push_back({input->data(), input->size()});
+    for (const std::size_t place : input_places_) {
+      ins.push_back(inputs_[place]->data());
+      in_bytes.push_back({inputs_[place]->data(), inputs_[place]->size()});
     }
     for (const Output& output : outputs_) {
       outputs.push_back(std::make_unique<GuardedBuffer>(bytes_of(output.desc), guard_));
       std::fill_n(outputs.back()->data(), outputs.back()->size(), GuardedBuffer::kCanary);
-      outs.push_back(outputs.back()->data());
-      out_bytes.push_back({outputs.back()->data(), outputs.back()->size()});
+    }
+    for (const std::size_t place : output_places_) {
+      outs.push_back(outputs[place]->data());
+      out_bytes.push_back({outputs[place]->data(), outputs[place]->size()});
     }
     const Status status = way.native ? runtime::run(compiled.program, ins, outs, way.pool, way.threads)
                                      : emulated_run(compiled.program, way.isa, in_bytes, out_bytes);
@@ -134,6 +147,16 @@ class Ready {
  private:
   explicit Ready(GuardedBuffer::Guard guard) : guard_(guard) {}
 
+  /// Where each of `own` values stands among those of the graph as drawn; passes drop inputs that nothing needs.
+  static std::vector<std::size_t> places(const graph::Graph& core, const std::vector<graph::ValueId>& own,
+                                         const graph::Graph& drawn, const std::vector<graph::ValueId>& all) {
+    std::vector<std::size_t> found;
+    for (const graph::ValueId value : own)
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (drawn.values[all[i]].id == core.values[value].id) found.push_back(i);
+    return found;
+  }
+
   std::string judge(std::size_t index, const GuardedBuffer& got, Elements& elements) const {
     const Output& output = outputs_[index];
     const DType dtype = output.desc.dtype;
@@ -164,6 +187,8 @@ class Ready {
   }
 
   GuardedBuffer::Guard guard_;
+  graph::Graph core_;
+  std::vector<std::size_t> input_places_, output_places_;  ///< by core_'s, in the graph as drawn
   std::vector<std::unique_ptr<GuardedBuffer>> inputs_;
   std::vector<Elements> copies_;
   std::vector<Output> outputs_;
@@ -198,9 +223,9 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
       const bool is_native = std::ranges::count(native, isa) > 0;
       if (!is_native && !is_emulated(index)) continue;
       const std::string where = std::string(target::to_string(isa)) + (is_native ? "" : " emulated") + ", fused: ";
-      const Result<Compiled> compiled = compile(c.graph, isa, true);
+      const Result<Compiled> compiled = compile(ready.core(), isa, true);
       if (!compiled.ok()) return where + compiled.status().message();
-      if (counts) count_regions(c.graph, compiled.value(), isa);
+      if (counts) count_regions(ready.core(), compiled.value(), isa);
       for (const int threads : {1, 2, 3}) {
         if (threads > 1 && (!is_native || index % kLargeEvery != 0)) continue;
         TestPool* const pool = threads == 2 ? &two_ : threads == 3 ? &three_ : nullptr;
@@ -213,12 +238,12 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
     }
     if (native.empty()) return "";
     const target::Isa isa = native[index % native.size()];
-    const Result<Compiled> apart = compile(c.graph, isa, false);
+    const Result<Compiled> apart = compile(ready.core(), isa, false);
     if (!apart.ok()) return "unfused: " + apart.status().message();
     Elements got;
     const std::string wrong = ready.run(apart.value(), {isa, true, 1, nullptr}, got);
     if (!wrong.empty()) return "unfused: " + wrong;
-    const bool reduces = std::ranges::any_of(c.graph.ops, [](const graph::Op& op) { return op.kind == "reduce"; });
+    const bool reduces = std::ranges::any_of(ready.core().ops, [](const graph::Op& op) { return op.kind == "reduce"; });
     return reduces || got == first ? "" : "fused gives other bits than unfused";
   }
 
@@ -279,6 +304,7 @@ TEST_P(Fused, AgreesWithTheReferenceAndWithUnfused) {
     const FusedCase small = shrunk(c, [&](const FusedCase& smaller) { return !check(smaller, index, false).empty(); });
     ADD_FAILURE() << wrong << "\nshrunk to " << check(small, index, false) << "\n"
                   << small.text() << "\n"
+                  << graph_file(small.graph) << "\n"
                   << repeat_line(test_name(), index);
   }
   print(cases);
@@ -290,6 +316,32 @@ TEST_P(Fused, AgreesWithTheReferenceAndWithUnfused) {
     EXPECT_GT(fused_ops_[kind], 0) << kind;
   if (native_levels().empty() || cases < 4 * kLargeEvery) return;
   EXPECT_GT(two_.calls() + three_.calls(), 0) << "no case was large enough for threads";
+}
+
+/// What is printed of a failing graph can be read: most graphs have a form in the dialects, and mean the same in it.
+TEST_P(Fused, GraphsCanBeWrittenToFiles) {
+  int written = 0;
+  for (std::uint64_t index = 0; index < 100; ++index) {
+    std::mt19937_64 random(case_seed(test_name(), index));
+    const FusedCase c = random_fused_case(GetParam().main, kUsual, random);
+    const std::string text = graph_file(c.graph);
+    if (text.starts_with("no graph file")) continue;
+    ++written;
+    FusedCase again = c;
+    const Result<graph::Graph> read = graph::read_json(text);
+    ASSERT_TRUE(read.ok()) << read.status().message() << "\n" << text;
+    again.graph = read.value();
+    const Result<Ready> made = Ready::make(c, GuardedBuffer::Guard::after);
+    const Result<Ready> same = Ready::make(again, GuardedBuffer::Guard::after);
+    ASSERT_TRUE(made.ok() && same.ok()) << made.status().message() << same.status().message() << "\n" << text;
+    ASSERT_EQ(again.graph.outputs.size(), c.graph.outputs.size()) << text;
+    for (const Output& output : made.value().outputs())
+      EXPECT_TRUE(std::ranges::any_of(same.value().outputs(),
+                                      [&](const Output& other) { return other.expected == output.expected; }))
+          << c.text() << "\n"
+          << text;
+  }
+  EXPECT_GE(written, 20);
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, Fused,

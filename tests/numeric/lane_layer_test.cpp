@@ -302,7 +302,7 @@ std::vector<LaneNode> all_nodes() {
   };
   put({add, subtract, multiply, equal, less, select}, {f32, f64, i32, i64});
   put({bit_and, bit_or, bit_xor, bit_and_not}, {f32, f64, i32, i64});
-  put({divide, lesser, fma, fnma, sqrt, less_equal, unordered}, {f32, f64});
+  put({divide, lesser, greater, fma, fnma, sqrt, less_equal, unordered}, {f32, f64});
   put({round}, {f32, f64}, {0, 1, 2, 3});
   put({shift_left, shift_right, shift_right_arithmetic}, {i32, i64}, {0, 1, 13, 31});
   put({shift_left, shift_right, shift_right_arithmetic}, {i64}, {32, 63});

@@ -99,10 +99,38 @@ TEST(Quantize, RefusesWhatDoesNotFit) {
   Tensor y(DType::s8, {2, 3});
   const Op op = make_op(Dialect::onednn, "Quantize", {{"qtype", "per_channel"}, {"scales", Numbers{1, 2}}});
   EXPECT_EQ(run_op(op, {x.in()}, y).code(), Code::invalid_shape);
-  const Tensor narrow(DType::s4, {2, 3});
-  const Op back = make_op(Dialect::onednn, "Dequantize", {{"scales", Numbers{1}}});
-  Tensor wide(DType::f32, {2, 3});
-  EXPECT_EQ(run_op(back, {narrow.in()}, wide).code(), Code::unsupported_dtype);
+}
+
+TEST(Quantize, F8SaturatesAndKeepsNan) {
+  const auto expect = [](DType dtype, const std::vector<double>& x, const std::vector<double>& bits) {
+    const Tensor in = f32({static_cast<std::int64_t>(x.size())}, x);
+    Tensor out(dtype, in.desc().shape), back(DType::f32, in.desc().shape);
+    ASSERT_TRUE(run_op(make_op(Dialect::onednn, "Quantize", {{"scales", Numbers{2}}}), {in.in()}, out).ok());
+    std::vector<double> got;
+    for (const std::byte byte : out.bytes()) got.push_back(static_cast<double>(byte));
+    EXPECT_EQ(got, bits) << to_string(dtype);
+    ASSERT_TRUE(run_op(make_op(Dialect::onednn, "Dequantize", {{"scales", Numbers{2}}}), {out.in()}, back).ok());
+    for (std::size_t i = 0; i < x.size(); ++i)
+      EXPECT_TRUE(same(back.at(static_cast<std::int64_t>(i)), 2 * out.at(static_cast<std::int64_t>(i))));
+  };
+  // 1, -1.5, a tie to even, half the least subnormal (to even: 0) and a bit more, the greatest, beyond it, -0, NaN.
+  expect(DType::f8_e4m3, {2, -3, 2.125, 0x1p-9, 0x1.2p-9, 896, 1e9, -0.0, std::nan("")},
+         {0x38, 0xbc, 0x38, 0, 1, 0x7e, 0x7e, 0x80, 0x7f});
+  expect(DType::f8_e5m2, {2, -3, 2.25, 0x1p-16, 0x1.2p-16, 114688, 1e9, -0.0, std::nan("")},
+         {0x3c, 0xbe, 0x3c, 0, 1, 0x7b, 0x7b, 0x80, 0x7e});
+}
+
+TEST(Quantize, FourBitsAreTwoInAByte) {
+  Tensor low(DType::s4, {3}, {-8, 7, -1});
+  EXPECT_EQ(low.bytes().size(), 2U);
+  EXPECT_EQ(low.bytes()[0], std::byte{0x78});
+  Tensor back(DType::f32, {3});
+  ASSERT_TRUE(run_op(make_op(Dialect::onednn, "Dequantize", {{"scales", Numbers{0.5}}}), {low.in()}, back).ok());
+  EXPECT_TRUE(same_values(back.values(), {-4, 3.5, -0.5}));
+  Tensor high(DType::u4, {4});
+  const Tensor x = f32({4}, {3, 100, -5, std::nan("")});
+  ASSERT_TRUE(run_op(make_op(Dialect::onednn, "Quantize", {{"scales", Numbers{1}}}), {x.in()}, high).ok());
+  EXPECT_TRUE(same_values(high.values(), {3, 15, 0, 0}));
 }
 
 }  // namespace

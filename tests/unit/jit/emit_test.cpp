@@ -36,6 +36,10 @@ std::vector<Class> all_classes() {
       "reduced 3, kept 4, reduced 5, kept 6 | [120, 30, 6, 1] | [0, 6, 0, 1]",
       "kept 3, reduced 4, kept 5, reduced 6 | [120, 30, 6, 1] | [5, 0, 1, 0]",
       "kept 17 | [1] | [1]",
+      "kept 70, reduced 2 | [2, 1] | [1, 0]",
+      "kept 70, reduced 13 | [13, 1] | [1, 0]",
+      "kept 3, kept 70, reduced 63 | [5000, 63, 1] | [70, 1, 0]",
+      "reduced 300, kept 8 | [8, 1] | [0, 1]",
   };
   std::vector<Class> classes;
   for (const char* dtype : {"f32", "bf16", "f16"}) {

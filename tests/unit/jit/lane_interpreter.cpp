@@ -114,6 +114,7 @@ void run_real(const LaneNode& node, Lanes& d, const Arguments& a) {
     case LaneOp::multiply: return each2<T, T>(d, a, [](T x, T y) { return x * y; });
     case LaneOp::divide: return each2<T, T>(d, a, [](T x, T y) { return x / y; });
     case LaneOp::lesser: return each2<T, T>(d, a, [](T x, T y) { return x < y ? x : y; });
+    case LaneOp::greater: return each2<T, T>(d, a, [](T x, T y) { return x > y ? x : y; });
     case LaneOp::fma: return each3<T>(d, a, [](T x, T y, T z) { return std::fma(x, y, z); });
     case LaneOp::fnma: return each3<T>(d, a, [](T x, T y, T z) { return std::fma(-x, y, z); });
     case LaneOp::sqrt: return each1<T, T>(d, a, [](T x) { return std::sqrt(x); });

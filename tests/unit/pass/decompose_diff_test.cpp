@@ -64,6 +64,16 @@ Case onnx_softmax(Draw& draw) {
   return {{type(dtype, shape)}, "onnx." + kind, attributes, {dtype + "[*]"}, {}};
 }
 
+/// No empty rows: they have no extreme.
+Case hardmax(Draw& draw) {
+  Dims shape = draw_shape(draw, 1);
+  for (std::int64_t& dim : shape) dim = std::max<std::int64_t>(dim, 1);
+  const int version = draw.of<int>({1, 11, 13});
+  const std::string dtype = version == 13 ? draw.of(kOnnxTypes) : draw.of<std::string>({"f32", "f64", "f16"});
+  const std::string kind = "onnx.Hardmax@" + std::to_string(version);
+  return {{type(dtype, shape)}, kind, axis_text(draw_axis(draw, shape)), {dtype + "[*]"}, {}};
+}
+
 Case layer_norm(Draw& draw) {
   const Dims shape = draw_shape(draw, 1);
   const std::string dtype = draw.of(kOnednnTypes);
@@ -188,6 +198,7 @@ class Decompose : public testing::TestWithParam<Subject> {};
 TEST_P(Decompose, GivesWhatTheOpGives) { compare_all(GetParam(), "*GivesWhatTheOpGives/"); }
 
 const std::vector<Subject> kSubjects{{"softmax", softmax},
+                                     {"hardmax", hardmax},
                                      {"log_softmax", log_softmax},
                                      {"softmax_backward", softmax_backward},
                                      {"onnx_softmax", onnx_softmax},

@@ -33,6 +33,17 @@ std::string kinds(const std::string& text) {
 
 std::string graph_of(const std::string& lines) { return "graph {\n  %0 = input : f32[2,3,4]\n" + lines + "}\n"; }
 
+TEST(Simplify, AnIndexThatIsWantedAsS32IsGivenSo) {
+  const std::string arg = "%1 = onnx.ArgMax \"a\" (%0) {axis = 1, keepdims = 0} : s64[2,4] ";
+  const std::string cast = "%2 = onnx.Cast (%1) {to = 6} : s32[2,4] ";
+  EXPECT_EQ(kinds(graph_of(arg + cast + "output %2\n")), "arg_reduce");
+  EXPECT_EQ(kinds(graph_of(arg + cast + "output %2, %1\n")), "arg_reduce cast");
+  EXPECT_EQ(kinds(graph_of(arg + "%2 = onnx.Cast (%1) {to = 5} : s16[2,4] output %2\n")), "arg_reduce cast");
+  EXPECT_EQ(kinds("graph {\n  %0 = input : s8[2,2147483648]\n  %1 = onnx.ArgMax (%0) {axis = 0, keepdims = 0} : "
+                  "s64[2147483648]\n  %2 = onnx.Cast (%1) {to = 6} : s32[2147483648]\n  output %2\n}\n"),
+            "arg_reduce cast");
+}
+
 TEST(Simplify, CastsThereAndBackGo) {
   EXPECT_EQ(kinds(graph_of("%1 = core.cast (%0) : f64[2,3,4] %2 = core.cast (%1) : f32[2,3,4] "
                            "%3 = onednn.Abs (%2) : f32[2,3,4] output %3\n")),

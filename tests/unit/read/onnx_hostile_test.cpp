@@ -23,6 +23,7 @@ using tenfold::Status;
 using tenfold::graph::Graph;
 using tenfold::graph::OnnxOptions;
 using tenfold::graph::read_onnx;
+using tenfold::graph::read_onnx_tensor;
 
 /// y = x * w, with w an initializer.
 GraphParts good() {
@@ -234,6 +235,57 @@ TEST(OnnxHostile, EveryBadModelIsNamed) {
 TEST(OnnxHostile, TheModelThatTheBadOnesAreMadeOfIsRead) {
   const auto graph = read_onnx(model(good()));
   EXPECT_TRUE(graph.ok()) << graph.status().message();
+}
+
+/// A model whose only tensor is external, with these entries.
+std::string external(const std::vector<std::pair<const char*, std::string>>& entries, const std::string& raw = "") {
+  Message w = tensor("w", kFloat, {2});
+  for (const auto& [key, value] : entries) w.message(13, Message().text(1, key).text(2, value));
+  if (!raw.empty()) w.text(9, raw);
+  GraphParts parts;
+  parts.initializers = {w.number(14, 1)};
+  parts.outputs = {Message().text(1, "w")};
+  return model(parts);
+}
+
+TEST(OnnxHostile, BadExternalDataAreNamed) {
+  OnnxOptions options;
+  bool asked = false;
+  options.external_data = [&asked](const std::string& location, std::int64_t, std::int64_t) -> Result<std::string> {
+    asked = true;
+    if (location == "gone") return Status(Code::invalid_file, "'gone': no such file");
+    return std::string(9, 'x');
+  };
+  const auto message = [&](const std::string& bytes) {
+    asked = false;
+    const Status status = read_onnx(bytes, options).status();
+    EXPECT_EQ(to_string(status.code()), std::string("invalid_file"));
+    return status.message();
+  };
+  const auto expect = [&](const std::string& bytes, const char* part, bool reads) {
+    const std::string said = message(bytes);
+    EXPECT_NE(said.find(part), std::string::npos) << said;
+    EXPECT_EQ(asked, reads) << said;
+  };
+  expect(external({}), "no location is given", false);
+  expect(external({{"location", ""}}), "no location is given", false);
+  expect(external({{"location", "w"}, {"offset", "-1"}}), "'offset' is '-1'", false);
+  expect(external({{"location", "w"}, {"offset", "0x10"}}), "'offset' is '0x10'", false);
+  expect(external({{"location", "w"}, {"length", "9223372036854775808"}}), "'length' is '9223372036854775808'", false);
+  expect(external({{"location", "w"}, {"length", ""}}), "'length' is ''", false);
+  expect(external({{"location", "w"}}, "12345678"), "more than one way", false);
+  expect(external({{"location", "w"}}), "9 bytes of data, but its dims and type ask for 8", true);
+  expect(external({{"location", "gone"}}), "initializer 'w': 'gone': no such file", true);
+}
+
+TEST(OnnxHostile, EveryCutOfATensorIsAnError) {
+  const std::string bytes = raw_tensor("t", kFloat, {2, 1}, bytes_of<float>({1, 2})).bytes();
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const Status status = read_onnx_tensor(std::string_view(bytes).substr(0, size)).status();
+    EXPECT_FALSE(status.ok()) << "cut to " << size << " bytes";
+    EXPECT_NE(status.code(), Code::internal_error) << status.message();
+  }
+  EXPECT_TRUE(read_onnx_tensor(bytes).ok());
 }
 
 TEST(OnnxHostile, EveryCutIsAnError) {

@@ -191,6 +191,32 @@ TEST(Onnx, EmptyAndRankZeroTensors) {
   EXPECT_TRUE(scalar.value().shape.empty());
 }
 
+TEST(Onnx, ConstantOfShapeIsExpandOfItsValue) {
+  const auto of = [](const std::vector<Message>& attributes) {
+    GraphParts parts;
+    parts.nodes.push_back(node("ConstantOfShape", {"s"}, {"y"}, attributes));
+    parts.initializers.push_back(raw_tensor("s", kInt64, {2}, bytes_of<std::int64_t>({2, 3})));
+    parts.outputs.push_back(Message().text(1, "y"));
+    return read_onnx(model(parts));
+  };
+  const Result<Graph> graph = of({tensor_attribute("value", raw_tensor("", kInt32, {1}, bytes_of<std::int32_t>({5})))});
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(graph.value().ops.size(), 1U);
+  const auto& op = graph.value().ops[0];
+  EXPECT_EQ(op.kind, "Expand");
+  ASSERT_EQ(op.inputs.size(), 2U);
+  const auto& value = graph.value().values[op.inputs[0]];
+  EXPECT_TRUE(value.shape.empty());
+  EXPECT_EQ(elements<std::int32_t>(value), std::vector<std::int32_t>{5});
+  const Result<Graph> zero = of({});
+  ASSERT_TRUE(zero.ok()) << zero.status().message();
+  EXPECT_EQ(elements<float>(zero.value().values[zero.value().ops[0].inputs[0]]), std::vector<float>{0});
+  EXPECT_EQ(
+      of({tensor_attribute("value", raw_tensor("", kInt32, {2}, bytes_of<std::int32_t>({5, 6})))}).status().code(),
+      Code::invalid_op);
+  EXPECT_EQ(of({int_attribute("value", 1)}).status().code(), Code::invalid_op);
+}
+
 TEST(Onnx, ConstantNodesInAllTheirForms) {
   const std::vector<Message> attributes = {
       tensor_attribute("value", raw_tensor("", kInt32, {2}, bytes_of<std::int32_t>({5, 6}))),

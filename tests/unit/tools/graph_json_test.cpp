@@ -130,12 +130,15 @@ TEST(GraphJson, AnOutputThatIsUsedInsideGetsAnEnd) {
 
 TEST(GraphJson, WhatFilesCannotHoldIsRefused) {
   Graph graph;
-  graph.values.resize(1);
+  graph.values.resize(2);
   graph.values[0].is_constant = true;
   graph.values[0].dtype = tenfold::DType::s4;
+  graph.values[1].producer = 0;
+  graph.outputs = {1};
   graph.ops.resize(1);
   graph.ops[0].kind = "Abs";
   graph.ops[0].inputs = {0};
+  graph.ops[0].outputs = {1};
   EXPECT_EQ(graph_json(graph).status().code(), tenfold::Code::unsupported_dtype);
   graph.ops[0].dialect = tenfold::graph::Dialect::core;
   EXPECT_EQ(graph_json(graph).status().code(), tenfold::Code::unsupported_op);

@@ -130,10 +130,12 @@ TEST_F(OnnxCommand, ModelsAreRunCheckedExplainedAndConverted) {
 }
 
 TEST_F(OnnxCommand, ExternalDataAreReadBelowTheFolderAlone) {
-  const auto external = [](const std::string& location) {
+  const auto external = [](const std::string& location, const std::string& offset = "0") {
     GraphParts parts;
-    parts.initializers = {
-        tensor("w", kFloat, {2}).message(13, Message().text(1, "location").text(2, location)).number(14, 1)};
+    parts.initializers = {tensor("w", kFloat, {2})
+                              .message(13, Message().text(1, "location").text(2, location))
+                              .message(13, Message().text(1, "offset").text(2, offset))
+                              .number(14, 1)};
     parts.outputs = {value_info("w", tensor_type(kFloat, {{2}}))};
     return model(parts);
   };
@@ -142,6 +144,8 @@ TEST_F(OnnxCommand, ExternalDataAreReadBelowTheFolderAlone) {
   write("inside.onnx", external("w.bin"));
   write("outside.onnx", external("../secret.bin"));
   write("absolute.onnx", external(path("secret.bin")));
+  fs::create_symlink("../secret.bin", dir_ / "data/link.bin");
+  write("link.onnx", external("link.bin"));
   const std::string folder = " --data-dir " + path("data");
   EXPECT_EQ(run("run " + path("inside.onnx")).exit_code, 3);
   const Answer inside = run("run " + path("inside.onnx") + folder);
@@ -152,10 +156,20 @@ TEST_F(OnnxCommand, ExternalDataAreReadBelowTheFolderAlone) {
   EXPECT_EQ(run("check " + path("inside.onnx")).exit_code, 1);
   EXPECT_EQ(run("check " + path("inside.onnx") + folder).exit_code, 0);
   EXPECT_EQ(run("check " + path("outside.onnx") + folder).exit_code, 1);
-  for (const char* name : {"outside.onnx", "absolute.onnx"}) {
+  for (const char* name : {"outside.onnx", "absolute.onnx", "link.onnx"}) {
     const Answer refused = run("run " + path(name) + folder);
     EXPECT_EQ(refused.exit_code, 3) << refused.out;
     EXPECT_NE(refused.out.find("does not lie below"), std::string::npos) << refused.out;
+  }
+  write("beyond.onnx", external("w.bin", "9"));
+  write("folder.onnx", external("."));
+  write("gone.onnx", external("gone.bin"));
+  for (const auto& [name, part] : {std::pair{"beyond.onnx", "it has 8 bytes"},
+                                   {"folder.onnx", "not a regular file"},
+                                   {"gone.onnx", "no such file"}}) {
+    const Answer refused = run("run " + path(name) + folder);
+    EXPECT_EQ(refused.exit_code, 3) << refused.out;
+    EXPECT_NE(refused.out.find(part), std::string::npos) << refused.out;
   }
 }
 
