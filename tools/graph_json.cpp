@@ -111,7 +111,7 @@ Result<std::string> data_text(const Value& value) {
 
 class Writer {
  public:
-  explicit Writer(const graph::Graph& graph) : graph_(graph), data_written_(graph.values.size(), 0) {}
+  explicit Writer(const graph::Graph& graph) : graph_(graph), data_written_(graph.values.size(), 0) { find_needed(); }
 
   Result<std::string> run() {
     std::string text = "{\n";
@@ -126,6 +126,7 @@ class Writer {
     bool first = true;
     for (const auto* list : {&graph_.ops, &std::as_const(ends)}) {
       for (const Op& op : *list) {
+        if (list == &graph_.ops && !is_needed_[static_cast<std::size_t>(&op - graph_.ops.data())]) continue;
         const Result<std::string> written = op_text(op);
         if (!written.ok()) return written;
         text += (first ? "\n    " : ",\n    ") + written.value();
@@ -136,6 +137,27 @@ class Writer {
   }
 
  private:
+  /// Ops that lead to an output, and Ends. Of others a reader would take the results for outputs.
+  void find_needed() {
+    is_needed_.assign(graph_.ops.size(), false);
+    std::vector<graph::ValueId> wanted = graph_.outputs;
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
+      const Op& op = graph_.ops[i];
+      if (op.dialect != schemas::Dialect::onednn || op.kind != "End") continue;
+      is_needed_[i] = true;
+      wanted.insert(wanted.end(), op.inputs.begin(), op.inputs.end());
+    }
+    while (!wanted.empty()) {
+      const graph::ValueId v = wanted.back();
+      wanted.pop_back();
+      if (v == graph::kNone || graph_.values[v].producer == graph::kNone) continue;
+      const auto op = static_cast<std::size_t>(graph_.values[v].producer);
+      if (is_needed_[op]) continue;
+      is_needed_[op] = true;
+      wanted.insert(wanted.end(), graph_.ops[op].inputs.begin(), graph_.ops[op].inputs.end());
+    }
+  }
+
   std::string ids_text(const std::vector<graph::ValueId>& values) const {
     return list_text(values, [&](graph::ValueId v) { return std::to_string(graph_.values[v].id); });
   }
@@ -225,6 +247,7 @@ class Writer {
 
   const graph::Graph& graph_;
   std::vector<char> data_written_;
+  std::vector<bool> is_needed_;  ///< by op
 };
 
 }  // namespace

@@ -7,7 +7,7 @@ from pathlib import Path
 
 # Everything of ours lives under these; build trees and editors' folders are never looked at.
 TOP_FOLDERS = (".ci", "cmake", "docs", "graph", "include", "jit", "schemas", "src", "tests", "tools")
-CPP = (".hpp", ".cpp")
+CPP = (".hpp", ".cpp", ".h", ".c")
 
 
 def project_files(root):

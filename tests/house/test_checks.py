@@ -57,6 +57,8 @@ class Layers(Tree):
             ("src/compile/lower.cpp", '"jit/assembler.hpp"'),
             ("src/compile/door.cpp", '"graph/pass/rewrite.hpp"'),
             ("src/api/api.cpp", '"schedule/schedule.hpp"'),
+            ("src/api/call.cpp", '"capi/boundary.hpp"'),
+            ("src/capi/graph.cpp", '"compile/compile.hpp"'),
             ("tools/run.cpp", '"schedule/schedule.hpp"'),
             ("include/tenfold/graph.hpp", "<nlohmann/json.hpp>"),
             ("include/tenfold/pool.hpp", "<pthread.h>"),
