@@ -106,7 +106,7 @@ constexpr FunctionRow kFunctions[] = {
      [](I x, P) { return static_cast<Integer>(std::erf(static_cast<double>(x[0]))); }},
     {"exp", kOne, kNothing, kMono, 4, [](X x, P) { return std::exp(x[0]); }, nullptr},
     {"floor", kOne, kNothing, kMono, 0, [](X x, P) { return std::floor(x[0]); }, [](I x, P) { return x[0]; }},
-    {"gelu_erf", kOne, kNothing, kMono, 4, [](X x, P p) { return gelu_erf(x[0], p.dtype); }, nullptr},
+    {"gelu_erf", kOne, kNothing, kMono, 6, [](X x, P p) { return gelu_erf(x[0], p.dtype); }, nullptr},
     {"gelu_tanh", kOne, kNothing, kMono, 4, [](X x, P p) { return gelu_tanh(x[0], p.dtype); }, nullptr},
     {"hardsigmoid", kOne, kAlpha | kBeta, kMono, 1, [](X x, P p) { return clamp(p.alpha * x[0] + p.beta, 0, 1); },
      nullptr},
