@@ -230,7 +230,7 @@ TEST(Graphs, TheCorpusRunsOnEveryLevel) {
       given != nullptr ? fs::path(given) : fs::path(TENFOLD_SOURCE_DIR) / "../shared/corpus/onednn-graph";
   if (!fs::is_directory(directory)) {
     std::printf("NOT RUN: no corpus at %s (set TENFOLD_CORPUS)\n", directory.c_str());
-    GTEST_SKIP() << "no corpus";
+    GTEST_SKIP() << "NOT RUN: no corpus";
   }
   const Tally tally = run_directory(directory);
   EXPECT_GE(tally.passed + tally.failed, kLeastInScope);

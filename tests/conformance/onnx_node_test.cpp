@@ -57,7 +57,7 @@ TEST_P(OnnxNodes, NoNamedOpIsUnsupportedAndNoneFails) {
                                              : beside;
   if (!fs::is_directory(folder)) {
     std::printf("NOT RUN: no ONNX node tests (set TENFOLD_CORPUS_ONNX, or install libonnx-testdata)\n");
-    GTEST_SKIP() << "no node tests";
+    GTEST_SKIP() << "NOT RUN: no node tests";
   }
   const Result<std::vector<TestCase>> cases = find_test_cases({folder.string()});
   ASSERT_TRUE(cases.ok()) << cases.status().message();
