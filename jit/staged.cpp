@@ -42,6 +42,11 @@ std::vector<int> StagedKernel::levels(bool reduced) const {
   return found;
 }
 
+void StagedKernel::plan_vectors(int sets, int total_parts) {
+  for (const StagePass& pass : stages_.passes)
+    vectors_.emplace_back(stages_, pass, layer_->vectors(), sets, total_parts);
+}
+
 void StagedKernel::start() {
   walk_.start();
   Gpr tail(a_);

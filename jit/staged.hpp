@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "jit/operand_walk.hpp"
+#include "jit/pass_vectors.hpp"
 #include "jit/stages.hpp"
 #include "schedule/schedule.hpp"
 
@@ -27,6 +28,12 @@ class StagedKernel {
   /// Pointers, the tail's count, masks and the count of elements in lanes.
   void start();
   std::vector<int> levels(bool reduced) const;
+
+  /// Before vectors_of(), as PassVectors has it.
+  void plan_vectors(int sets, int total_parts);
+  const PassVectors& vectors_of(const StagePass& pass) const {
+    return vectors_[static_cast<std::size_t>(&pass - stages_.passes.data())];
+  }
 
   /// The layer for programs of rows, flushes and folds: `lanes` of the kernel, or 8 where one has 64 bits.
   LaneLayer& layer_for(const StageProgram& program);
@@ -67,6 +74,8 @@ class StagedKernel {
  private:
   void write_mask(const Xbyak::Reg64& tail);
   void write_count();
+
+  std::vector<PassVectors> vectors_;  ///< by pass
 };
 
 /// Emits the loops between prologue and epilogue; tells how many bytes of KernelArgs::scratch they use.

@@ -8,7 +8,6 @@
 #include <span>
 
 #include "jit/frame.hpp"
-#include "jit/pass_vectors.hpp"
 #include "jit/staged.hpp"
 #include "schedule/body.hpp"
 
@@ -23,7 +22,7 @@ class StagedColumns final : StagedKernel {
   StagedColumns(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
                 const schedule::Schedule& schedule)
       : StagedKernel(assembler, stages, spec, schedule) {
-    for (const StagePass& pass : stages.passes) vectors_.emplace_back(stages, pass, layer_->vectors(), 1, 0);
+    plan_vectors(1, 0);  // while a sweep is at a record; totals stay there
     for (const LaneType type : stages.saved) saved_.push_back(place(type));
     for (const StageReduction& r : stages.reductions) {
       sets_.push_back(place(r.set_type));
@@ -310,12 +309,6 @@ class StagedColumns final : StagedKernel {
         });
   }
 
-  /// Totals stay in records.
-  const PassVectors& vectors_of(const StagePass& pass) const {
-    return vectors_[static_cast<std::size_t>(&pass - stages_.passes.data())];
-  }
-
-  std::vector<PassVectors> vectors_;        ///< by pass: while a sweep is at a record
   std::vector<int> saved_, sets_, totals_;  ///< offsets into a record
   int record_bytes_ = 0;
 };

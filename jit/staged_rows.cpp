@@ -7,7 +7,6 @@
 #include <bit>
 
 #include "jit/frame.hpp"
-#include "jit/pass_vectors.hpp"
 #include "jit/staged.hpp"
 #include "schedule/body.hpp"
 
@@ -22,8 +21,7 @@ class StagedRows final : StagedKernel {
   StagedRows(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
              const schedule::Schedule& schedule)
       : StagedKernel(assembler, stages, spec, schedule), sets_(schedule.unroll) {
-    for (const StagePass& pass : stages.passes)
-      vectors_.emplace_back(stages, pass, layer_->vectors(), sets_, total_parts());
+    plan_vectors(sets_, total_parts());
     const auto reductions = static_cast<int>(stages.reductions.size());
     saved_ = places_;
     totals_ = saved_ + static_cast<int>(stages.saved.size()) * kPlaceBytes;
@@ -282,14 +280,10 @@ class StagedRows final : StagedKernel {
     store_lanes(layer, mine, of.total_type, total(r));
   }
 
-  const PassVectors& vectors_of(const StagePass& pass) const {
-    return vectors_[static_cast<std::size_t>(&pass - stages_.passes.data())];
-  }
   int total_parts() const { return lanes_ / narrow_layer_->lanes(); }
   Memory steps_left() const { return c_.rbp + frame::kStepsLeft; }
 
   int sets_;
-  std::vector<PassVectors> vectors_;  ///< by pass
   int saved_ = 0, totals_ = 0, set_places_ = 0, kept_ = 0;
 };
 
