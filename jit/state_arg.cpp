@@ -15,7 +15,8 @@
 // and looks at each. In columns the sum is that of a sweep, which is then taken again on top of what the first pass
 // made: numbers are as they were, and a NaN beats them.
 //
-// Vectors: sets from 0, the sum in 4, the running index in 5, a loaded vector in 6.
+// Vectors: sets from 0, the sum in 4, the running index in 5, a loaded vector in 6. Columns have one set; those that
+// take rows in pairs keep the numbers of each pair's later row in 2 and 3.
 #include <algorithm>
 #include <limits>
 
@@ -30,6 +31,7 @@ namespace {
 constexpr Vec kSum = 4;
 constexpr Vec kExtreme = 4;  // of all lanes, while they are folded
 constexpr Vec kAt = 5, kLoaded = 6;
+constexpr Vec kLaterRows = 2;
 constexpr int kVectorBytes = 64;
 constexpr int kRowsAtOnce = 4;
 static_assert(frame::kRows + kRowsAtOnce * kVectorBytes <= frame::kRecords);
@@ -82,10 +84,10 @@ class ArgState final : public ReduceState {
   }
 
   void step_rows(int set, const std::vector<Memory>& rows) override {
-    if (pass_ != Pass::first || signs_ || rows.size() % 2 != 0 || !arg_->takes_pairs(input_))
-      return ReduceState::step_rows(set, rows);
+    if (pass_ != Pass::first || !takes_pairs() || rows.size() % 2 != 0) return ReduceState::step_rows(set, rows);
     for (std::size_t row = 0; row < rows.size(); row += 2) {
-      arg_->take_pair(rule_, {best(set), index(set), kSum, kLoaded}, rows[row], rows[row + 1], row_number(row_ + 1));
+      const Vec later = kLaterRows + row_ / 2;
+      arg_->take_pair(rule_, {best(set), index(set), kSum, kLoaded}, rows[row], rows[row + 1], later);
       row_ += 2;
     }
   }
@@ -112,7 +114,11 @@ class ArgState final : public ReduceState {
     }
   }
 
-  void start_sweep() override { v_.splat(kSum, 0, lane_bytes()); }
+  void start_sweep() override {
+    v_.splat(kSum, 0, lane_bytes());
+    if (!takes_pairs()) return;
+    for (int row = 1; row < kRowsAtOnce; row += 2) v_.load_bytes(kLaterRows + row / 2, row_number(row));
+  }
   void jump_if_clean(const Xbyak::Label& clean) override { arg_->jump_if_numbers(kSum, lane_bits(), clean); }
 
   int record_bytes() const override { return width() * kVectorBytes; }
@@ -180,6 +186,7 @@ class ArgState final : public ReduceState {
 
  private:
   int width() const { return signs_ ? 3 : 2; }
+  bool takes_pairs() const { return !signs_ && arg_->takes_pairs(input_); }
   int lane_bytes() const { return lane_bits() / 8; }
   Vec best(int set) const { return width() * set; }
   Vec index(int set) const { return width() * set + 1; }

@@ -53,10 +53,10 @@ class ArgVectors {
   /// which tells.
   virtual void take_number(const ExtremeRule& rule, Vec best, Vec index, Vec x, const IndexSource& at, Vec sum) = 0;
   /// The same of two rows in memory, whole vectors, for what takes_pairs() allows: of the earlier one, and of the later
-  /// one, whose index is `at`, one more. Clobbers `loaded`.
+  /// one, whose index is in `at`, one more. Clobbers `loaded`.
   virtual bool takes_pairs(DType) const { return false; }
   virtual void take_pair(const ExtremeRule&, const ArgPlaces&, const Memory& /*early*/, const Memory& /*late*/,
-                         const Memory& /*at*/) {}
+                         Vec /*at*/) {}
   /// Jumps when no lane of such a sum is a NaN, and so no x was.
   virtual void jump_if_numbers(Vec sum, int lane_bits, const Xbyak::Label& target) = 0;
 

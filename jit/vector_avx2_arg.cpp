@@ -88,7 +88,7 @@ class Avx2ArgVectors final : public ArgVectors {
   /// Only the better of the two goes against `best`. The mask says -1 where that is the earlier one, and so makes its
   /// index of the later one's.
   void take_pair(const ExtremeRule& rule, const ArgPlaces& set, const Memory& early, const Memory& late,
-                 const Memory& at) override {
+                 Vec at) override {
     const bool wide = rule.dtype == DType::f64;
     const Ymm left = ymm(set.loaded, 0), right = ymm(set.loaded, 1);
     for (int half = 0; half < kHalves; ++half) {
@@ -101,7 +101,7 @@ class Avx2ArgVectors final : public ArgVectors {
       blend_by(kMask, right, right, left, wide);
       beats(rule, kOther, right, b, rule.last);
       extreme(rule, b, right, b, wide);
-      wide ? code_.vpaddq(kMask, kMask, code_.ptr[at]) : code_.vpaddd(kMask, kMask, code_.ptr[at]);
+      wide ? code_.vpaddq(kMask, kMask, ymm(at, half)) : code_.vpaddd(kMask, kMask, ymm(at, half));
       blend_by(kOther, i, i, kMask, wide);
     }
   }
