@@ -58,9 +58,9 @@ double spread(const FunctionRow& function, const Parameters& parameters, std::sp
               std::span<const double> error) {
   const double sum = std::accumulate(error.begin(), error.end(), 0.0);
   if (sum == 0) return 0;
-  // A NaN with an error may be a number: the root of what is just below 0.
+  // A NaN with an error may be a number: the root of what is just below 0. So may an infinity: what just overflows.
   for (std::size_t k = 0; k < x.size(); ++k)
-    if (std::isnan(x[k]) && error[k] > 0) return kInfinity;
+    if (!std::isfinite(x[k]) && error[k] > 0) return kInfinity;
   switch (function.course) {
     case Course::monotone:
       return may_cross_pole(function, x, error) ? kInfinity : furthest_corner(function, parameters, x, error);

@@ -245,6 +245,12 @@ TEST(FunctionBound, AnErrorMayTurnTheSignOfAZero) {
   EXPECT_FALSE(agree(DType::f32, -0.0, 1.0, bound));
 }
 
+TEST(FunctionBound, AnInfinityWithAnErrorMayBeANumber) {
+  const std::vector<double> x{kInf, kInf}, exact{0, 0}, off{0x1p104, 0x1p104};
+  EXPECT_EQ(function_bound(*find_function("sub"), {}, kPlain, x, exact), 0) << "inf - inf is a NaN";
+  EXPECT_EQ(function_bound(*find_function("sub"), {}, kPlain, x, off), kInf) << "as numbers they may be equal";
+}
+
 TEST(FunctionBound, ANaNWithAnErrorMayBeANumber) {
   const std::vector<double> x{kNan}, error{1}, none{0};
   EXPECT_EQ(function_bound(*find_function("abs"), {}, kPlain, x, error), kInf);
