@@ -42,9 +42,7 @@ Elements inputs_of(DType dtype, std::mt19937_64& random) {
 }
 
 TEST(Casts, EqualTheReference) {
-  const std::uint64_t seed = std::random_device{}();
-  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(printed_seed());
   for (const DType from : kDTypesToTest) {
     const Elements input = inputs_of(from, random);
     for (const DType to : kDTypesToTest) {
@@ -67,9 +65,7 @@ TEST(Casts, EqualTheReference) {
 
 /// What cast_lane() gives is normalized: casting on needs no repair.
 TEST(Casts, ComeOutNormalized) {
-  const std::uint64_t seed = std::random_device{}();
-  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(printed_seed());
   for (const DType from : kDTypesToTest) {
     const Elements input = inputs_of(from, random);
     for (const DType to : kDTypesToTest) {

@@ -164,9 +164,7 @@ std::vector<Elements> random_inputs(const FunctionCase& c, DType dtype, std::mt1
 }
 
 TEST(Functions, EqualTheReference) {
-  const std::uint64_t seed = std::random_device{}();
-  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(printed_seed());
   for (const FunctionCase& c : all_cases()) {
     for (const DType dtype : kDTypesToTest) {
       if (!takes(c, dtype)) continue;

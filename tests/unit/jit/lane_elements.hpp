@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -191,6 +192,14 @@ inline std::size_t random_count() {
   const char* const text = std::getenv("TENFOLD_TEST_CASES");
   const double factor = text == nullptr || *text == '\0' ? 1 : std::strtod(text, nullptr);
   return std::max<std::size_t>(1, static_cast<std::size_t>(50000 * factor));
+}
+
+/// TENFOLD_TEST_SEED's, or a fresh one; printed.
+inline std::uint64_t printed_seed() {
+  const char* const given = std::getenv("TENFOLD_TEST_SEED");
+  const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  return seed;
 }
 
 }  // namespace tenfold::jit
