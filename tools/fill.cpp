@@ -26,13 +26,15 @@ struct OpRange {
   int port;
   Range range;
 };
-/// Logarithms and roots want positive numbers, divisors stay away from zero, exponents from overflow.
-constexpr std::array<OpRange, 5> kOpRanges{{
+/// Logarithms and roots want positive numbers, divisors stay away from zero, exponents from overflow; a probability is
+/// one.
+constexpr std::array<OpRange, 6> kOpRanges{{
     {"Log", 0, {0.25, 4}},
     {"Sqrt", 0, {0.25, 4}},
     {"Pow", 0, {0.25, 4}},
     {"Reciprocal", 0, {0.5, 2}},
     {"Divide", 1, {0.5, 2}},
+    {"Dropout", 3, {0.125, 0.875}},
 }};
 
 /// SplitMix64 (Steele, Lea, Flood 2014): a good 64-bit value for each counter, so that elements can be made in any

@@ -68,6 +68,13 @@ Status verify(Graph& graph) {
   return {};
 }
 
+Status sort_ops(Graph& graph) {
+  std::vector<OpId> order;
+  if (Status s = check_structure(graph, order); !s.ok()) return s;
+  apply_order(graph, order);
+  return {};
+}
+
 Status infer_op(Graph& graph, const Op& op) {
   const Result<std::vector<Inferred>> inferred = infer_outputs(graph, op);
   if (!inferred.ok()) return inferred.status();

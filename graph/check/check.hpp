@@ -19,6 +19,10 @@ namespace tenfold::graph {
 /// that are in a legal order keep it). On failure the graph is unchanged.
 Status verify(Graph& graph);
 
+/// Checks how the ops hang together alone (rules graph.G1 to graph.G7), whatever their kinds, and sorts them as
+/// verify() does. For graphs with ops that the tables do not have.
+Status sort_ops(Graph& graph);
+
 /// Computes dtype, shape and strides of every value from the graph inputs, in topological order. A known dim in the
 /// file must agree with the inferred one (shape rules); outputs keep the strides that the file gives where their shape
 /// agrees, others become row-major. Values that depend on unknown dims or run-time axes keep kUnknownDim.
@@ -71,6 +75,17 @@ double real_of(const Op& op, std::string_view name);
 /// in its first input: ONNX's Softmax and its kin flatten all dims from `axis` on below version 13. invalid_op with
 /// reduce.C3 or reduce.C4. Not for norms over groups.
 Result<std::vector<std::int64_t>> norm_axes(const Op& op, std::size_t rank);
+
+/// How windows slide over the spatial dims of a convolution or pool, as far as the op's shapes are known: one entry a
+/// spatial dim in each list, pads as auto_pad sets them. Of backward and transposed ops, those of the forward op.
+struct WindowFacts {
+  std::vector<std::int64_t> kernel, strides, dilations;
+  std::vector<std::int64_t> pads_begin, pads_end;  ///< may be negative: elements are left out
+  std::vector<std::int64_t> output_padding;
+  std::int64_t groups = 1;
+};
+/// `op` is one of oneDNN's convolutions or pools, or of their backward ops, with ranked inputs, that obeys the rules.
+Result<WindowFacts> window_facts(const Graph& graph, const Op& op);
 
 /// The s32 or s64 elements of a constant 1-D (or rank 0) value, such as an axes tensor.
 Result<std::vector<std::int64_t>> constant_integers(const Value& value);

@@ -103,6 +103,7 @@ Status check_axes_form(const Graph& graph, const Op& op) {
 Status check_form(const Graph& graph, const Op& op) {
   if (const Form form = form_of(op); is_norm(form)) return check_norm(graph, op, form);
   if (form_of(op) == Form::quantization) return check_quantization(graph, op);
+  if (form_of(op) == Form::matmul) return check_matmul(graph, op);
   if (op.dialect == Dialect::onednn && op.kind == "TypeCast") return check_type_cast(graph, op);
   if (op.dialect == Dialect::onnx) return op.kind == "Mod" ? check_remainder(graph, op) : check_onnx_cast(graph, op);
   if (op.dialect == Dialect::core && op.kind == "map") return check_function(graph, op);

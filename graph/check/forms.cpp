@@ -73,7 +73,10 @@ constexpr KindRow kKinds[] = {
     {Dialect::onnx, "ArgMax", Form::arg_reduction},
     {Dialect::onnx, "ArgMin", Form::arg_reduction},
     {Dialect::onnx, "Where", Form::select},
+    {Dialect::onednn, "BatchNormForwardTraining", Form::channel_norm},
     {Dialect::onednn, "BatchNormInference", Form::channel_norm},
+    {Dialect::onednn, "BatchNormTrainingBackward", Form::channel_norm},
+    {Dialect::onednn, "Dropout", Form::dropout},
     {Dialect::onednn, "GroupNorm", Form::group_norm},
     {Dialect::onednn, "LayerNorm", Form::layer_norm},
     {Dialect::onednn, "LayerNormBackward", Form::layer_norm_backward},
@@ -107,8 +110,9 @@ struct CategoryRow {
 };
 
 constexpr CategoryRow kCategories[] = {
-    {"unary", Form::elementwise},    {"binary", Form::elementwise},  {"map", Form::elementwise},
-    {"variadic", Form::elementwise}, {"reduction", Form::reduction},
+    {"unary", Form::elementwise},       {"binary", Form::elementwise},  {"map", Form::elementwise},
+    {"variadic", Form::elementwise},    {"reduction", Form::reduction}, {"matmul", Form::matmul},
+    {"convolution", Form::convolution}, {"pooling", Form::pool},        {"resampling", Form::interpolation},
 };
 
 constexpr FunctionFacts kFunctions[] = {

@@ -161,9 +161,14 @@ Shapes channel_norm(const Graph& graph, const Op& op) {
   if (!source.ranked) return std::vector<Shape>(op.outputs.size());
   const Result<Dims> operand = channel_operand(op, source.shape);
   if (!operand.ok()) return operand.status();
-  for (std::size_t i = 1; i < op.inputs.size(); ++i)
+  const bool backward = op.kind == "BatchNormTrainingBackward";
+  if (backward)
+    if (Status s = expect_operand(graph, op, 1, source.shape, "that of src"); !s.ok()) return s;
+  for (std::size_t i = backward ? 2 : 1; i < op.inputs.size(); ++i)
     if (Status s = expect_operand(graph, op, i, operand.value(), "the channels"); !s.ok()) return s;
-  return std::vector<Shape>{source.shape};
+  std::vector<Shape> shapes(op.outputs.size(), operand.value());
+  shapes[0] = source.shape;
+  return shapes;
 }
 
 /// Global pools keep their dims as ones, a mean-variance norm its input's shape.

@@ -176,6 +176,20 @@ Result<Shape> reduction_shape(const Graph& graph, const Op& op) {
   return Shape(reduced_shape(source.shape, normal.value(), keep_dims));
 }
 
+/// The result and its mask; seed, offset and probability are one element each.
+Result<std::vector<Shape>> dropout_shapes(const Graph& graph, const Op& op) {
+  for (std::size_t i = 1; i < op.inputs.size(); ++i) {
+    const Value& scalar = input(graph, op, i);
+    const bool one = !scalar.ranked || std::all_of(scalar.shape.begin(), scalar.shape.end(),
+                                                   [](std::int64_t dim) { return same(dim, 1); });
+    if (!one)
+      return refuse(Code::invalid_shape, op,
+                    "input " + std::to_string(i) + " has shape " + show_shape(scalar) + ", must be one element",
+                    "shape.E10");
+  }
+  return std::vector<Shape>(2, shape_of(input(graph, op, 0)));
+}
+
 Result<Shape> arg_reduction_shape(const Graph& graph, const Op& op) {
   const Value& source = input(graph, op, 0);
   if (!source.ranked) return Shape();
@@ -230,6 +244,11 @@ Result<std::vector<Shape>> infer_shapes(const Graph& graph, const Op& op, Form f
   if (form == Form::movement) return infer_movement_shapes(graph, op);
   if (form == Form::quantization) return infer_quantization_shapes(graph, op);
   if (form == Form::backward) return infer_backward_shapes(graph, op);
+  if (form == Form::matmul) return infer_matmul_shapes(graph, op);
+  if (form == Form::convolution) return infer_convolution_shapes(graph, op);
+  if (form == Form::pool) return infer_pool_shapes(graph, op);
+  if (form == Form::interpolation) return infer_interpolation_shapes(graph, op);
+  if (form == Form::dropout) return dropout_shapes(graph, op);
   Result<Shape> shape = infer_shape(graph, op, form);
   if (!shape.ok()) return shape.status();
   return std::vector<Shape>{std::move(shape).value()};

@@ -32,8 +32,17 @@ Result<std::size_t> axis_of(const Op& op, std::size_t rank) {
   return static_cast<std::size_t>(axes.value()[0]);
 }
 
+/// Whether the op gives the weights of a transposed convolution in groups. oneDNN lets these have a scale for each
+/// channel of all groups, which is more than the weights have along their axis.
+bool gives_grouped_weights(const Graph& graph, const Op& op) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(), [&](const Op& user) {
+    return user.kind == "ConvTranspose" && user.inputs.size() > 1 && user.inputs[1] == op.outputs[0] &&
+           attribute_or<std::int64_t>(user, "groups", 1) > 1;
+  });
+}
+
 /// oneDNN's: as many scales as `qtype` asks for, or by groups.
-Status check_count(const Op& op, const Value& source, const char* what, std::int64_t count) {
+Status check_count(const Graph& graph, const Op& op, const Value& source, const char* what, std::int64_t count) {
   const bool per_channel = attribute_or<std::string>(op, "qtype", "per_tensor") == "per_channel";
   std::int64_t wanted = 1;
   if (per_channel) {
@@ -42,7 +51,8 @@ Status check_count(const Op& op, const Value& source, const char* what, std::int
     wanted = source.shape[axis.value()];
   }
   if (same(count, wanted)) return {};
-  return refuse(Code::invalid_op, op,
+  const bool is_limit = per_channel && gives_grouped_weights(graph, op);
+  return refuse(is_limit ? Code::unsupported_op : Code::invalid_op, op,
                 "has " + text(count) + " " + what + "; " +
                     (per_channel ? "per_channel takes one for each of the " + text(wanted) + " along its axis"
                                  : "per_tensor takes 1"),
@@ -73,7 +83,7 @@ Result<ScaleLayout> onednn_layout(const Graph& graph, const Op& op) {
   if (by_attribute) {
     const auto scales = std::get<std::vector<double>>(*find_attribute(op, "scales")).size();
     const auto zps = attribute_or<Integers>(op, "zps", {}).size();
-    if (Status s = check_count(op, source, "scales", static_cast<std::int64_t>(scales)); !s.ok()) return s;
+    if (Status s = check_count(graph, op, source, "scales", static_cast<std::int64_t>(scales)); !s.ok()) return s;
     if (zps != 0 && zps != scales)
       return refuse(Code::invalid_op, op,
                     "has " + std::to_string(zps) + " zps and " + std::to_string(scales) + " scales, must be as many",
@@ -91,7 +101,7 @@ Result<ScaleLayout> onednn_layout(const Graph& graph, const Op& op) {
                     std::string(what) + " are " + show_shape(tensor) + ", must have one dim for qtype '" + type + "'",
                     "quant.Q2");
     const std::int64_t count = tensor.shape.empty() ? 1 : tensor.shape[0];
-    if (Status s = check_count(op, source, what, count); !s.ok()) return s;
+    if (Status s = check_count(graph, op, source, what, count); !s.ok()) return s;
   }
   if (type == "per_group") return ScaleLayout{Kind::groups, 0, groups};
   if (type == "per_tensor") return ScaleLayout{};

@@ -46,7 +46,12 @@ enum class Form : std::uint8_t {
   group_norm,
   channel_norm,  ///< operands with one element a channel
   mean_variance_norm,
-  global_pool
+  global_pool,
+  matmul,
+  convolution,  ///< transposed ones and backward ops too
+  pool,         ///< and backward
+  interpolation,
+  dropout
 };
 Form form_of(const Op& op);
 
@@ -102,6 +107,15 @@ DType onnx_stash_dtype(const Op& op);
 Result<std::vector<std::optional<Dims>>> infer_movement_shapes(const Graph& graph, const Op& op);
 Result<std::vector<std::optional<Dims>>> infer_quantization_shapes(const Graph& graph, const Op& op);
 Result<std::vector<std::optional<Dims>>> infer_backward_shapes(const Graph& graph, const Op& op);
+
+Result<std::vector<std::optional<Dims>>> infer_matmul_shapes(const Graph& graph, const Op& op);
+
+Result<std::vector<std::optional<Dims>>> infer_convolution_shapes(const Graph& graph, const Op& op);
+Result<std::vector<std::optional<Dims>>> infer_pool_shapes(const Graph& graph, const Op& op);
+Result<std::vector<std::optional<Dims>>> infer_interpolation_shapes(const Graph& graph, const Op& op);
+
+/// matmul.A5: which dtype comes out.
+Status check_matmul(const Graph& graph, const Op& op);
 
 /// quant.Q4: which dtype comes out.
 Status check_quantization(const Graph& graph, const Op& op);

@@ -7,9 +7,15 @@
 #include <string>
 
 #include "graph/eval/backward.hpp"
+#include "graph/eval/batch_norm.hpp"
+#include "graph/eval/convolution.hpp"
+#include "graph/eval/dropout.hpp"
 #include "graph/eval/evaluate_op.hpp"
+#include "graph/eval/interpolate.hpp"
 #include "graph/eval/movement.hpp"
 #include "graph/eval/normalize.hpp"
+#include "graph/eval/pool.hpp"
+#include "graph/eval/products.hpp"
 #include "graph/eval/quantize.hpp"
 #include "graph/eval/shapes.hpp"
 #include "graph/eval/softmax.hpp"
@@ -81,6 +87,22 @@ constexpr CompositeRow kComposites[] = {
     {Dialect::onednn, "SoftPlusBackward", backward_shapes, evaluate_backward, bound_backward},
     {Dialect::onednn, "SqrtBackward", backward_shapes, evaluate_backward, bound_backward},
     {Dialect::onednn, "TanhBackward", backward_shapes, evaluate_backward, bound_backward},
+    {Dialect::onednn, "ConvTranspose", convolution_shapes, evaluate_convolution, bound_convolution},
+    {Dialect::onednn, "ConvTransposeBackwardData", convolution_shapes, evaluate_convolution, bound_convolution},
+    {Dialect::onednn, "ConvTransposeBackwardWeights", convolution_shapes, evaluate_convolution, bound_convolution},
+    {Dialect::onednn, "Convolution", convolution_shapes, evaluate_convolution, bound_convolution},
+    {Dialect::onednn, "ConvolutionBackwardData", convolution_shapes, evaluate_convolution, bound_convolution},
+    {Dialect::onednn, "ConvolutionBackwardWeights", convolution_shapes, evaluate_convolution, bound_convolution},
+    {Dialect::onednn, "AvgPool", pool_shapes, evaluate_average_pool, bound_average_pool},
+    {Dialect::onednn, "AvgPoolBackward", pool_shapes, evaluate_average_pool, bound_average_pool},
+    {Dialect::onednn, "MaxPool", pool_shapes, evaluate_max_pool, bound_max_pool},
+    {Dialect::onednn, "MaxPoolBackward", pool_shapes, evaluate_max_pool, bound_max_pool},
+    {Dialect::onednn, "Interpolate", interpolate_shapes, evaluate_interpolate, bound_interpolate},
+    {Dialect::onednn, "InterpolateBackward", interpolate_shapes, evaluate_interpolate, bound_interpolate},
+    {Dialect::onednn, "BatchNormForwardTraining", batch_norm_shapes, evaluate_batch_norm, bound_batch_norm},
+    {Dialect::onednn, "BatchNormTrainingBackward", batch_norm_shapes, evaluate_batch_norm, bound_batch_norm},
+    {Dialect::onednn, "Dropout", dropout_shapes, evaluate_dropout, bound_dropout},
+    {Dialect::onednn, "MatMul", matmul_shapes, evaluate_matmul, bound_matmul},
     {Dialect::onednn, "BiasAddBackward", summing_backward_shapes, evaluate_summing_backward, bound_summing_backward},
     {Dialect::onednn, "PReLUBackward", summing_backward_shapes, evaluate_summing_backward, bound_summing_backward},
 };

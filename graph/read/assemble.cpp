@@ -15,6 +15,12 @@
 namespace tenfold::graph {
 namespace {
 
+/// Kinds that oneDNN Graph has renamed, as files of before have them.
+struct FormerKind {
+  std::string_view before, now;
+};
+constexpr FormerKind kFormerKinds[] = {{"BiasAddBackprop", "BiasAddBackward"}};
+
 constexpr std::string_view kEngineKinds[] = {"cpu", "gpu", "any"};
 constexpr std::string_view kFpmathModes[] = {"strict", "bf16", "f16", "any", "tf32"};
 
@@ -99,6 +105,8 @@ Status read_identity(Item item, const OpMembers& members, Op& op) {
   if (kind.value().empty()) return members.kind->error("the op's kind is empty");
   op.id = id.value();
   op.kind = std::move(kind).value();
+  for (const FormerKind& former : kFormerKinds)
+    if (op.kind == former.before) op.kind = former.now;
   if (!members.name) return {};
   Result<std::string> name = read_string(*members.name);
   if (!name.ok()) return name.status();

@@ -158,8 +158,8 @@ TEST(Map, ArityAndKindsAreChecked) {
   Tensor out(DType::f32, {1});
   EXPECT_EQ(run_op(make_op(Dialect::onednn, "Add"), {a.in()}, out).code(), Code::invalid_op);
   EXPECT_EQ(run_op(make_op(Dialect::onednn, "Abs"), {}, out).code(), Code::invalid_op);
-  EXPECT_EQ(run_op(make_op(Dialect::onednn, "MatMul"), {a.in(), a.in()}, out).code(), Code::unsupported_op);
-  EXPECT_FALSE(can_evaluate(make_op(Dialect::onednn, "MatMul")));
+  EXPECT_EQ(run_op(make_op(Dialect::onednn, "Wildcard"), {a.in(), a.in()}, out).code(), Code::unsupported_op);
+  EXPECT_FALSE(can_evaluate(make_op(Dialect::onednn, "Wildcard")));
   EXPECT_FALSE(can_evaluate(make_op(Dialect::onnx, "ReLU"))) << "another dialect's spelling";
   const Op end = make_op(Dialect::onednn, "End");
   const ConstTensor inputs[] = {a.in()};

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What MatMul makes of its inputs' dtypes and shapes: matrices in the last two dims, all others broadcast as NumPy's;
+// an operand of rank 1 is a row (of src) or a column (of weights), and leaves no dim in the result.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/check/check.hpp"
+#include "graph/check/report.hpp"
+#include "graph/check/rules.hpp"
+
+namespace tenfold::graph {
+namespace {
+
+using Shape = std::optional<Dims>;
+
+/// The shape of operand `index` once it is transposed; an attribute that says so does nothing to rank 1.
+Dims operand_shape(const Graph& graph, const Op& op, std::size_t index) {
+  Dims shape = graph.values[op.inputs[index]].shape;
+  const bool transposed = attribute_or<bool>(op, index == 0 ? "transpose_a" : "transpose_b", false);
+  if (transposed && shape.size() > 1) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+  return shape;
+}
+
+bool same(std::int64_t a, std::int64_t b) { return a == b || a == kUnknownDim || b == kUnknownDim; }
+
+/// matmul.A4: the bias broadcasts to the result.
+Status check_bias(const Graph& graph, const Op& op, const Dims& result) {
+  if (op.inputs.size() < 3 || op.inputs[2] == kNone) return {};
+  const Value& bias = graph.values[op.inputs[2]];
+  if (!bias.ranked || fits_one_way(bias.shape, result)) return {};
+  return refuse(Code::invalid_shape, op,
+                "bias " + show_shape(bias) + " does not broadcast to the result " + show_dims(result), "matmul.A4");
+}
+
+}  // namespace
+
+Result<std::vector<Shape>> infer_matmul_shapes(const Graph& graph, const Op& op) {
+  for (const std::size_t i : {0, 1}) {
+    const Value& operand = graph.values[op.inputs[i]];
+    if (!operand.ranked) return std::vector<Shape>{std::nullopt};
+    if (operand.shape.empty())
+      return refuse(Code::invalid_shape, op, std::string(i == 0 ? "src" : "weights") + " has rank 0, must have dims",
+                    "matmul.A1");
+  }
+  Dims a = operand_shape(graph, op, 0), b = operand_shape(graph, op, 1);
+  const bool row = a.size() == 1, column = b.size() == 1;
+  if (row) a.insert(a.begin(), 1);
+  if (column) b.push_back(1);
+  if (!same(a.back(), b[b.size() - 2]))
+    return refuse(Code::invalid_shape, op,
+                  "src " + show_shape(graph.values[op.inputs[0]]) + " has rows of " + std::to_string(a.back()) +
+                      " elements, weights " + show_shape(graph.values[op.inputs[1]]) + " columns of " +
+                      std::to_string(b[b.size() - 2]) + ", by transpose_a and transpose_b as they are",
+                  "matmul.A2");
+  Shape result = broadcast_shapes(Dims(a.begin(), a.end() - 2), Dims(b.begin(), b.end() - 2));
+  if (!result)
+    return refuse(Code::invalid_shape, op,
+                  "the dims before the matrices of src " + show_shape(graph.values[op.inputs[0]]) + " and weights " +
+                      show_shape(graph.values[op.inputs[1]]) + " do not broadcast; they must be equal or 1",
+                  "matmul.A3");
+  if (!row) result->push_back(a[a.size() - 2]);
+  if (!column) result->push_back(b.back());
+  if (Status s = check_bias(graph, op, *result); !s.ok()) return s;
+  return std::vector<Shape>{std::move(result)};
+}
+
+Status check_matmul(const Graph& graph, const Op& op) {
+  const DType from = graph.values[op.inputs[0]].dtype;
+  const DType to = graph.values[op.outputs[0]].dtype;
+  if (from == DType::undef || to == DType::undef || to == from || to == DType::f32) return {};
+  return refuse(Code::invalid_dtype, op,
+                "dst is " + std::string(to_string(to)) + " of src in " + std::string(to_string(from)) +
+                    "; it must be that, or f32",
+                "matmul.A5");
+}
+
+}  // namespace tenfold::graph

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions as products of matrices. There are three ways between the `input` of a convolution, its `output` and the
+// weights: Convolution sums input times weights, ConvolutionBackwardData output times weights, and
+// ConvolutionBackwardWeights input times output. A transposed convolution is the second of these, so its source is the
+// `output` here, and its backward ops are the first and the third. Each tap of the window is a product of its own, with
+// a row for each window whose tap lies within the input.
+#include "graph/eval/convolution.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "graph/eval/products.hpp"
+#include "graph/eval/shapes.hpp"
+#include "graph/eval/window.hpp"
+
+namespace tenfold::graph {
+namespace {
+
+enum class Way : std::uint8_t { to_output, to_input, to_weights };
+enum class Side : std::uint8_t { input, output, weights };
+
+struct Kind {
+  std::string_view name;
+  Way way;
+  bool transposed;
+  Side first, second;  ///< what the op's first two inputs are
+};
+constexpr Kind kKinds[] = {
+    {"Convolution", Way::to_output, false, Side::input, Side::weights},
+    {"ConvolutionBackwardData", Way::to_input, false, Side::output, Side::weights},
+    {"ConvolutionBackwardWeights", Way::to_weights, false, Side::input, Side::output},
+    {"ConvTranspose", Way::to_input, true, Side::output, Side::weights},
+    {"ConvTransposeBackwardData", Way::to_output, true, Side::input, Side::weights},
+    {"ConvTransposeBackwardWeights", Way::to_weights, true, Side::output, Side::input},
+};
+
+const Kind& kind_of(const Op& op) {
+  return *std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& kind) { return kind.name == op.kind; });
+}
+
+/// Weights as [taps][input channels of a group][output channels of all groups], by strides.
+struct WeightLayout {
+  std::int64_t inputs = 0, outputs = 0;
+  std::int64_t tap = 0, input = 0, output = 0;
+};
+
+struct ConvolutionPlan {
+  Way way = Way::to_output;
+  Window window;
+  DataLayout input, output;
+  Dims input_shape, output_shape, weights_shape;
+  WeightLayout weights;
+  std::int64_t groups = 1;
+
+  const Dims& result() const {
+    return way == Way::to_output ? output_shape : way == Way::to_input ? input_shape : weights_shape;
+  }
+};
+
+/// Both formats with the spatial dims first, XIO and XOI, have the convolution's output channels last; the others have
+/// them first.
+bool has_spatial_first(const Op& op, bool transposed) {
+  const char* const first = transposed ? "XOI" : "XIO";
+  return attribute_or<std::string>(op, "weights_format", first) == first;
+}
+
+WeightLayout weight_layout(const Dims& shape, bool spatial_first) {
+  const std::size_t rank = shape.size();
+  const Dims strides = row_major_strides(shape);
+  if (spatial_first) return {shape[rank - 2], shape[rank - 1], strides[rank - 3], strides[rank - 2], strides[rank - 1]};
+  return {shape[1], shape[0], strides[rank - 1], strides[1], strides[0]};
+}
+
+Status find_shapes(const Op& op, Inputs inputs, const Kind& kind, ConvolutionPlan& plan) {
+  for (const auto& [side, index] : {std::pair{kind.first, 0}, std::pair{kind.second, 1}}) {
+    const Dims& shape = inputs[static_cast<std::size_t>(index)].desc.shape;
+    (side == Side::input ? plan.input_shape : side == Side::output ? plan.output_shape : plan.weights_shape) = shape;
+  }
+  if (kind.way == Way::to_weights || op.kind == "ConvolutionBackwardData") {
+    const bool of_weights = kind.way == Way::to_weights;
+    Result<Dims> given = given_shape(op, of_weights ? "weights_shape" : "dst_shape", inputs, 2);
+    if (!given.ok()) return given.status();
+    (of_weights ? plan.weights_shape : plan.input_shape) = std::move(given).value();
+  }
+  const std::size_t rank = inputs[0].desc.shape.size();
+  for (const Dims* shape : {&plan.input_shape, &plan.output_shape, &plan.weights_shape})
+    if (rank < 3 || (!shape->empty() && shape->size() != rank))
+      return fail(op, Code::invalid_shape, "ranks must be equal and at least 3");
+  if (plan.weights_shape.empty()) return fail(op, Code::invalid_op, "the shape of the weights is not given");
+  return numel(plan.weights_shape).status();
+}
+
+/// The shape of either side from the other's, where it is not known.
+Status find_windows(const Op& op, const Kind& kind, ConvolutionPlan& plan) {
+  const bool spatial_first = has_spatial_first(op, kind.transposed);
+  const std::size_t first = spatial_first ? 0 : 2;
+  const auto at = plan.weights_shape.begin() + static_cast<std::ptrdiff_t>(first);
+  plan.window.kernel.assign(at, at + static_cast<std::ptrdiff_t>(plan.weights_shape.size() - 2));
+  plan.weights = weight_layout(plan.weights_shape, spatial_first);
+  if (plan.weights.outputs % plan.groups != 0)
+    return fail(op, Code::invalid_shape, "the groups do not divide the channels");
+
+  if (plan.input_shape.empty()) {
+    plan.output = data_layout(op, plan.output_shape);
+    Dims spatial;
+    if (Status s = read_transposed_window(op, plan.output.spatial, plan.window, spatial); !s.ok()) return s;
+    plan.input_shape = shape_of_data(op, plan.output.batch, plan.weights.inputs * plan.groups, spatial);
+    plan.input = data_layout(op, plan.input_shape);
+    return {};
+  }
+  plan.input = data_layout(op, plan.input_shape);
+  if (Status s = read_window(op, plan.input.spatial, plan.window); !s.ok()) return s;
+  Dims shape = shape_of_data(op, plan.input.batch, plan.weights.outputs, plan.window.output);
+  if (!plan.output_shape.empty() && plan.output_shape != shape)
+    return fail(op, Code::invalid_shape, "its operands do not fit together");
+  plan.output_shape = std::move(shape);
+  plan.output = data_layout(op, plan.output_shape);
+  return {};
+}
+
+Result<ConvolutionPlan> plan_convolution(const Op& op, Inputs inputs) {
+  const Kind& kind = kind_of(op);
+  if (inputs.size() < 2 || inputs.size() > 3 || is_missing(inputs[1]))
+    return fail(op, Code::invalid_op, std::to_string(inputs.size()) + " inputs, not 2 or 3");
+  ConvolutionPlan plan;
+  plan.way = kind.way;
+  plan.groups = attribute_or<std::int64_t>(op, "groups", 1);
+  if (plan.groups < 1) return fail(op, Code::invalid_op, "there are no groups");
+  if (Status s = find_shapes(op, inputs, kind, plan); !s.ok()) return s;
+  if (Status s = find_windows(op, kind, plan); !s.ok()) return s;
+  const bool fits = plan.input.channels == plan.weights.inputs * plan.groups &&
+                    plan.output.channels == plan.weights.outputs && plan.input.batch == plan.output.batch;
+  if (!fits) return fail(op, Code::invalid_shape, "channels, groups and weights do not fit together");
+  return plan;
+}
+
+/// The sums along one tap of one group.
+void add_tap(const ConvolutionPlan& plan, const TapOffsets& offsets, std::int64_t group, const double* a,
+             const double* b, double* results) {
+  const auto windows = static_cast<std::int64_t>(offsets.input.size());
+  const std::int64_t inputs = plan.weights.inputs, outputs = plan.weights.outputs / plan.groups;
+  const std::int64_t input_at = group * inputs * plan.input.channel_stride;
+  const std::int64_t output_at = group * outputs * plan.output.channel_stride;
+  const Axis in_channels(plan.input.channel_stride), out_channels(plan.output.channel_stride);
+  const Axis in_windows(offsets.input), out_windows(offsets.output);
+  switch (plan.way) {
+    case Way::to_output:
+      add_product({windows, outputs, inputs}, {a + input_at, in_windows, in_channels},
+                  {b, plan.weights.input, plan.weights.output}, {results + output_at, out_windows, out_channels});
+      break;
+    case Way::to_input:
+      add_product({windows, inputs, outputs}, {a + output_at, out_windows, out_channels},
+                  {b, plan.weights.output, plan.weights.input}, {results + input_at, in_windows, in_channels});
+      break;
+    case Way::to_weights:
+      add_product({inputs, outputs, windows}, {a + input_at, in_channels, in_windows},
+                  {b + output_at, out_windows, out_channels}, {results, plan.weights.input, plan.weights.output});
+      break;
+  }
+}
+
+void add_convolution(const ConvolutionPlan& plan, const double* a, const double* b, double* results) {
+  TapOffsets offsets;
+  for_each_tap(plan.window.kernel, [&](std::int64_t index, const Dims& tap) {
+    find_tap(plan.window, tap, plan.input, plan.output, offsets);
+    for (std::int64_t group = 0; group < plan.groups; ++group) {
+      const std::int64_t weights =
+          index * plan.weights.tap + group * (plan.weights.outputs / plan.groups) * plan.weights.output;
+      const bool to_weights = plan.way == Way::to_weights;
+      add_tap(plan, offsets, group, a, to_weights ? b : b + weights, to_weights ? results + weights : results);
+    }
+  });
+}
+
+/// What other kinds have as their third input is a shape.
+bool has_bias(const Op& op, Inputs inputs) {
+  return (op.kind == "Convolution" || op.kind == "ConvTranspose") && has_input(inputs, 2);
+}
+
+Products products_of(const Op& op, ConvolutionPlan plan, Inputs inputs) {
+  Products products;
+  products.shape = plan.result();
+  const std::int64_t windows = plan.output.batch * numel(plan.window.output).value();
+  switch (plan.way) {
+    case Way::to_output: products.terms = plan.window.taps() * plan.weights.inputs; break;
+    case Way::to_input: products.terms = plan.window.taps() * plan.weights.outputs / plan.groups; break;
+    case Way::to_weights: products.terms = windows; break;
+  }
+  products.has_bias = has_bias(op, inputs);
+  if (products.has_bias) {
+    products.bias_strides.assign(products.shape.size(), 0);
+    products.bias_strides[static_cast<std::size_t>(channel_dim(op, static_cast<int>(products.shape.size())))] = 1;
+  }
+  const bool swapped = kind_of(op).first == Side::output && plan.way == Way::to_weights;
+  products.add = [plan = std::move(plan), swapped](const double* a, const double* b, double* results) {
+    add_convolution(plan, swapped ? b : a, swapped ? a : b, results);
+  };
+  return products;
+}
+
+}  // namespace
+
+Result<std::vector<Dims>> convolution_shapes(const Op& op, Inputs inputs) {
+  const Result<ConvolutionPlan> plan = plan_convolution(op, inputs);
+  if (!plan.ok()) return plan.status();
+  const Dims& shape = plan.value().result();
+  if (has_bias(op, inputs)) {
+    const auto channels = shape[static_cast<std::size_t>(channel_dim(op, static_cast<int>(shape.size())))];
+    if (inputs[2].desc.shape != Dims{channels})
+      return fail(op, Code::invalid_shape, "the bias has not one element for each channel");
+  }
+  return std::vector<Dims>{shape};
+}
+
+Status evaluate_convolution(const Op& op, Inputs inputs, Outputs outputs) {
+  return evaluate_products(products_of(op, plan_convolution(op, inputs).value(), inputs), inputs, outputs);
+}
+
+Result<std::vector<Bounds>> bound_convolution(const Op& op, Inputs inputs, std::span<const Bounds> input_bounds,
+                                              Outputs) {
+  return bound_products(products_of(op, plan_convolution(op, inputs).value(), inputs), inputs, input_bounds);
+}
+
+}  // namespace tenfold::graph

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See window.hpp.
+#include "graph/eval/window.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "graph/eval/element.hpp"
+#include "graph/eval/shapes.hpp"
+
+namespace tenfold::graph {
+namespace {
+
+bool has_last_channels(const Op& op) { return attribute_or<std::string>(op, "data_format", "NXC") == "NXC"; }
+
+/// Of entries and spatial dims, so that no product of two of them overflows.
+constexpr std::int64_t kMostEntry = std::int64_t{1} << 30;
+constexpr std::int64_t kMostDim = std::int64_t{1} << 31;
+
+/// A list with an entry for each spatial dim; a default may be longer, as oneDNN's have 12, and an empty list stands
+/// for `fallback`.
+Result<Dims> list_of(const Op& op, const char* name, std::size_t spatial, std::int64_t fallback, std::int64_t least) {
+  Dims list = integers(op, name);
+  if (list.empty()) list.assign(spatial, fallback);
+  if (list.size() > spatial) list.resize(spatial);
+  const bool fits = list.size() == spatial &&
+                    std::all_of(list.begin(), list.end(), [&](auto x) { return x >= least && x <= kMostEntry; });
+  if (fits) return list;
+  return fail(op, Code::invalid_op,
+              "'" + std::string(name) + "' must have " + std::to_string(spatial) + " entries of at least " +
+                  std::to_string(least));
+}
+
+Status read_lists(const Op& op, const Dims& slid_over, Window& window) {
+  const std::size_t spatial = slid_over.size();
+  const struct {
+    const char* name;
+    std::int64_t fallback, least;
+    Dims* list;
+  } kLists[] = {{"strides", 1, 1, &window.strides},
+                {"dilations", 1, 1, &window.dilations},
+                {"pads_begin", 0, -kMostEntry, &window.begin},
+                {"pads_end", 0, -kMostEntry, &window.end}};
+  for (const auto& row : kLists) {
+    Result<Dims> list = list_of(op, row.name, spatial, row.fallback, row.least);
+    if (!list.ok()) return list.status();
+    *row.list = std::move(list).value();
+  }
+  if (window.kernel.size() != spatial) return fail(op, Code::invalid_shape, "kernel and data differ in rank");
+  const auto in_range = [](std::int64_t least) {
+    return [least](std::int64_t dim) { return dim >= least && dim <= kMostDim; };
+  };
+  if (!std::all_of(window.kernel.begin(), window.kernel.end(), in_range(1)) ||
+      !std::all_of(slid_over.begin(), slid_over.end(), in_range(0)))
+    return fail(op, Code::invalid_shape, "a spatial dim is out of range");
+  return {};
+}
+
+/// Pads so that there is one window for each stride: `needed` elements in all, the odd one at the end, or at the
+/// beginning under SAME_LOWER. VALID is no pads at all.
+void pad_automatically(const Op& op, std::size_t dim, std::int64_t needed, Window& window) {
+  const auto mode = attribute_or<std::string>(op, "auto_pad", "None");
+  if (mode == "None") return;
+  const std::int64_t total = mode == "VALID" ? 0 : needed;
+  window.begin[dim] = mode == "SAME_LOWER" ? (total + 1) / 2 : total / 2;
+  window.end[dim] = total - window.begin[dim];
+}
+
+}  // namespace
+
+DataLayout data_layout(const Op& op, const Dims& shape) {
+  const std::size_t rank = shape.size();
+  const std::size_t channel = has_last_channels(op) ? rank - 1 : 1;
+  const std::size_t first = has_last_channels(op) ? 1 : 2;
+  const Dims strides = row_major_strides(shape);
+  DataLayout layout{shape[0], shape[channel], strides[0], strides[channel], {}, {}};
+  for (std::size_t i = first; i < first + rank - 2; ++i) {
+    layout.spatial.push_back(shape[i]);
+    layout.spatial_strides.push_back(strides[i]);
+  }
+  return layout;
+}
+
+Dims shape_of_data(const Op& op, std::int64_t batch, std::int64_t channels, const Dims& spatial) {
+  Dims shape{batch};
+  shape.insert(shape.end(), spatial.begin(), spatial.end());
+  shape.insert(has_last_channels(op) ? shape.end() : shape.begin() + 1, channels);
+  return shape;
+}
+
+std::int64_t Window::taps() const {
+  std::int64_t count = 1;
+  for (const std::int64_t dim : kernel) count *= dim;
+  return count;
+}
+
+Dims Window::counts(const Dims& input, bool rounds_up) const {
+  Dims counts;
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    const std::int64_t room = input[i] + begin[i] + end[i] - reach(i);
+    counts.push_back((room + (rounds_up ? strides[i] - 1 : 0)) / strides[i] + 1);
+  }
+  return counts;
+}
+
+Status read_window(const Op& op, const Dims& input, Window& window) {
+  if (Status s = read_lists(op, input, window); !s.ok()) return s;
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    const std::int64_t windows = (input[i] + window.strides[i] - 1) / window.strides[i];
+    pad_automatically(op, i, std::max<std::int64_t>(0, (windows - 1) * window.strides[i] + window.reach(i) - input[i]),
+                      window);
+    if (input[i] + window.begin[i] + window.end[i] < window.reach(i))
+      return fail(op, Code::invalid_shape, "a window does not fit into what it slides over");
+  }
+  window.output = window.counts(input, attribute_or<std::string>(op, "rounding_type", "floor") == "ceil");
+  return {};
+}
+
+Status read_transposed_window(const Op& op, const Dims& output, Window& window, Dims& input) {
+  if (Status s = read_lists(op, output, window); !s.ok()) return s;
+  const Result<Dims> more = list_of(op, "output_padding", output.size(), 0, 0);
+  if (!more.ok()) return more.status();
+  window.output = output;
+  input.clear();
+  for (std::size_t i = 0; i < output.size(); ++i) {
+    pad_automatically(op, i, window.reach(i) - window.strides[i], window);
+    input.push_back(window.strides[i] * (output[i] - 1) + window.reach(i) - window.begin[i] - window.end[i] +
+                    more.value()[i]);
+    if (input.back() < 0) return fail(op, Code::invalid_shape, "the pads leave nothing of the result");
+  }
+  return {};
+}
+
+void find_tap(const Window& window, const Dims& tap, const DataLayout& input, const DataLayout& output,
+              TapOffsets& offsets) {
+  offsets.input.clear();
+  offsets.output.clear();
+  const std::size_t last = window.output.size() - 1;
+  const auto position = [&](std::size_t dim, std::int64_t at) {
+    return at * window.strides[dim] - window.begin[dim] + tap[dim] * window.dilations[dim];
+  };
+  // All rows of windows: the batch and all spatial dims but the last.
+  Dims rows{input.batch};
+  rows.insert(rows.end(), window.output.begin(), window.output.end() - 1);
+  for_each_tap(rows, [&](std::int64_t, const Dims& row) {
+    std::int64_t in = row[0] * input.batch_stride, out = row[0] * output.batch_stride;
+    for (std::size_t dim = 0; dim < last; ++dim) {
+      const std::int64_t at = position(dim, row[dim + 1]);
+      if (at < 0 || at >= input.spatial[dim]) return;
+      in += at * input.spatial_strides[dim];
+      out += row[dim + 1] * output.spatial_strides[dim];
+    }
+    for (std::int64_t i = 0; i < window.output[last]; ++i) {
+      const std::int64_t at = position(last, i);
+      if (at < 0 || at >= input.spatial[last]) continue;
+      offsets.input.push_back(in + at * input.spatial_strides[last]);
+      offsets.output.push_back(out + i * output.spatial_strides[last]);
+    }
+  });
+}
+
+Result<Dims> given_shape(const Op& op, std::string_view attribute, Inputs inputs, std::size_t index) {
+  if (has_input(inputs, index)) {
+    const TensorDesc& desc = inputs[index].desc;
+    if (desc.shape.size() != 1 || !is_integral(desc.dtype))
+      return fail(op, Code::invalid_shape, "the shape that it is given is no list of integers");
+    if (desc.shape[0] > kMaxRank) return fail(op, Code::invalid_shape, "the shape that it is given has too many dims");
+    Dims shape;
+    for (std::int64_t i = 0; i < desc.shape[0]; ++i)
+      shape.push_back(static_cast<std::int64_t>(load_integer(desc.dtype, inputs[index].data, i * strides_of(desc)[0])));
+    return shape;
+  }
+  Dims shape = integers(op, attribute);
+  const bool is_default = std::all_of(shape.begin(), shape.end(), [](std::int64_t dim) { return dim == 0; });
+  return is_default ? Dims() : shape;
+}
+
+}  // namespace tenfold::graph
