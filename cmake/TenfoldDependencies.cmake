@@ -21,21 +21,26 @@ else()
   message(STATUS "Zydis: NOT FOUND (libzydis-dev); no disassembly, no emulated AVX-512 tests")
 endif()
 
-# Not by its own CMake package: Debian's asks for OpenCL's headers, which nothing here uses.
-find_library(TENFOLD_DNNL_LIBRARY dnnl)
-find_path(TENFOLD_DNNL_INCLUDE oneapi/dnnl/dnnl.hpp)
-if(TENFOLD_DNNL_LIBRARY AND TENFOLD_DNNL_INCLUDE)
-  set(TENFOLD_DNNL_FOUND TRUE)
-  add_library(DNNL::dnnl SHARED IMPORTED)
-  set_target_properties(DNNL::dnnl PROPERTIES IMPORTED_LOCATION ${TENFOLD_DNNL_LIBRARY}
-                                              INTERFACE_INCLUDE_DIRECTORIES ${TENFOLD_DNNL_INCLUDE})
-  message(STATUS "oneDNN: found; `tenfold bench` compares with it")
+# ON fails where something is missing; AUTO goes without.
+set(TENFOLD_WITH_ONEDNN AUTO CACHE STRING "Run heavy ops (MatMul, ...) on oneDNN: AUTO, ON or OFF")
+set_property(CACHE TENFOLD_WITH_ONEDNN PROPERTY STRINGS AUTO ON OFF)
+set(TENFOLD_DNNL_FOUND FALSE)
+if(TENFOLD_WITH_ONEDNN)
+  find_package(DNNL 2.6...<3 QUIET)
+  set(TENFOLD_DNNL_FOUND ${DNNL_FOUND})
+endif()
+if(TENFOLD_DNNL_FOUND)
+  message(STATUS "oneDNN: ${DNNL_VERSION}; heavy ops run on it, `tenfold bench` compares with it")
+elseif(NOT TENFOLD_WITH_ONEDNN)
+  message(STATUS "oneDNN: switched off (TENFOLD_WITH_ONEDNN); heavy ops run on the reference evaluator")
+elseif(TENFOLD_WITH_ONEDNN STREQUAL "AUTO")
+  message(STATUS "oneDNN: NOT FOUND (libdnnl-dev 2.6); heavy ops run on the reference evaluator, "
+                 "`tenfold bench` has nothing to compare with")
 else()
-  set(TENFOLD_DNNL_FOUND FALSE)
-  message(STATUS "oneDNN: NOT FOUND (libdnnl-dev); `tenfold bench` has nothing to compare with")
+  message(FATAL_ERROR "TENFOLD_WITH_ONEDNN is ON, but libdnnl 2.6 or OpenMP is not found (libdnnl-dev)")
 endif()
 
-# ON fails where something is missing; AUTO goes without.
+# The same three values.
 set(TENFOLD_WITH_ONNX AUTO CACHE STRING "Read ONNX models: AUTO, ON or OFF")
 set_property(CACHE TENFOLD_WITH_ONNX PROPERTY STRINGS AUTO ON OFF)
 set(TENFOLD_ONNX_FOUND FALSE)

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What `cmake --install` puts where: libtenfold.so with its C header, the CMake package `tenfold` (target tenfold::c) and
-# tenfold.pc. The C++ API is not installed: its rooms are many static libraries.
+# What `cmake --install` puts where: libtenfold.so, its C and C++ headers, the CMake package `tenfold` (targets tenfold::c
+# and tenfold::dnnl_graph_compat) and tenfold.pc. The static C++ door is not installed: its rooms are many libraries.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(TARGETS tenfold_shared EXPORT tenfold LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+install(TARGETS tenfold_shared tenfold_dnnl_graph_compat EXPORT tenfold LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES ${PROJECT_SOURCE_DIR}/include/tenfold/tenfold.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenfold)
+set(headers ${PROJECT_SOURCE_DIR}/include/tenfold)
+install(FILES ${headers}/tenfold.h ${headers}/types.h ${headers}/graph.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenfold)
+install(DIRECTORY ${headers}/graph ${headers}/compat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenfold)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tenfold)
 set(version_file ${PROJECT_BINARY_DIR}/tenfoldConfigVersion.cmake)

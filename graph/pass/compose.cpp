@@ -164,6 +164,16 @@ ValueId Composer::add(std::string_view kind, const std::vector<ValueId>& inputs,
   return result;
 }
 
+std::vector<ValueId> Composer::again(const std::vector<ValueId>& inputs, const std::vector<DType>& dtypes) {
+  Op op = *source_;
+  op.id = op_ids_->take();
+  op.inputs = inputs;
+  for (std::size_t i = 0; i < op.outputs.size(); ++i)
+    if (op.outputs[i] != kNone) op.outputs[i] = add_value(dtypes[i], shape(op.outputs[i]));
+  ops_.push_back(std::move(op));
+  return ops_.back().outputs;
+}
+
 void Composer::give(std::size_t index, ValueId value) {
   if (index >= source_->outputs.size() || source_->outputs[index] == kNone) return;
   const ValueId output = source_->outputs[index];

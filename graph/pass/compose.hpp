@@ -79,6 +79,10 @@ class Composer {
   ValueId add(std::string_view kind, const std::vector<ValueId>& inputs, const std::vector<NamedAttribute>& attributes,
               DType dtype, const Dims& shape);
 
+  /// The composite itself over other values, its outputs of these dtypes: an op that only takes other dtypes than it
+  /// was given.
+  std::vector<ValueId> again(const std::vector<ValueId>& inputs, const std::vector<DType>& dtypes);
+
   /// `value` is output `index` of the composite, cast to its dtype. Nothing happens when the op has not that many.
   void give(std::size_t index, ValueId value);
 

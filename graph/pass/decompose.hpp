@@ -16,6 +16,8 @@ bool decompose_softmax(Composer& make, const Op& op);
 bool decompose_softmax_backward(Composer& make, const Op& op);
 
 bool decompose_batch_norm(Composer& make, const Op& op);
+bool decompose_batch_norm_backward(Composer& make, const Op& op);
+bool decompose_batch_norm_training(Composer& make, const Op& op);
 bool decompose_group_norm(Composer& make, const Op& op);
 bool decompose_instance_norm(Composer& make, const Op& op);
 bool decompose_layer_norm(Composer& make, const Op& op);
@@ -31,6 +33,8 @@ bool decompose_dynamic_quantize(Composer& make, const Op& op);
 bool decompose_backward(Composer& make, const Op& op);
 bool decompose_prelu_backward(Composer& make, const Op& op);
 bool decompose_bias_add_backward(Composer& make, const Op& op);
+
+bool decompose_heavy(Composer& make, const Op& op);
 
 bool decompose_split(Composer& make, const Op& op);
 

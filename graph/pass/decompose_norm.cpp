@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "graph/check/check.hpp"
@@ -63,6 +64,13 @@ ValueId affine(Composer& make, const Op& op, ValueId y) {
   if (has_input(op, 1)) y = make.map("mul", {y, side(make, op.inputs[1], y)});
   if (has_input(op, 2)) y = make.map("add", {y, side(make, op.inputs[2], y)});
   return y;
+}
+
+std::vector<std::int64_t> all_but(std::size_t dim, std::size_t rank) {
+  std::vector<std::int64_t> axes;
+  for (std::size_t i = 0; i < rank; ++i)
+    if (i != dim) axes.push_back(static_cast<std::int64_t>(i));
+  return axes;
 }
 
 }  // namespace
@@ -154,6 +162,53 @@ bool decompose_batch_norm(Composer& make, const Op& op) {
   const ValueId rest = make.map("sub", {x, operand(3)});
   const ValueId scaled = make.map("mul", {make.map("div", {rest, divisor}), operand(1)});
   make.give(0, make.map("add", {scaled, operand(2)}));
+  return true;
+}
+
+bool decompose_batch_norm_training(Composer& make, const Op& op) {
+  constexpr double kMomentum = 0.5;  // what oneDNN takes where none is given
+  const std::size_t rank = make.shape(op.inputs[0]).size();
+  if (rank < 2) return false;
+  const std::size_t channel = channel_dim(op, rank);
+  const ValueId x = make.widen(op.inputs[0]);
+  const auto operand = [&](std::size_t i) { return make.along(side(make, op.inputs[i], x), channel, rank); };
+  const Centred facts = centre(make, x, all_but(channel, rank));
+  ValueId y = make.map("div", {facts.rest, deviation(make, facts.variance, real_of(op, "epsilon"))});
+  if (has_input(op, 3)) y = make.map("mul", {y, operand(3)});
+  if (has_input(op, 4)) y = make.map("add", {y, operand(4)});
+  make.give(0, y);
+  const double momentum = find_attribute(op, "momentum") == nullptr ? kMomentum : real_of(op, "momentum");
+  for (const auto& [now, old, next, batch] : {std::tuple{facts.mean, std::size_t{1}, std::size_t{1}, std::size_t{3}},
+                                              {facts.variance, std::size_t{2}, std::size_t{2}, std::size_t{4}}}) {
+    const ValueId flat = make.reshape(now, make.shape(op.inputs[old]));
+    if (next < op.outputs.size())
+      make.give(next, make.map("add", {make.map("mul", side(make, op.inputs[old], x), momentum),
+                                       make.map("mul", flat, 1 - momentum)}));
+    if (batch < op.outputs.size()) make.give(batch, flat);
+  }
+  return true;
+}
+
+bool decompose_batch_norm_backward(Composer& make, const Op& op) {
+  const std::size_t rank = make.shape(op.inputs[0]).size();
+  if (rank < 2) return false;
+  const std::size_t channel = channel_dim(op, rank);
+  const std::vector<std::int64_t> axes = all_but(channel, rank);
+  const ValueId x = make.widen(op.inputs[0]);
+  const ValueId gradient = make.widen(op.inputs[1]);
+  const auto operand = [&](std::size_t i) { return make.along(side(make, op.inputs[i], x), channel, rank); };
+  const ValueId divisor = deviation(make, operand(3), real_of(op, "epsilon"));
+  const ValueId normal = make.map("div", {make.map("sub", {x, operand(2)}), divisor});
+  const ValueId products = make.map("mul", {gradient, normal});
+  const ValueId rest = make.map("sub", {make.map("sub", {gradient, make.reduce("mean", gradient, axes)}),
+                                        make.map("mul", {normal, make.reduce("mean", products, axes)})});
+  make.give(0, has_input(op, 4) ? make.map("mul", {rest, make.map("div", {operand(4), divisor})})
+                                : make.map("div", {rest, divisor}));
+  const auto sum = [&](ValueId terms) {
+    return make.reshape(make.reduce("sum", terms, axes), make.shape(op.inputs[3]));
+  };
+  if (op.outputs.size() > 1 && op.outputs[1] != kNone) make.give(1, sum(products));
+  if (op.outputs.size() > 2) make.give(2, sum(gradient));
   return true;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -53,9 +54,22 @@ struct CallStep {
   std::function<Status(std::span<const void* const> inputs, std::span<void* const> outputs)> call;
 };
 
+/// A step of independent tasks that other code than the JIT's runs (oneDNN, bound by compile/): each writes bytes of
+/// its own, so which thread runs which changes no result. `run` is called from several threads at once.
+struct TaskStep {
+  static constexpr std::size_t kMostOperands = 16;
+  std::vector<Location> inputs, outputs;  ///< at most kMostOperands of each
+  std::int64_t tasks = 1;
+  std::int64_t scratch_bytes = 0;  ///< that a running task needs, aligned to 64
+  std::function<Status(std::span<const void* const> inputs, std::span<void* const> outputs, std::int64_t task,
+                       void* scratch)>
+      run;
+};
+
 struct Step {
-  std::unique_ptr<const KernelStep> kernel;  ///< one of the two is set
+  std::unique_ptr<const KernelStep> kernel;  ///< one of the three is set
   std::unique_ptr<const CallStep> call;
+  std::unique_ptr<const TaskStep> tasks = nullptr;
 };
 
 struct Program {
@@ -65,8 +79,9 @@ struct Program {
 };
 
 /// Runs the program: inputs and outputs in the order of compile(). Uses no more than `max_threads` of the pool; with 1,
-/// or with little work, the pool is not touched. `pool` may be null then.
+/// or with little work, the pool is not touched. `pool` may be null then. `scratch`, if given, has arena_bytes for the
+/// temporaries, aligned to 64; otherwise they are in memory that the thread keeps.
 Status run(const Program& program, std::span<const void* const> inputs, std::span<void* const> outputs,
-           ThreadPool* pool, int max_threads);
+           ThreadPool* pool, int max_threads, std::byte* scratch = nullptr);
 
 }  // namespace tenfold::runtime

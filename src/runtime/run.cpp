@@ -4,9 +4,11 @@
 // threads of the pool when there is enough to move. Which thread runs which task changes no result: tasks write
 // disjoint bytes.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <exception>
+#include <mutex>
 #include <new>
 #include <string>
 
@@ -156,10 +158,73 @@ Status run_call(const CallStep& step, const Operands& operands) try {
   return Status(Code::internal_error, std::string("execute: a step outside the JIT threw '") + error.what() + "'");
 }
 
+/// The tasks of a TaskStep, handed out one by one to whoever asks.
+struct ForeignTasks {
+  const TaskStep& step;
+  std::array<const void*, TaskStep::kMostOperands> inputs{};
+  std::array<void*, TaskStep::kMostOperands> outputs{};
+  std::atomic<std::int64_t> next{0};
+  std::atomic<std::int64_t> done{0};
+  std::mutex mutex{};  ///< guards first_failure
+  Status first_failure{};
+
+  void run_all() noexcept {
+    if (next.load(std::memory_order_relaxed) >= step.tasks) return;
+    thread_local Buffer scratch;
+    // A task that starts a run on this thread, as a host pool may do while it waits, must not find its scratch in use.
+    Buffer own = std::move(scratch);
+    if (!own.reserve(step.scratch_bytes))
+      return fail({Code::out_of_memory, "execute: no memory for " + std::to_string(step.scratch_bytes) +
+                                            " bytes of scratch for a step that runs outside the JIT"});
+    const FloatState state;
+    for (std::int64_t task = next.fetch_add(1); task < step.tasks; task = next.fetch_add(1)) {
+      if (Status status = run_one(task, own.data()); !status.ok()) fail(std::move(status));
+      done.fetch_add(1, std::memory_order_relaxed);
+    }
+    if (own.size() <= Arena::kKeepBytes) scratch = std::move(own);
+  }
+
+  Status run_one(std::int64_t task, void* scratch) noexcept try {
+    return step.run({inputs.data(), step.inputs.size()}, {outputs.data(), step.outputs.size()}, task, scratch);
+  } catch (const std::bad_alloc&) {
+    return Status(Code::out_of_memory, "execute: no memory for a step that runs outside the JIT");
+  } catch (const std::exception& error) {
+    return Status(Code::internal_error, std::string("execute: a step outside the JIT threw '") + error.what() + "'");
+  }
+
+  void fail(Status status) noexcept {
+    const std::lock_guard lock(mutex);
+    if (first_failure.ok()) first_failure = std::move(status);
+  }
+};
+
+Status run_tasks(const TaskStep& step, const Operands& operands, ThreadPool* pool, int max_threads) {
+  ForeignTasks tasks{step};
+  for (std::size_t i = 0; i < step.inputs.size(); ++i) tasks.inputs[i] = operands.source(step.inputs[i]);
+  for (std::size_t o = 0; o < step.outputs.size(); ++o) tasks.outputs[o] = operands.target(step.outputs[o]);
+  const std::int64_t worth = std::min<std::int64_t>(step.tasks, max_threads);
+  if (pool == nullptr || worth < 2) {
+    tasks.run_all();
+  } else {
+    pool->parallel_for(
+        std::min<std::int64_t>(worth, pool->num_threads()),
+        [](void* context, std::int64_t) { static_cast<ForeignTasks*>(context)->run_all(); }, &tasks);
+  }
+  if (!tasks.first_failure.ok()) return tasks.first_failure;
+  if (tasks.done.load() < step.tasks)
+    return Status(Code::internal_error, "execute: the thread pool returned before it had called every task");
+  return {};
+}
+
+Status run_step(const Step& step, const Operands& operands, ThreadPool* pool, int max_threads) {
+  if (step.kernel) return run_kernel(*step.kernel, operands, pool, max_threads);
+  if (step.tasks) return run_tasks(*step.tasks, operands, pool, max_threads);
+  return run_call(*step.call, operands);
+}
+
 Status run_steps(const Program& program, const Operands& operands, ThreadPool* pool, int max_threads) {
   for (const Step& step : program.steps) {
-    Status status =
-        step.kernel ? run_kernel(*step.kernel, operands, pool, max_threads) : run_call(*step.call, operands);
+    Status status = run_step(step, operands, pool, max_threads);
     if (!status.ok()) return status;
   }
   return {};
@@ -168,8 +233,9 @@ Status run_steps(const Program& program, const Operands& operands, ThreadPool* p
 }  // namespace
 
 Status run(const Program& program, std::span<const void* const> inputs, std::span<void* const> outputs,
-           ThreadPool* pool, int max_threads) {
-  if (program.arena_bytes <= 0) return run_steps(program, {program, inputs, outputs, nullptr}, pool, max_threads);
+           ThreadPool* pool, int max_threads, std::byte* scratch) {
+  if (program.arena_bytes <= 0 || scratch != nullptr)
+    return run_steps(program, {program, inputs, outputs, scratch}, pool, max_threads);
   Arena arena;
   if (!arena.reserve(program.arena_bytes))
     return Status(Code::out_of_memory,

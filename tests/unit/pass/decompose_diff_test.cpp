@@ -193,6 +193,28 @@ Case layer_norm_backward(Draw& draw) {
   return c;
 }
 
+Case batch_norm_training(Draw& draw) {
+  const Dims shape = draw_shape(draw, 2);
+  const std::string dtype = draw.of(kOnednnTypes);
+  const bool last = draw.one_in(2), backward = draw.one_in(2);
+  const std::string side = side_type(draw, dtype);
+  const std::string channels = type(side, {last ? shape.back() : shape[1]});
+  Case c{{type(dtype, shape)}, "onednn.BatchNormForwardTraining", epsilon_text(draw), {dtype + "[*]"}, {2}};
+  if (!last) c.attributes += ", data_format = \"NCX\"";
+  if (backward) {
+    c.op = "onednn.BatchNormTrainingBackward";
+    c.inputs.push_back(type(dtype, shape));
+    c.inputs.resize(draw.one_in(3) ? 4 : 5, channels);
+    c.outputs.resize(c.inputs.size() == 5 ? 3 : 1, side + "[*]");
+    c.positive = {3};
+    return c;
+  }
+  if (draw.one_in(2)) c.attributes += ", momentum = 0.25";
+  c.inputs.resize(draw.of<std::size_t>({3, 5}), channels);
+  c.outputs.resize(5, side + "[*]");
+  return c;
+}
+
 class Decompose : public testing::TestWithParam<Subject> {};
 
 TEST_P(Decompose, GivesWhatTheOpGives) { compare_all(GetParam(), "*GivesWhatTheOpGives/"); }
@@ -208,6 +230,7 @@ const std::vector<Subject> kSubjects{{"softmax", softmax},
                                      {"group_norm", group_norm},
                                      {"channel_norm", channel_norm},
                                      {"mean_variance", mean_variance},
+                                     {"batch_norm_training", batch_norm_training},
                                      {"layer_norm_backward", layer_norm_backward}};
 
 std::string name_of(const testing::TestParamInfo<Subject>& subject) { return subject.param.name; }

@@ -64,7 +64,7 @@ Attribute value_of(const schemas::AttrDesc& attribute) {
 bool is_one_for_one(const schemas::OpDesc& desc) {
   for (const std::string_view category :
        {"reduction", "unary", "binary", "variadic", "select", "conversion", "other", "map"})
-    if (desc.category == category) return desc.name != "GenIndex";
+    if (desc.category == category) return desc.name != "GenIndex" && desc.name != "Dropout" && desc.name != "Wildcard";
   return false;
 }
 

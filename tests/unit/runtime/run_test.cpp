@@ -327,6 +327,45 @@ TEST(Run, AFailedCallEndsTheRunWithItsStatus) {
   EXPECT_EQ(run(program, {}, {}, nullptr, 1).code(), Code::out_of_memory);
 }
 
+TEST(Run, EachTaskRunsOnceWithScratchOfItsOwn) {
+  constexpr std::int64_t kTasks = 37;
+  Program program;
+  auto tasks = std::make_unique<TaskStep>();
+  tasks->inputs = {{Location::Kind::input, 0, 8}};
+  tasks->outputs = {{Location::Kind::output, 0, 0}};
+  tasks->tasks = kTasks;
+  tasks->scratch_bytes = 100;
+  tasks->run = [](std::span<const void* const> inputs, std::span<void* const> outputs, std::int64_t task,
+                  void* scratch) {
+    if (reinterpret_cast<std::uintptr_t>(scratch) % 64 != 0) return Status(Code::internal_error, "not aligned");
+    std::memset(scratch, static_cast<int>(task), 100);
+    static_cast<double*>(outputs[0])[task] += static_cast<const double*>(inputs[0])[task] + 1;
+    return Status();
+  };
+  program.steps.push_back({nullptr, nullptr, std::move(tasks)});
+  const std::vector<double> x = ramp(1 + kTasks);
+  for (const int threads : {1, 2, 5}) {
+    std::vector<double> y(kTasks, 0.0);
+    const void* const in = x.data();
+    void* const out = y.data();
+    const Status status = run(program, {&in, 1}, {&out, 1}, &default_pool(), threads);
+    ASSERT_TRUE(status.ok()) << status.message();
+    for (std::size_t i = 0; i < kTasks; ++i) EXPECT_EQ(y[i], x[i + 1] + 1) << "task " << i;
+  }
+}
+
+TEST(Run, AFailedTaskFailsTheRun) {
+  Program program;
+  auto tasks = std::make_unique<TaskStep>();
+  tasks->tasks = 4;
+  tasks->run = [](std::span<const void* const>, std::span<void* const>, std::int64_t task, void*) -> Status {
+    if (task == 1) throw std::bad_alloc();
+    return task == 3 ? Status(Code::unsupported_op, "third") : Status();
+  };
+  program.steps.push_back({nullptr, nullptr, std::move(tasks)});
+  EXPECT_EQ(run(program, {}, {}, nullptr, 1).code(), Code::out_of_memory);
+}
+
 /// Calls run() again from within a step, as a host pool does that picks up other work while it waits.
 TEST(Run, ARunWithinARunHasItsOwnArena) {
   const Program inner = two_steps();

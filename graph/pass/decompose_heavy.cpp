@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Heavy ops (MatMul, Convolution, ...) stay what they are, but f32: those of 16-bit floats become casts to f32, the op
+// in f32, and a cast back. So their products are summed in f32 on every CPU, and the casts fuse with what is before and
+// after them. A bias that no library adds on the way becomes an addition of its own.
+#include <algorithm>
+#include <vector>
+
+#include "graph/pass/decompose.hpp"
+
+namespace tenfold::graph {
+namespace {
+
+bool is_narrow(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
+
+/// One element a column of what MatMul gives, as far as is known.
+bool is_row(const Dims& bias, const Dims& result) {
+  return !bias.empty() && !result.empty() && bias.back() == result.back() && bias.back() != kUnknownDim &&
+         std::all_of(bias.begin(), bias.end() - 1, [](std::int64_t extent) { return extent == 1; });
+}
+
+bool adds_bias_apart(const Composer& make, const Op& op) {
+  if (op.inputs.size() < 3 || op.inputs[2] == kNone) return false;
+  if (op.kind == "MatMul") return !is_row(make.shape(op.inputs[2]), make.shape(op.outputs[0]));
+  return op.kind == "ConvTranspose";
+}
+
+/// The bias so that it broadcasts to the result.
+ValueId bias_of(Composer& make, const Op& op, ValueId bias) {
+  if (op.kind == "MatMul") return bias;
+  const std::size_t rank = make.shape(op.outputs[0]).size();
+  const bool channels_last = attribute_or<std::string>(op, "data_format", "NXC") == "NXC";
+  return make.along(bias, channels_last ? rank - 1 : 1, rank);
+}
+
+}  // namespace
+
+bool decompose_heavy(Composer& make, const Op& op) {
+  const auto narrow = [&](ValueId v) { return v != kNone && is_narrow(make.dtype(v)); };
+  const bool apart = adds_bias_apart(make, op);
+  if (!apart && std::none_of(op.inputs.begin(), op.inputs.end(), narrow) &&
+      std::none_of(op.outputs.begin(), op.outputs.end(), narrow))
+    return false;
+  std::vector<ValueId> inputs;
+  for (const ValueId v : op.inputs) inputs.push_back(narrow(v) ? make.cast(v, DType::f32) : v);
+  const ValueId bias = apart ? inputs[2] : kNone;
+  if (apart) inputs.resize(2);
+  std::vector<DType> dtypes;
+  for (const ValueId v : op.outputs)
+    dtypes.push_back(narrow(v) ? DType::f32 : v == kNone ? DType::undef : make.dtype(v));
+  std::vector<ValueId> outputs = make.again(inputs, dtypes);
+  if (apart) outputs[0] = make.map("add", {outputs[0], bias_of(make, op, bias)});
+  for (std::size_t i = 0; i < outputs.size(); ++i) make.give(i, outputs[i]);
+  return true;
+}
+
+}  // namespace tenfold::graph

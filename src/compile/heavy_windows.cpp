@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions and pools in oneDNN's terms. Six convolutions are three: a transposed one computes what another's
+// gradient with respect to its input is. Formats (NXC, NCX; XIO, OIX, XOI, IOX) are but strides.
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "compile/heavy.hpp"
+#include "compile/strided.hpp"
+#include "graph/check/check.hpp"
+
+namespace tenfold::compiler {
+namespace {
+
+using onednn::Kind;
+
+struct Row {
+  std::string_view kind;
+  Kind as;
+  std::size_t inputs;  ///< how many of the op's are operands; a bias comes besides
+  bool swapped;        ///< the spec has the op's two operands the other way round
+  int weights;         ///< which operand they are, the output being kOutput
+  bool transposed;
+};
+constexpr int kOutput = 3, kNowhere = 4;
+constexpr Row kRows[] = {
+    {"AvgPool", Kind::average_pool, 1, false, kNowhere, false},
+    {"AvgPoolBackward", Kind::average_pool_to_input, 1, false, kNowhere, false},
+    {"ConvTranspose", Kind::convolution_to_input, 2, false, 1, true},
+    {"ConvTransposeBackwardData", Kind::convolution, 2, false, 1, true},
+    {"ConvTransposeBackwardWeights", Kind::convolution_to_weights, 2, true, kOutput, true},
+    {"Convolution", Kind::convolution, 2, false, 1, false},
+    {"ConvolutionBackwardData", Kind::convolution_to_input, 2, false, 1, false},
+    {"ConvolutionBackwardWeights", Kind::convolution_to_weights, 2, false, kOutput, false},
+    {"MaxPool", Kind::max_pool, 1, false, kNowhere, false},
+    {"MaxPoolBackward", Kind::max_pool_to_input, 2, false, kNowhere, false},
+};
+
+Dims permuted(const Dims& dims, const std::vector<std::size_t>& order) {
+  Dims out;
+  for (const std::size_t dim : order) out.push_back(dims[dim]);
+  return out;
+}
+
+/// Where the dims of [first, second, spatial...] are in a tensor that has these two at `first` and `second`.
+TensorDesc in_order(const TensorDesc& desc, std::size_t first, std::size_t second) {
+  std::vector<std::size_t> order{first, second};
+  for (std::size_t dim = 0; dim < desc.shape.size(); ++dim)
+    if (dim != first && dim != second) order.push_back(dim);
+  return {desc.dtype, permuted(desc.shape, order), permuted(desc.strides, order)};
+}
+
+class Reader {
+ public:
+  Reader(const graph::Op& op, const Row& row) : op_(op), row_(row) {}
+
+  TensorDesc operand(const TensorDesc& desc, int index) const {
+    const std::size_t last = desc.shape.size() - 1;
+    if (index != row_.weights) return in_order(desc, 0, is("data_format", "NXC", "NXC") ? last : 1);
+    const char* const spatial_first = row_.transposed ? "XOI" : "XIO";
+    return is("weights_format", spatial_first, spatial_first) ? in_order(desc, last, last - 1) : desc;
+  }
+
+ private:
+  bool is(std::string_view name, const char* fallback, std::string_view value) const {
+    return graph::attribute_or<std::string>(op_, name, fallback) == value;
+  }
+
+  const graph::Op& op_;
+  const Row& row_;
+};
+
+bool is_pool(Kind kind) {
+  return kind == Kind::average_pool || kind == Kind::average_pool_to_input || kind == Kind::max_pool ||
+         kind == Kind::max_pool_to_input;
+}
+
+/// Where the number of windows was rounded up, the last one ends beyond the padded end, so that pads must reach
+/// further.
+Status reach_last_window(onednn::HeavySpec& spec) {
+  const bool forward = spec.kind == Kind::average_pool || spec.kind == Kind::max_pool;
+  const Dims& input = (forward ? spec.inputs[0] : spec.outputs[0]).shape;
+  const Dims& output = (forward ? spec.outputs[0] : spec.inputs.back()).shape;
+  onednn::Window& window = spec.window;
+  for (std::size_t i = 0; i < window.kernel.size(); ++i) {
+    const std::int64_t end = (output[i + 2] - 1) * window.strides[i] + (window.kernel[i] - 1) * window.dilations[i] + 1;
+    const std::int64_t pad = end - input[i + 2] - window.pads_begin[i];
+    if (pad <= window.pads_end[i]) continue;
+    if (spec.counts_pads)
+      return {Code::unsupported_shape, "a mean that counts pads, of a window that ends beyond them"};
+    window.pads_end[i] = pad;
+  }
+  return {};
+}
+
+bool repeats(const TensorDesc& desc) {
+  for (std::size_t dim = 0; dim < desc.shape.size(); ++dim)
+    if (desc.shape[dim] > 1 && desc.strides[dim] == 0) return true;
+  return false;
+}
+
+}  // namespace
+
+Result<HeavySource> windows_source(const graph::Graph& graph, const graph::Op& op,
+                                   std::span<const graph::OpId> through) {
+  const Row& row = *std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.kind == op.kind; });
+  const Reader reader(op, row);
+  HeavySource source;
+  source.spec.kind = row.as;
+  const bool has_bias = op.kind == "Convolution" && op.inputs.size() > 2;
+  for (std::size_t i = 0; i < row.inputs + (has_bias ? 1U : 0U); ++i) {
+    const graph::Value& value = graph.values[op.inputs[i]];
+    Result<SliceWalk> walk = strided_walk(graph, op.inputs[i], through);
+    if (!walk.ok()) return walk.status();
+    const TensorDesc desc{value.dtype, value.shape, walk.value().strides};
+    source.spec.inputs.push_back(i == 2 ? desc : reader.operand(desc, static_cast<int>(i)));
+    if (repeats(desc)) return Status(Code::unsupported_shape, "an operand that repeats elements");
+    source.inputs.push_back(walk.value().root);
+    source.input_offsets.push_back(walk.value().first * byte_size(desc.dtype));
+  }
+  TensorDesc out = graph::desc_of(graph.values[op.outputs[0]]);
+  out.strides = strides_of(out);
+  source.spec.outputs = {reader.operand(out, kOutput)};
+  source.outputs = {op.outputs[0]};
+  for (const std::vector<TensorDesc>* descs : {&source.spec.inputs, &source.spec.outputs})
+    for (const TensorDesc& desc : *descs) {
+      if (desc.dtype != DType::f32)
+        return Status(Code::unsupported_dtype, "oneDNN is given f32, not " + std::string(to_string(desc.dtype)));
+      if (std::find(desc.shape.begin(), desc.shape.end(), 0) != desc.shape.end())
+        return Status(Code::unsupported_shape, "a tensor without elements");
+    }
+  if (row.swapped) {
+    std::swap(source.spec.inputs[0], source.spec.inputs[1]);
+    std::swap(source.inputs[0], source.inputs[1]);
+    std::swap(source.input_offsets[0], source.input_offsets[1]);
+  }
+  Result<graph::WindowFacts> facts = graph::window_facts(graph, op);
+  if (!facts.ok()) return facts.status();
+  graph::WindowFacts& window = facts.value();
+  source.spec.groups = window.groups;
+  if (is_pool(row.as)) {
+    source.spec.window.kernel = std::move(window.kernel);
+    source.spec.counts_pads = !graph::attribute_or<bool>(op, "exclude_pad", true);
+  }
+  source.spec.window.strides = std::move(window.strides);
+  source.spec.window.dilations = std::move(window.dilations);
+  source.spec.window.pads_begin = std::move(window.pads_begin);
+  source.spec.window.pads_end = std::move(window.pads_end);
+  if (is_pool(row.as))
+    if (Status status = reach_last_window(source.spec); !status.ok()) return status;
+  return source;
+}
+
+}  // namespace tenfold::compiler

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls of oneDNN: recipes of all pieces, and the memory objects that a running task needs.
+#include "onednn/call.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "onednn/pieces.hpp"
+#include "onednn/primitive.hpp"
+
+namespace tenfold::onednn {
+namespace {
+
+/// While it lives, oneDNN uses no thread but this one. Primitives must be made and run under the same number.
+class OneThread {
+ public:
+  OneThread() noexcept : before_(omp_get_max_threads()) {
+    if (before_ != 1) omp_set_num_threads(1);
+  }
+  ~OneThread() {
+    if (before_ != 1) omp_set_num_threads(before_);
+  }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_;
+};
+
+/// oneDNN's handles for one run of a recipe, with no memory behind them until run() says which.
+class Frame {
+ public:
+  explicit Frame(const Recipe& recipe) : stream_(cpu()) {
+    for (const Stage& stage : recipe.stages)
+      for (const Binding& binding : stage.bindings) {
+        memories_.push_back(dnnl::memory(binding.desc, cpu(), DNNL_MEMORY_NONE));
+        arguments_.push_back({binding.argument, memories_.back().get()});
+      }
+  }
+
+  void run(const Recipe& recipe, const Piece& piece, std::span<const void* const> inputs,
+           std::span<void* const> outputs, void* scratch) {
+    std::size_t first = 0;
+    for (const Stage& stage : recipe.stages) {
+      for (std::size_t i = 0; i < stage.bindings.size(); ++i)
+        memories_[first + i].set_data_handle(address(stage.bindings[i], piece, inputs, outputs, scratch));
+      dnnl::error::wrap_c_api(dnnl_primitive_execute(stage.primitive.get(), stream_.get(),
+                                                     static_cast<int>(stage.bindings.size()), &arguments_[first]),
+                              "execute");
+      first += stage.bindings.size();
+    }
+    stream_.wait();
+  }
+
+ private:
+  static void* address(const Binding& binding, const Piece& piece, std::span<const void* const> inputs,
+                       std::span<void* const> outputs, void* scratch) noexcept {
+    const std::size_t i = binding.index;
+    switch (binding.place) {
+      case Place::input:  // its type has no const; oneDNN writes no source
+        return static_cast<std::byte*>(const_cast<void*>(inputs[i])) + piece.input_offsets[i];
+      case Place::output: return static_cast<std::byte*>(outputs[i]) + piece.output_offsets[i];
+      case Place::scratch: break;
+    }
+    return static_cast<std::byte*>(scratch) + binding.offset;
+  }
+
+  dnnl::stream stream_;
+  std::vector<dnnl::memory> memories_;
+  std::vector<dnnl_exec_arg_t> arguments_;
+};
+
+/// Frames that nobody uses just now; as many are made as tasks ever ran at once.
+class FramePool {
+ public:
+  std::unique_ptr<Frame> take(const Recipe& recipe) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!frames_.empty()) {
+        std::unique_ptr<Frame> frame = std::move(frames_.back());
+        frames_.pop_back();
+        return frame;
+      }
+    }
+    return std::make_unique<Frame>(recipe);
+  }
+  void give(std::unique_ptr<Frame> frame) {
+    const std::lock_guard lock(mutex_);
+    frames_.push_back(std::move(frame));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Frame>> frames_;
+};
+
+Recipe make_recipe(const HeavySpec& spec) {
+  switch (spec.kind) {
+    case Kind::matmul: break;
+    case Kind::convolution:
+    case Kind::convolution_to_input:
+    case Kind::convolution_to_weights: return convolution_recipe(spec);
+    case Kind::average_pool:
+    case Kind::average_pool_to_input:
+    case Kind::max_pool:
+    case Kind::max_pool_to_input: return pool_recipe(spec);
+  }
+  return matmul_recipe(spec);
+}
+
+class DnnlCall final : public HeavyCall {
+ public:
+  explicit DnnlCall(const HeavySpec& spec) : pieces_(cut_into_pieces(spec)) {
+    for (const Piece& piece : pieces_) {
+      const auto same = std::find_if(kitchens_.begin(), kitchens_.end(),
+                                     [&piece](const auto& kitchen) { return kitchen->spec == piece.spec; });
+      recipe_of_.push_back(static_cast<std::size_t>(same - kitchens_.begin()));
+      if (same == kitchens_.end()) kitchens_.push_back(std::make_unique<Kitchen>(piece.spec));
+    }
+    for (const auto& kitchen : kitchens_) scratch_bytes_ = std::max(scratch_bytes_, kitchen->recipe.scratch_bytes);
+    const auto slow = std::find_if(kitchens_.begin(), kitchens_.end(),
+                                   [](const auto& kitchen) { return is_reference(kitchen->recipe); });
+    shown_ = slow == kitchens_.end() ? kitchens_[0].get() : slow->get();
+  }
+
+  std::int64_t tasks() const noexcept override { return static_cast<std::int64_t>(pieces_.size()); }
+  std::int64_t scratch_bytes() const noexcept override { return scratch_bytes_; }
+  const std::string& implementation() const noexcept override { return shown_->recipe.implementation; }
+
+  Status run(std::span<const void* const> inputs, std::span<void* const> outputs, std::int64_t task,
+             void* scratch) const override try {
+    const OneThread one;
+    const auto at = static_cast<std::size_t>(task);
+    Kitchen& kitchen = *kitchens_[recipe_of_[at]];
+    std::unique_ptr<Frame> frame = kitchen.frames.take(kitchen.recipe);
+    frame->run(kitchen.recipe, pieces_[at], inputs, outputs, scratch);
+    kitchen.frames.give(std::move(frame));
+    return {};
+  } catch (const dnnl::error& error) {
+    return Status(error.status == dnnl_out_of_memory ? Code::out_of_memory : Code::internal_error,
+                  std::string("oneDNN failed to run: ") + error.what());
+  }
+
+ private:
+  /// A recipe, and what it is cooked with.
+  struct Kitchen {
+    explicit Kitchen(const HeavySpec& of) : spec(of), recipe(make_recipe(of)) {}
+    HeavySpec spec;
+    Recipe recipe;
+    FramePool frames;
+  };
+
+  std::vector<Piece> pieces_;
+  std::vector<std::size_t> recipe_of_;  ///< by piece
+  std::vector<std::unique_ptr<Kitchen>> kitchens_;
+  const Kitchen* shown_ = nullptr;  ///< whose name implementation() gives: reference code, should any be among them
+  std::int64_t scratch_bytes_ = 0;
+};
+
+/// The calls that somebody holds, by the text of their specs. It keeps none alive, so its users bound it.
+class CallCache {
+ public:
+  std::shared_ptr<const HeavyCall> get(const HeavySpec& spec) {
+    const std::string key = print(spec);
+    const std::lock_guard lock(mutex_);
+    if (std::shared_ptr<const HeavyCall> held = calls_[key].lock()) return held;
+    if (calls_.size() >= drop_at_) {
+      std::erase_if(calls_, [](const auto& entry) { return entry.second.expired(); });
+      drop_at_ = std::max<std::size_t>(256, 2 * calls_.size());
+    }
+    const OneThread one;
+    auto made = std::make_shared<const DnnlCall>(spec);
+    calls_[key] = made;
+    return made;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::weak_ptr<const HeavyCall>> calls_;
+  std::size_t drop_at_ = 256;
+};
+
+/// Another oneDNN may come first in a process, such as one within libtorch: its functions have the same names.
+Status check_library() {
+  const dnnl_version_t* const found = dnnl_version();
+  if (found->major == DNNL_VERSION_MAJOR && found->minor >= DNNL_VERSION_MINOR) return {};
+  return Status(Code::unsupported_target, "oneDNN " + library_version() + " is in this process, built for " +
+                                              std::to_string(DNNL_VERSION_MAJOR) + "." +
+                                              std::to_string(DNNL_VERSION_MINOR));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const HeavyCall>> make_call(const HeavySpec& spec) try {
+  if (Status status = check_library(); !status.ok()) return status;
+  static CallCache cache;
+  std::shared_ptr<const HeavyCall> call = cache.get(spec);
+  if (call->implementation().starts_with("ref"))
+    return Status(Code::unsupported_op,
+                  "oneDNN has but reference code (" + call->implementation() + ") for " + print(spec));
+  return call;
+} catch (const dnnl::error& error) {
+  return Status(error.status == dnnl_out_of_memory ? Code::out_of_memory : Code::unsupported_op,
+                std::string("oneDNN refuses ") + print(spec) + ": " + error.what());
+}
+
+std::string library_version() {
+  const dnnl_version_t* const found = dnnl_version();
+  return std::to_string(found->major) + "." + std::to_string(found->minor) + "." + std::to_string(found->patch);
+}
+
+}  // namespace tenfold::onednn

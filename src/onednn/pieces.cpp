@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onednn/pieces.hpp"
+
+#include <algorithm>
+
+namespace tenfold::onednn {
+namespace {
+
+/// Work of one task, in multiply-adds: a tenth of a millisecond of one core, some ten times what it costs to wake one.
+constexpr std::int64_t kWorkPerPiece = std::int64_t{4} << 20;
+/// More pieces than that only cost calls: threads that are done early take from those that are left.
+constexpr std::int64_t kMostPieces = 16;
+/// Pieces of one matrix each pack the whole other operand, so there are few of them.
+constexpr std::int64_t kMostPerMatrix = 4;
+/// Rows or columns of a piece come in multiples of this: whole register blocks of oneDNN's kernels, and enough of them
+/// that it copies operands into panels. Of [384, 1024] x [1024, 1024], pieces of 96 rows took twice the time of one.
+constexpr std::int64_t kBlock = 192;
+
+/// A dim of the output, and which dim of each input it is (-1: none).
+struct Cut {
+  std::size_t output_dim = 0;
+  std::vector<int> input_dims;
+  std::int64_t grain = 1;
+};
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// The tensor without what lies before element `begin` of the dim and after the next `count`; moves `offset`.
+void narrow(TensorDesc& desc, int dim, std::int64_t begin, std::int64_t count, std::int64_t& offset) {
+  const auto at = static_cast<std::size_t>(dim);
+  if (dim < 0 || desc.shape[at] == 1) return;
+  offset += begin * desc.strides[at] * byte_size(desc.dtype);
+  desc.shape[at] = count;
+}
+
+std::vector<Piece> cut(const std::vector<Piece>& pieces, const Cut& by) {
+  std::vector<Piece> cut_pieces;
+  for (const Piece& whole : pieces) {
+    const std::int64_t extent = whole.spec.outputs[0].shape[by.output_dim];
+    for (std::int64_t begin = 0; begin < extent; begin += by.grain) {
+      const std::int64_t count = std::min(by.grain, extent - begin);
+      Piece piece = whole;
+      for (std::size_t i = 0; i < piece.spec.inputs.size(); ++i)
+        narrow(piece.spec.inputs[i], by.input_dims[i], begin, count, piece.input_offsets[i]);
+      narrow(piece.spec.outputs[0], static_cast<int>(by.output_dim), begin, count, piece.output_offsets[0]);
+      cut_pieces.push_back(std::move(piece));
+    }
+  }
+  return cut_pieces;
+}
+
+std::vector<Piece> cut_matmul(Piece whole) {
+  const Dims shape = whole.spec.outputs[0].shape;
+  const std::size_t rank = shape.size();
+  std::int64_t work = whole.spec.inputs[0].shape[rank - 1];
+  for (const std::int64_t extent : shape) work *= extent;
+  std::int64_t wanted = std::min(kMostPieces, work / kWorkPerPiece);
+  std::vector<Piece> pieces{std::move(whole)};
+  const auto cut_dim = [&](std::size_t dim, std::int64_t grain) {
+    const int at = static_cast<int>(dim);
+    Cut along{dim, {at, at}, grain};
+    if (dim == rank - 2) along.input_dims[1] = -1;
+    if (dim == rank - 1) along.input_dims[0] = -1;
+    along.input_dims.push_back(at);  // of the bias
+    pieces = cut(pieces, along);
+    wanted /= divide_up(shape[dim], grain);
+  };
+  for (std::size_t dim = 0; dim + 2 < rank && wanted > 1; ++dim)
+    if (shape[dim] > 1) cut_dim(dim, divide_up(shape[dim], wanted));
+  // Rows of one operand lie one after another, columns of the other do not; so the latter are cut when they must be.
+  const std::size_t by = shape[rank - 2] > kBlock ? rank - 2 : rank - 1;
+  const std::int64_t blocks = divide_up(shape[by], kBlock);
+  wanted = std::min({wanted, blocks, kMostPerMatrix});
+  if (wanted > 1) cut_dim(by, divide_up(blocks, wanted) * kBlock);
+  return pieces;
+}
+
+/// Images are independent, but where their weights' gradient is summed.
+std::vector<Piece> cut_images(Piece whole) {
+  const TensorDesc& out = whole.spec.outputs[0];
+  const std::int64_t images = out.shape[0];
+  std::int64_t work = numel(out.shape).value();
+  if (whole.spec.window.kernel.empty()) {
+    work = work / out.shape[1] * numel(whole.spec.inputs[1].shape).value();
+  } else {
+    for (const std::int64_t extent : whole.spec.window.kernel) work *= extent;
+  }
+  const std::int64_t wanted = std::min({kMostPieces, work / kWorkPerPiece, images});
+  std::vector<Piece> pieces{std::move(whole)};
+  if (wanted < 2) return pieces;
+  // Weights and biases are the same for all.
+  const bool is_pool = !pieces[0].spec.window.kernel.empty();
+  return cut(pieces, {0, {0, is_pool ? 0 : -1, -1}, divide_up(images, wanted)});
+}
+
+}  // namespace
+
+std::vector<Piece> cut_into_pieces(const HeavySpec& spec) {
+  Piece whole{spec, std::vector<std::int64_t>(spec.inputs.size(), 0),
+              std::vector<std::int64_t>(spec.outputs.size(), 0)};
+  switch (spec.kind) {
+    case Kind::matmul: return cut_matmul(std::move(whole));
+    case Kind::convolution:
+    case Kind::convolution_to_input:
+    case Kind::average_pool:
+    case Kind::average_pool_to_input:
+    case Kind::max_pool:
+    case Kind::max_pool_to_input: return cut_images(std::move(whole));
+    case Kind::convolution_to_weights: break;
+  }
+  return {std::move(whole)};
+}
+
+}  // namespace tenfold::onednn
