@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "tenfold/graph.hpp"
+#include "tenfold/graph_builder.hpp"
 #include "tenfold/status.hpp"
 #include "tenfold/tensor.hpp"
 #include "tenfold/thread_pool.hpp"
@@ -28,6 +28,10 @@ struct CompileOptions {
   int threads = 0;
   /// False: a kernel for each op, to compare with. Results then differ where docs/rewrites.md says.
   bool fuse = true;
+  /// A file of measured schedules, as `tenfold tune` writes it; empty: the one that the environment variable
+  /// TENFOLD_TUNING names, if any. No result depends on it. Entries that are illegal, stale or for another machine are
+  /// ignored, which explain() notes; a file that cannot be read is invalid_file, but for the variable's a note as well.
+  std::string tuning_file;
   /// Shapes for graph inputs whose dims the graph leaves open, or to replace the ones it gives.
   std::vector<std::pair<TensorId, Dims>> input_shapes;
 };

@@ -15,172 +15,11 @@
 #ifndef TENFOLD_TENFOLD_H
 #define TENFOLD_TENFOLD_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#define TENFOLD_VERSION_MAJOR 0
-#define TENFOLD_VERSION_MINOR 1
-#define TENFOLD_VERSION_PATCH 0
-
-#if defined(__GNUC__)
-#define TENFOLD_API __attribute__((visibility("default")))
-#else
-#define TENFOLD_API
-#endif
+#include "tenfold/types.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-// ---- Status ----
-
-/// What became of a call; oneDNN Graph's numbers. tenfold_last_error() has the words.
-typedef enum {
-  tenfold_success = 0,
-  tenfold_out_of_memory = 1,
-  tenfold_invalid_arguments = 2,   ///< the call itself, or a file that cannot be read
-  tenfold_unimplemented = 3,       ///< legal, or unknown to this version: an op, dtype, shape, layout, or target
-  tenfold_last_impl_reached = 4,   ///< never returned; keeps oneDNN's numbers whole
-  tenfold_runtime_error = 5,       ///< a bug of Tenfold's, or a host pool or callback that broke its promise
-  tenfold_not_required = 6,        ///< never returned
-  tenfold_invalid_graph = 7,       ///< edges, ids, or a graph that is not finalized
-  tenfold_invalid_graph_op = 8,    ///< an attribute or a rule of an op
-  tenfold_invalid_shape = 9,       ///< dims, strides, or ranks
-  tenfold_invalid_data_type = 10,  ///< a dtype that is not known, or that the op does not take
-  tenfold_status_max = 0x7fff
-} tenfold_status_t;
-
-/// The status' name, such as "invalid_arguments"; "unknown" for other numbers. Never null, never to be freed.
-TENFOLD_API const char* tenfold_status_to_string(tenfold_status_t status);
-
-/// What the last failing call on this thread had to say, with values, the rule's number and a hint; "" when none has
-/// failed yet. Valid until the next failing call on this thread. Longer messages end in "...". Never null.
-TENFOLD_API const char* tenfold_last_error(void);
-
-/// The version of the library that runs, which may be newer than the header's macros. Each pointer may be null.
-TENFOLD_API tenfold_status_t tenfold_version(int32_t* major, int32_t* minor, int32_t* patch);
-
-// ---- Log ----
-
-typedef enum {
-  tenfold_log_none = 0,
-  tenfold_log_error = 1,    ///< every failing call: its name, status and message
-  tenfold_log_warning = 2,  ///< and, when compiling, what has no kernel and runs on the reference evaluator
-  tenfold_log_info = 3,     ///< and every graph that was compiled, with the time it took
-  tenfold_log_level_max = 0x7fff
-} tenfold_log_level_t;
-
-/// Called on the thread that has something to say; `message` lives until it returns. It may call Tenfold, but for
-/// tenfold_set_log_callback().
-typedef void (*tenfold_log_callback_t)(void* context, tenfold_log_level_t level, const char* message);
-
-/// Whom to tell, for the whole process, messages up to `level`; null or tenfold_log_none: nobody, which is how a
-/// process starts. A call that is under way in another thread may still use the callback and context of before.
-TENFOLD_API tenfold_status_t tenfold_set_log_callback(tenfold_log_callback_t callback, void* context,
-                                                      tenfold_log_level_t level);
-
-// ---- Memory that Tenfold hands out ----
-
-/// Where texts and buffers that the caller asks for come from. Temporaries of Tenfold's own do not (docs/threads.md).
-/// `allocate` gives `size` bytes at a multiple of `alignment` (a power of two), or null; both must be callable from any
-/// thread.
-typedef struct {
-  size_t struct_size;  ///< sizeof(tenfold_allocator_t)
-  void* context;       ///< handed to both; Tenfold never looks at it
-  void* (*allocate)(void* context, size_t size, size_t alignment);
-  void (*deallocate)(void* context, void* memory);
-} tenfold_allocator_t;
-
-/// Gives back what a function with an `allocator` parameter gave, as free() would: once. `allocator` must be the same
-/// one as then (null: the library's own). Does nothing for null.
-TENFOLD_API tenfold_status_t tenfold_memory_release(void* memory, const tenfold_allocator_t* allocator);
-
-// ---- Logical tensors: what a tensor is, without its data ----
-
-#define TENFOLD_MAX_NDIMS 12
-#define TENFOLD_UNKNOWN_NDIMS (-1)
-#define TENFOLD_UNKNOWN_DIM INT64_MIN
-
-/// Element types; oneDNN's numbers where it has the type. f8, s4 and u4 are storage types.
-typedef enum {
-  tenfold_data_type_undef = 0,
-  tenfold_f16 = 1,
-  tenfold_bf16 = 2,
-  tenfold_f32 = 3,
-  tenfold_s32 = 4,
-  tenfold_s8 = 5,
-  tenfold_u8 = 6,
-  tenfold_f64 = 7,
-  tenfold_boolean = 8,  ///< one byte, 0 or 1
-  tenfold_f8_e5m2 = 9,
-  tenfold_f8_e4m3 = 10,
-  tenfold_s4 = 11,  ///< two elements share a byte, the first in its low half
-  tenfold_u4 = 12,
-  tenfold_s64 = 16,
-  tenfold_s16 = 0x1000,
-  tenfold_u16 = 0x1001,
-  tenfold_u32 = 0x1002,
-  tenfold_u64 = 0x1003,
-  tenfold_data_type_max = 0x7fff
-} tenfold_data_type_t;
-
-typedef enum {
-  tenfold_layout_type_undef = 0,  ///< as `any`
-  tenfold_layout_type_any = 1,    ///< row-major: Tenfold decides so
-  tenfold_layout_type_strided = 2,
-  tenfold_layout_type_opaque = 3,  ///< tenfold_unimplemented wherever it is given
-  tenfold_layout_type_max = 0x7fff
-} tenfold_layout_type_t;
-
-typedef enum {
-  tenfold_property_undef = 0,
-  tenfold_property_variable = 1,
-  tenfold_property_constant = 2,
-  tenfold_property_host_scalar = 3,
-  tenfold_property_max = 0x7fff
-} tenfold_property_t;
-
-/// One tensor of a graph. A plain struct whose layout never changes. Fill it by the functions below or by hand.
-typedef struct {
-  int64_t id;     ///< names the tensor in its graph; at least 0
-  int32_t ndims;  ///< 0 (a scalar) to 12, or TENFOLD_UNKNOWN_NDIMS
-  tenfold_data_type_t data_type;
-  int64_t dims[TENFOLD_MAX_NDIMS];  ///< elements; TENFOLD_UNKNOWN_DIM where open
-  tenfold_property_t property;
-  tenfold_layout_type_t layout_type;
-  int64_t strides[TENFOLD_MAX_NDIMS];  ///< elements, at least 0; read for a strided layout with known dims only. 0
-                                       ///< repeats one element along the dim (inputs only)
-} tenfold_logical_tensor_t;
-
-/// Fills *tensor with open dims: rank `ndims` (or TENFOLD_UNKNOWN_NDIMS), layout as given.
-TENFOLD_API tenfold_status_t tenfold_logical_tensor_init(tenfold_logical_tensor_t* tensor, int64_t id,
-                                                         tenfold_data_type_t data_type, int32_t ndims,
-                                                         tenfold_layout_type_t layout, tenfold_property_t property);
-
-/// The same with `ndims` dims (null when there are none). A strided layout gets row-major strides.
-TENFOLD_API tenfold_status_t tenfold_logical_tensor_init_with_dims(tenfold_logical_tensor_t* tensor, int64_t id,
-                                                                   tenfold_data_type_t data_type, int32_t ndims,
-                                                                   const int64_t* dims, tenfold_layout_type_t layout,
-                                                                   tenfold_property_t property);
-
-/// The same, strided, with `ndims` dims and strides.
-TENFOLD_API tenfold_status_t tenfold_logical_tensor_init_with_strides(tenfold_logical_tensor_t* tensor, int64_t id,
-                                                                      tenfold_data_type_t data_type, int32_t ndims,
-                                                                      const int64_t* dims, const int64_t* strides,
-                                                                      tenfold_property_t property);
-
-/// Bytes that a buffer for it must have, from element [0, 0, ...] to the last that its strides reach; 4-bit types round
-/// up. tenfold_invalid_shape when a dim is open or the size is beyond 2^47 bytes.
-TENFOLD_API tenfold_status_t tenfold_logical_tensor_get_mem_size(const tenfold_logical_tensor_t* tensor, size_t* size);
-
-/// *equal is 1 when the two say the same (strides count for strided layouts only, dims up to the rank), else 0.
-TENFOLD_API tenfold_status_t tenfold_logical_tensor_is_equal(const tenfold_logical_tensor_t* left,
-                                                             const tenfold_logical_tensor_t* right, int32_t* equal);
-
-/// A buffer for it, 64-byte aligned, not initialised. Given back by tenfold_memory_release() with the same allocator,
-/// which may be null. A tensor without elements still gets one. tenfold_out_of_memory when the allocator gives null.
-TENFOLD_API tenfold_status_t tenfold_buffer_create(void** buffer, const tenfold_logical_tensor_t* tensor,
-                                                   const tenfold_allocator_t* allocator);
 
 // ---- Ops ----
 
@@ -189,7 +28,8 @@ typedef const struct tenfold_op* const_tenfold_op_t;
 
 /// An op. `id` is at least 0 and unique in its graph. `kind` is a name of oneDNN Graph's ("ReduceMax"), or one that
 /// says its dialect and, if need be, opset: "onnx.ArgMax", "onnx.ReduceMax@13". `name` may be null.
-/// tenfold_unimplemented for a kind that the dialect does not have, with the nearest name as a hint.
+/// tenfold_unimplemented for a kind that the dialect does not have, with the nearest name as a hint. All of oneDNN
+/// Graph's kinds are taken; those that this version cannot run become partitions that are not supported.
 TENFOLD_API tenfold_status_t tenfold_op_create(tenfold_op_t* op, int64_t id, const char* kind, const char* name);
 TENFOLD_API tenfold_status_t tenfold_op_retain(tenfold_op_t op);
 TENFOLD_API tenfold_status_t tenfold_op_release(tenfold_op_t* op);
@@ -211,6 +51,10 @@ TENFOLD_API tenfold_status_t tenfold_op_set_attr_f32s(tenfold_op_t op, const cha
                                                       size_t count);
 TENFOLD_API tenfold_status_t tenfold_op_set_attr_bool(tenfold_op_t op, const char* name, int32_t value);
 TENFOLD_API tenfold_status_t tenfold_op_set_attr_str(tenfold_op_t op, const char* name, const char* value);
+
+/// Asks the op's own rules: its attributes, and how many inputs and outputs of which dtypes it has. The graph asks them
+/// again, when it is finalized. Nothing is asked of kinds that this version cannot run, and of ONNX's.
+TENFOLD_API tenfold_status_t tenfold_op_check(const_tenfold_op_t op);
 
 // ---- Graphs ----
 
@@ -267,20 +111,51 @@ TENFOLD_API tenfold_status_t tenfold_graph_from_onnx(tenfold_graph_t* graph, con
 TENFOLD_API tenfold_status_t tenfold_graph_get_text(const_tenfold_graph_t graph, const tenfold_allocator_t* allocator,
                                                     char** text);
 
+/// The finalized graph as a oneDNN Graph JSON file, which tenfold_graph_from_json() reads (docs/formats.md).
+/// tenfold_unimplemented for constants that such files cannot hold. Given back as a text is.
+TENFOLD_API tenfold_status_t tenfold_graph_get_json(const_tenfold_graph_t graph, const tenfold_allocator_t* allocator,
+                                                    char** text);
+
 // ---- Partitions ----
 
 typedef struct tenfold_partition* tenfold_partition_t;
 typedef const struct tenfold_partition* const_tenfold_partition_t;
 
-/// How many partitions a finalized graph has. In this version it is one: the whole graph. tenfold_invalid_graph before
-/// it is finalized; so does the next.
+/// How a graph is cut into partitions; oneDNN's numbers.
+typedef enum {
+  /// One partition when all ops are supported. Otherwise each op that is not, End and Wildcard are one by themselves,
+  /// and what lies between them falls into connected parts.
+  tenfold_policy_fusion = 1,
+  tenfold_policy_debug = 2,  ///< one for each op
+  tenfold_policy_max = 0x7fff
+} tenfold_policy_t;
+
+/// How many partitions a finalized graph has by tenfold_policy_fusion. tenfold_invalid_graph before it is finalized; so
+/// do the next three.
 TENFOLD_API tenfold_status_t tenfold_graph_get_partition_num(const_tenfold_graph_t graph, size_t* count);
 
-/// Fills `partitions`, an array of exactly that many, each with a reference of its own.
+/// Fills `partitions`, an array of exactly that many, each with a reference of its own, in an order in which they can
+/// run.
 TENFOLD_API tenfold_status_t tenfold_graph_get_partitions(const_tenfold_graph_t graph, size_t count,
                                                           tenfold_partition_t* partitions);
+
+/// The same by any policy, which may be another each time.
+TENFOLD_API tenfold_status_t tenfold_graph_get_partition_num_by(const_tenfold_graph_t graph, tenfold_policy_t policy,
+                                                                size_t* count);
+TENFOLD_API tenfold_status_t tenfold_graph_get_partitions_by(const_tenfold_graph_t graph, tenfold_policy_t policy,
+                                                             size_t count, tenfold_partition_t* partitions);
 TENFOLD_API tenfold_status_t tenfold_partition_retain(tenfold_partition_t partition);
 TENFOLD_API tenfold_status_t tenfold_partition_release(tenfold_partition_t* partition);
+
+/// A number that no other partition of the process has.
+TENFOLD_API tenfold_status_t tenfold_partition_get_id(const_tenfold_partition_t partition, size_t* id);
+
+/// *supported is 1 when it can be compiled, else 0; then tenfold_partition_compile() gives tenfold_invalid_arguments.
+TENFOLD_API tenfold_status_t tenfold_partition_is_supported(const_tenfold_partition_t partition, int32_t* supported);
+
+/// The partition as a graph of its own; see tenfold_graph_get_json().
+TENFOLD_API tenfold_status_t tenfold_partition_get_json(const_tenfold_partition_t partition,
+                                                        const tenfold_allocator_t* allocator, char** text);
 
 /// How many ops it has, and, into an array of exactly that many, their ids in topological order.
 TENFOLD_API tenfold_status_t tenfold_partition_get_op_num(const_tenfold_partition_t partition, size_t* count);
@@ -323,6 +198,10 @@ typedef struct {
   /// ones that it gives. Ids and dtypes are the graph's.
   size_t input_count;
   const tenfold_logical_tensor_t* inputs;
+  /// Strides of outputs, where the layout is strided and the dims known, which must then be those that follow from the
+  /// inputs. What is any or undef stays as the graph has it.
+  size_t output_count;
+  const tenfold_logical_tensor_t* outputs;
 } tenfold_compile_options_t;
 
 typedef struct tenfold_compiled_partition* tenfold_compiled_partition_t;
@@ -361,18 +240,72 @@ TENFOLD_API tenfold_status_t tenfold_compiled_partition_prepare(const_tenfold_co
                                                                 const void* const* inputs, size_t input_count);
 
 /// Runs it. Pointers name element [0, 0, ...] of buffers as large as tenfold_logical_tensor_get_mem_size() says, in the
-/// order above, aligned to their element; outputs overlap nothing. tenfold_invalid_arguments for a wrong count, null,
-/// misaligned or overlapping buffers, before anything is written. Null pointers are fine for tensors without elements.
-/// Without run-time axes it neither allocates nor locks after a thread's first run.
+/// order above, aligned to their element; outputs overlap nothing, but for in-place ports. tenfold_invalid_arguments
+/// for a wrong count, null, misaligned or overlapping buffers, before anything is written. Null pointers are fine for
+/// tensors without elements. Without run-time axes it neither allocates nor locks after a thread's first run.
 TENFOLD_API tenfold_status_t tenfold_compiled_partition_execute(const_tenfold_compiled_partition_t compiled,
                                                                 const void* const* inputs, size_t input_count,
                                                                 void* const* outputs, size_t output_count);
+
+/// How one execution runs. All-zero but for struct_size is the default: as it was compiled.
+typedef struct {
+  size_t struct_size;                 ///< sizeof(tenfold_execute_options_t)
+  const tenfold_thread_pool_t* pool;  ///< null: the pool that was given when compiling
+  int32_t threads;                    ///< as in tenfold_compile_options_t; 0: as given when compiling
+  /// The caller's memory for temporaries: at least tenfold_compiled_partition_get_scratch_size() bytes, aligned to 64.
+  /// Null: the thread's own, which it keeps. No two executions may use one at the same time.
+  void* scratch;
+  size_t scratch_size;
+} tenfold_execute_options_t;
+
+/// tenfold_compiled_partition_execute() with options, which may be null.
+TENFOLD_API tenfold_status_t tenfold_compiled_partition_execute_with(const_tenfold_compiled_partition_t compiled,
+                                                                     const tenfold_execute_options_t* options,
+                                                                     const void* const* inputs, size_t input_count,
+                                                                     void* const* outputs, size_t output_count);
+
+/// Bytes of temporaries that one execution needs. 0 for none, and with run-time axes: they then are the thread's own.
+TENFOLD_API tenfold_status_t tenfold_compiled_partition_get_scratch_size(const_tenfold_compiled_partition_t compiled,
+                                                                         size_t* size);
+
+/// An input and an output, by id, that may be the same buffer: it is then overwritten.
+typedef struct {
+  int64_t input_id;
+  int64_t output_id;
+} tenfold_inplace_port_t;
+
+/// How many such pairs there are, at most one for an output, and, into an array of exactly that many, which.
+TENFOLD_API tenfold_status_t
+tenfold_compiled_partition_get_inplace_port_num(const_tenfold_compiled_partition_t compiled, size_t* count);
+TENFOLD_API tenfold_status_t tenfold_compiled_partition_get_inplace_ports(const_tenfold_compiled_partition_t compiled,
+                                                                          size_t count, tenfold_inplace_port_t* ports);
 
 /// How it runs, for people: regions, kernels, bytes moved, and why anything is not fused or not compiled. Given back by
 /// tenfold_memory_release() with the same allocator, which may be null.
 TENFOLD_API tenfold_status_t tenfold_compiled_partition_get_explanation(const_tenfold_compiled_partition_t compiled,
                                                                         const tenfold_allocator_t* allocator,
                                                                         char** text);
+
+// ---- The cache of compiled partitions ----
+
+/// tenfold_partition_compile() finds what was compiled before for the same ops, tensors and options. The cache holds at
+/// most this many, 1024 at first, or as the environment variable TENFOLD_COMPILED_PARTITION_CACHE_CAPACITY says; 0
+/// switches it off. Beyond, the least recently used ones go; who has one keeps it. tenfold_invalid_arguments below 0.
+TENFOLD_API tenfold_status_t tenfold_set_compiled_partition_cache_capacity(int32_t capacity);
+TENFOLD_API tenfold_status_t tenfold_get_compiled_partition_cache_capacity(int32_t* capacity);
+
+/// And at most this many bytes, 64 MiB at first, or as TENFOLD_COMPILED_PARTITION_CACHE_BYTES says.
+TENFOLD_API tenfold_status_t tenfold_set_compiled_partition_cache_bytes(size_t bytes);
+TENFOLD_API tenfold_status_t tenfold_get_compiled_partition_cache_bytes(size_t* bytes);
+
+/// What it holds now: how many, and about how many bytes. Each pointer may be null.
+TENFOLD_API tenfold_status_t tenfold_get_compiled_partition_cache_use(int32_t* count, size_t* bytes);
+
+/// The most bytes of constants in other forms (repacked weights) that are kept for all partitions, as
+/// TENFOLD_CONSTANT_CACHE_BYTES says at first. This version keeps none: what is computed of constants with data belongs
+/// to the partition.
+TENFOLD_API tenfold_status_t tenfold_set_constant_cache_bytes(size_t bytes);
+TENFOLD_API tenfold_status_t tenfold_get_constant_cache_bytes(size_t* bytes);
 
 #ifdef __cplusplus
 }

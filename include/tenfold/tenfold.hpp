@@ -5,7 +5,7 @@
 
 #include "tenfold/compiled_partition.hpp"
 #include "tenfold/dtype.hpp"
-#include "tenfold/graph.hpp"
+#include "tenfold/graph_builder.hpp"
 #include "tenfold/status.hpp"
 #include "tenfold/tensor.hpp"
 #include "tenfold/thread_pool.hpp"

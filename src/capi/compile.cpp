@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From a partition to a compiled one: options are read, input tensors bound, and the log told what became of it.
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "api/binding.hpp"
 #include "api/partition.hpp"
+#include "api/partition_cache.hpp"
 #include "capi/boundary.hpp"
 #include "capi/growing.hpp"
 #include "capi/handles.hpp"
@@ -21,7 +25,8 @@ namespace {
 
 Result<tenfold_compile_options_t> read_options(const tenfold_compile_options_t* given) {
   if (given == nullptr) return tenfold_compile_options_t{};
-  Result<tenfold_compile_options_t> read = read_growing(*given, "options");
+  Result<tenfold_compile_options_t> read =
+      read_growing(*given, "options", offsetof(tenfold_compile_options_t, output_count));
   if (!read.ok()) return read;
   const tenfold_compile_options_t& options = read.value();
   if (options.no_fusion != 0 && options.no_fusion != 1)
@@ -29,23 +34,31 @@ Result<tenfold_compile_options_t> read_options(const tenfold_compile_options_t* 
                   "options: no_fusion is " + std::to_string(options.no_fusion) + "; it must be 0 or 1");
   if (options.input_count > 0 && options.inputs == nullptr)
     return Status(Code::invalid_argument, "options: 'inputs' is null");
+  if (options.output_count > 0 && options.outputs == nullptr)
+    return Status(Code::invalid_argument, "options: 'outputs' is null");
   return read;
 }
 
 Result<std::unique_ptr<HostPool>> make_pool(const tenfold_thread_pool_t* given) {
   if (given == nullptr) return std::unique_ptr<HostPool>();
-  const Result<tenfold_thread_pool_t> table = read_growing(*given, "pool");
+  const Result<tenfold_thread_pool_t> table = read_pool(*given);
   if (!table.ok()) return table.status();
-  if (table.value().num_threads == nullptr || table.value().parallel_for == nullptr)
-    return Status(Code::invalid_argument, "pool: 'num_threads' or 'parallel_for' is null");
   return std::make_unique<HostPool>(table.value());
+}
+
+/// Before anything reads the arrays, whose sizes may be garbage.
+Status check_counts(const graph::Graph& ir, const tenfold_compile_options_t& options) {
+  if (options.input_count > ir.inputs.size())
+    return Status(Code::invalid_argument, "options: " + std::to_string(options.input_count) +
+                                              " inputs; the graph has " + std::to_string(ir.inputs.size()));
+  if (options.output_count > ir.outputs.size())
+    return Status(Code::invalid_argument, "options: " + std::to_string(options.output_count) +
+                                              " outputs; the graph has " + std::to_string(ir.outputs.size()));
+  return {};
 }
 
 /// Puts the caller's shapes and strides of inputs into the graph.
 Status bind_inputs(graph::Graph& ir, std::span<const tenfold_logical_tensor_t> tensors) {
-  if (tensors.size() > ir.inputs.size())
-    return Status(Code::invalid_argument, "options: " + std::to_string(tensors.size()) + " inputs; the graph has " +
-                                              std::to_string(ir.inputs.size()));
   std::vector<std::pair<TensorId, Dims>> shapes;
   std::vector<graph::Value> values;
   for (const tenfold_logical_tensor_t& tensor : tensors) {
@@ -69,12 +82,61 @@ Status bind_inputs(graph::Graph& ir, std::span<const tenfold_logical_tensor_t> t
   return {};
 }
 
+/// Puts the caller's wishes for outputs into the graph, whose shapes are inferred again and must agree.
+Status bind_outputs(graph::Graph& ir, std::span<const tenfold_logical_tensor_t> tensors) {
+  for (const tenfold_logical_tensor_t& tensor : tensors) {
+    const std::string what = "options: output tensor " + std::to_string(tensor.id);
+    const Result<graph::Value> wish = value_of(tensor);
+    if (!wish.ok()) return Status(wish.status().code(), "options: output " + wish.status().message());
+    const auto at = std::find_if(ir.outputs.begin(), ir.outputs.end(),
+                                 [&](graph::ValueId v) { return ir.values[v].id == tensor.id; });
+    if (at == ir.outputs.end()) return Status(Code::invalid_argument, what + ": the partition has no such output");
+    graph::Value& value = ir.values[*at];
+    if (value.dtype != wish.value().dtype)
+      return Status(Code::invalid_dtype, what + " is " + std::string(to_string(wish.value().dtype)) +
+                                             "; in the graph it is " + std::string(to_string(value.dtype)));
+    if (!graph::is_static(wish.value())) continue;
+    value.ranked = true;
+    value.shape = wish.value().shape;
+    if (tensor.layout_type == tenfold_layout_type_strided) value.strides = wish.value().strides;
+  }
+  return {};
+}
+
+void add_to_key(std::string& key, std::span<const tenfold_logical_tensor_t> tensors) {
+  const auto add = [&](std::int64_t number) { key.append(reinterpret_cast<const char*>(&number), sizeof number); };
+  add(static_cast<std::int64_t>(tensors.size()));
+  for (const tenfold_logical_tensor_t& tensor : tensors) {
+    const auto rank = static_cast<std::size_t>(std::clamp(tensor.ndims, 0, TENFOLD_MAX_NDIMS));
+    for (const std::int64_t number : {tensor.id, std::int64_t{tensor.ndims}, std::int64_t{tensor.data_type},
+                                      std::int64_t{tensor.layout_type}, std::int64_t{tensor.property}})
+      add(number);
+    for (std::size_t i = 0; i < rank; ++i) add(tensor.dims[i]);
+    if (tensor.layout_type == tenfold_layout_type_strided)
+      for (std::size_t i = 0; i < rank; ++i) add(tensor.strides[i]);
+  }
+}
+
+/// The partition's graph with the caller's inputs and outputs in it.
+Result<Graph> bind(const tenfold_partition& partition, const tenfold_compile_options_t& options) {
+  if (options.input_count == 0 && options.output_count == 0) return partition.graph;
+  auto bound = std::make_shared<graph::Graph>(partition.graph.ir());
+  if (Status status = bind_inputs(*bound, {options.inputs, options.input_count}); !status.ok()) return status;
+  if (Status status = bind_outputs(*bound, {options.outputs, options.output_count}); !status.ok()) return status;
+  return Graph(std::move(bound));
+}
+
 void log_compiled(const CompiledPartition::Impl& impl, std::size_t ops, std::chrono::nanoseconds took) {
   if (log_wants(tenfold_log_warning) && impl.fixed)
     for (const compiler::RegionReport& region : impl.fixed->compiled.regions)
       if (region.kind == compiler::RegionReport::Kind::reference)
         for (const std::string& op : region.ops)
           log(tenfold_log_warning, op + " runs on the reference evaluator: " + region.reason);
+  if (log_wants(tenfold_log_warning)) {
+    for (const std::string& notice : impl.notices) log(tenfold_log_warning, notice);
+    if (impl.fixed)
+      for (const std::string& notice : impl.fixed->compiled.notices) log(tenfold_log_warning, notice);
+  }
   if (log_wants(tenfold_log_info))
     log(tenfold_log_info, "compiled " + std::to_string(ops) + " ops for " +
                               std::string(target::to_string(impl.target.isa)) + " in " +
@@ -84,27 +146,34 @@ void log_compiled(const CompiledPartition::Impl& impl, std::size_t ops, std::chr
 Status compile_partition(tenfold_compiled_partition_t* out, const tenfold_partition& partition,
                          const tenfold_compile_options_t* given) {
   const auto start = std::chrono::steady_clock::now();
+  if (!partition.supported)
+    return Status(Code::invalid_argument,
+                  "the partition is not supported: " + graph::describe(partition.graph.ir().ops.at(0)));
   const Result<tenfold_compile_options_t> read = read_options(given);
   if (!read.ok()) return read.status();
   const tenfold_compile_options_t& options = read.value();
+  if (Status status = check_counts(partition.graph.ir(), options); !status.ok()) return status;
   Result<std::unique_ptr<HostPool>> pool = make_pool(options.pool);
   if (!pool.ok()) return pool.status();
 
   CompileOptions wanted;
   if (options.isa != nullptr) wanted.target = options.isa;
-  wanted.pool = pool.value().get();
   wanted.threads = options.threads;
   wanted.fuse = options.no_fusion == 0;
-  Graph graph = partition.graph;
-  if (options.input_count > 0) {
-    auto bound = std::make_shared<graph::Graph>(graph.ir());
-    if (Status status = bind_inputs(*bound, {options.inputs, options.input_count}); !status.ok()) return status;
-    graph = Graph(std::move(bound));
-  }
-  Result<CompiledPartition> compiled = compile(graph, wanted);
+  const Result<std::string> options_key = api::key_of(wanted);
+  if (!options_key.ok()) return options_key.status();
+  std::string key = partition.key + options_key.value();
+  add_to_key(key, {options.inputs, options.input_count});
+  add_to_key(key, {options.outputs, options.output_count});
+  Result<CompiledPartition> compiled = api::partition_cache().find_or_make(key, partition.graph, [&]() {
+    const Result<Graph> bound = bind(partition, options);
+    return bound.ok() ? compile(bound.value(), wanted) : Result<CompiledPartition>(bound.status());
+  });
   if (!compiled.ok()) return compiled.status();
   log_compiled(compiled.value().impl(), partition.graph.ir().ops.size(), std::chrono::steady_clock::now() - start);
-  *out = std::make_unique<tenfold_compiled_partition>(std::move(pool).value(), std::move(compiled).value()).release();
+  *out = std::make_unique<tenfold_compiled_partition>(std::move(pool).value(), options.threads,
+                                                      std::move(compiled).value())
+             .release();
   return {};
 }
 

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Compiled partitions: tenfold_compiled_partition_*.
+#include <algorithm>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "api/partition.hpp"
 #include "capi/boundary.hpp"
+#include "capi/growing.hpp"
 #include "capi/handles.hpp"
+#include "capi/host_pool.hpp"
 #include "capi/memory.hpp"
 #include "capi/tensors.hpp"
 
@@ -31,6 +36,44 @@ tenfold_status_t give_ends(const char* function, const tenfold_compiled_partitio
     if (Status status = require({{"compiled", compiled}}); !status.ok()) return status;
     return give_tensors(std::span((compiled->partition.*ends)()), name, count, tensors);
   });
+}
+
+using Inputs = CompiledPartition::Impl::Inputs;
+using Outputs = CompiledPartition::Impl::Outputs;
+
+/// Allocates nothing: the host's pool is made on the stack.
+Status execute(const tenfold_compiled_partition* compiled, const tenfold_execute_options_t* given, Inputs in,
+               Outputs out) {
+  if (Status status = require({{"compiled", compiled}}); !status.ok()) return status;
+  if ((in.data() == nullptr && !in.empty()) || (out.data() == nullptr && !out.empty()))
+    return Status(Code::invalid_argument, "the array of pointers is null");
+  const CompiledPartition::Impl& impl = compiled->partition.impl();
+  Manner manner{compiled->pool.get(), compiled->threads, nullptr, 0};
+  if (given == nullptr) return impl.execute(in, out, manner);
+  const Result<tenfold_execute_options_t> read = read_growing(*given, "options");
+  if (!read.ok()) return read.status();
+  const tenfold_execute_options_t& options = read.value();
+  if (options.threads < 0)
+    return Status(Code::invalid_argument,
+                  "options: threads is " + std::to_string(options.threads) + "; it must be 0 or more");
+  if (options.threads > 0) manner.threads = options.threads;
+  manner.scratch = static_cast<std::byte*>(options.scratch);
+  manner.scratch_bytes = options.scratch_size;
+  if (options.pool == nullptr) return impl.execute(in, out, manner);
+  const Result<tenfold_thread_pool_t> table = read_pool(*options.pool);
+  if (!table.ok()) return table.status();
+  HostPool pool(table.value());
+  manner.pool = &pool;
+  return impl.execute(in, out, manner);
+}
+
+std::vector<tenfold_inplace_port_t> inplace_ports(const CompiledPartition::Impl& impl) {
+  std::vector<tenfold_inplace_port_t> ports;
+  if (!impl.fixed) return ports;
+  for (std::size_t o = 0; o < impl.outputs.size(); ++o)
+    if (const std::size_t i = impl.fixed->in_place[o]; i != api::Specialisation::kNoInput)
+      ports.push_back({impl.inputs[i].id, impl.outputs[o].id});
+  return ports;
 }
 
 }  // namespace
@@ -103,8 +146,45 @@ tenfold_status_t tenfold_compiled_partition_execute(const_tenfold_compiled_parti
                                                     const void* const* inputs, size_t input_count, void* const* outputs,
                                                     size_t output_count) {
   return capi::answer(__func__, [&]() -> Status {
+    return capi::execute(compiled, nullptr, {inputs, input_count}, {outputs, output_count});
+  });
+}
+
+tenfold_status_t tenfold_compiled_partition_execute_with(const_tenfold_compiled_partition_t compiled,
+                                                         const tenfold_execute_options_t* options,
+                                                         const void* const* inputs, size_t input_count,
+                                                         void* const* outputs, size_t output_count) {
+  return capi::answer(__func__, [&]() -> Status {
+    return capi::execute(compiled, options, {inputs, input_count}, {outputs, output_count});
+  });
+}
+
+tenfold_status_t tenfold_compiled_partition_get_scratch_size(const_tenfold_compiled_partition_t compiled,
+                                                             size_t* size) {
+  return capi::answer(__func__, [&]() -> Status {
+    if (Status status = capi::require({{"compiled", compiled}, {"size", size}}); !status.ok()) return status;
+    *size = compiled->partition.impl().scratch_bytes();
+    return {};
+  });
+}
+
+tenfold_status_t tenfold_compiled_partition_get_inplace_port_num(const_tenfold_compiled_partition_t compiled,
+                                                                 size_t* count) {
+  return capi::answer(__func__, [&]() -> Status {
+    if (Status status = capi::require({{"compiled", compiled}, {"count", count}}); !status.ok()) return status;
+    *count = capi::inplace_ports(compiled->partition.impl()).size();
+    return {};
+  });
+}
+
+tenfold_status_t tenfold_compiled_partition_get_inplace_ports(const_tenfold_compiled_partition_t compiled, size_t count,
+                                                              tenfold_inplace_port_t* ports) {
+  return capi::answer(__func__, [&]() -> Status {
     if (Status status = capi::require({{"compiled", compiled}}); !status.ok()) return status;
-    return compiled->partition.execute(inputs, input_count, outputs, output_count);
+    const std::vector<tenfold_inplace_port_t> pairs = capi::inplace_ports(compiled->partition.impl());
+    if (Status status = capi::require_array("ports", ports, count, pairs.size()); !status.ok()) return status;
+    std::copy(pairs.begin(), pairs.end(), ports);
+    return {};
   });
 }
 

@@ -121,7 +121,7 @@ Status Draft::add_constant(const graph::Value& value, const void* data, std::siz
 Result<Graph> Draft::finish() const {
   graph::Graph graph = graph_;
   for (const auto& [id, data] : data_) graph.values[places_.at(id)].data = data;
-  return api::finish_graph(std::move(graph), outputs_);
+  return api::finish_any_graph(std::move(graph), outputs_);
 }
 
 }  // namespace tenfold::capi

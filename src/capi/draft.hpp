@@ -10,8 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "api/finish.hpp"
 #include "graph/ir/graph.hpp"
-#include "tenfold/graph.hpp"
+#include "tenfold/graph_builder.hpp"
 #include "tenfold/status.hpp"
 
 namespace tenfold::capi {
@@ -28,6 +29,9 @@ class Draft {
   Status add_op(const DraftOp& op);
   Status add_constant(const graph::Value& value, const void* data, std::size_t size);
   void set_outputs(std::vector<TensorId> ids) { outputs_ = std::move(ids); }
+
+  /// Asks the rules of the only op.
+  Status check_alone() const { return api::check_alone(graph_); }
 
   /// The verified graph. The draft stays, for it may fail.
   Result<Graph> finish() const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Graphs: tenfold_graph_*, built op by op or read from a file.
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,39 @@ Status give_graph(Result<Graph> read, tenfold_graph_t* out) {
   made->finished = std::move(read).value();
   *out = made.release();
   return {};
+}
+
+Result<std::vector<api::Part>> parts_of(const tenfold_graph* graph, tenfold_policy_t policy) {
+  if (Status status = require_finished(graph); !status.ok()) return status;
+  if (policy != tenfold_policy_fusion && policy != tenfold_policy_debug)
+    return Status(Code::invalid_argument, "policy is " + std::to_string(policy) + "; policies are 1 and 2");
+  return api::split(*graph->finished, policy == tenfold_policy_debug ? api::Policy::debug : api::Policy::fusion);
+}
+
+tenfold_status_t give_partition_num(const char* function, const tenfold_graph* graph, tenfold_policy_t policy,
+                                    std::size_t* count) {
+  return answer(function, [&]() -> Status {
+    const Result<std::vector<api::Part>> parts = parts_of(graph, policy);
+    if (!parts.ok()) return parts.status();
+    if (Status status = require({{"count", count}}); !status.ok()) return status;
+    *count = parts.value().size();
+    return {};
+  });
+}
+
+tenfold_status_t give_partitions(const char* function, const tenfold_graph* graph, tenfold_policy_t policy,
+                                 std::size_t count, tenfold_partition_t* partitions) {
+  return answer(function, [&]() -> Status {
+    Result<std::vector<api::Part>> parts = parts_of(graph, policy);
+    if (!parts.ok()) return parts.status();
+    if (Status status = require_array("partitions", partitions, count, parts.value().size()); !status.ok())
+      return status;
+    // All are made before one is given away, so that a failure gives none.
+    std::vector<std::unique_ptr<tenfold_partition>> made;
+    for (api::Part& part : parts.value()) made.push_back(std::make_unique<tenfold_partition>(std::move(part)));
+    for (std::size_t i = 0; i < made.size(); ++i) partitions[i] = made[i].release();
+    return {};
+  });
 }
 
 ExternalDataReader reader_of(const tenfold_onnx_options_t& options) {
@@ -159,21 +193,31 @@ tenfold_status_t tenfold_graph_get_text(const_tenfold_graph_t graph, const tenfo
   });
 }
 
-tenfold_status_t tenfold_graph_get_partition_num(const_tenfold_graph_t graph, size_t* count) {
+tenfold_status_t tenfold_graph_get_json(const_tenfold_graph_t graph, const tenfold_allocator_t* allocator,
+                                        char** text) {
   return capi::answer(__func__, [&]() -> Status {
     if (Status status = capi::require_finished(graph); !status.ok()) return status;
-    if (Status status = capi::require({{"count", count}}); !status.ok()) return status;
-    *count = 1;
-    return {};
+    if (Status status = capi::require({{"text", text}}); !status.ok()) return status;
+    const Result<std::string> json = graph->finished->to_json();
+    return json.ok() ? capi::give_text(json.value(), allocator, text) : json.status();
   });
+}
+
+tenfold_status_t tenfold_graph_get_partition_num(const_tenfold_graph_t graph, size_t* count) {
+  return capi::give_partition_num(__func__, graph, tenfold_policy_fusion, count);
 }
 
 tenfold_status_t tenfold_graph_get_partitions(const_tenfold_graph_t graph, size_t count,
                                               tenfold_partition_t* partitions) {
-  return capi::answer(__func__, [&]() -> Status {
-    if (Status status = capi::require_finished(graph); !status.ok()) return status;
-    if (Status status = capi::require_array("partitions", partitions, count, 1); !status.ok()) return status;
-    partitions[0] = std::make_unique<tenfold_partition>(*graph->finished).release();
-    return {};
-  });
+  return capi::give_partitions(__func__, graph, tenfold_policy_fusion, count, partitions);
+}
+
+tenfold_status_t tenfold_graph_get_partition_num_by(const_tenfold_graph_t graph, tenfold_policy_t policy,
+                                                    size_t* count) {
+  return capi::give_partition_num(__func__, graph, policy, count);
+}
+
+tenfold_status_t tenfold_graph_get_partitions_by(const_tenfold_graph_t graph, tenfold_policy_t policy, size_t count,
+                                                 tenfold_partition_t* partitions) {
+  return capi::give_partitions(__func__, graph, policy, count, partitions);
 }

@@ -20,13 +20,14 @@ template <class Struct>
 Result<Struct> read_growing(const Struct& given, const char* name, std::size_t first = sizeof(Struct)) {
   constexpr std::size_t kMost = 4096;  // no struct of ours will be larger; garbage usually is
   const std::size_t size = given.struct_size;
-  const std::string what = std::string(name) + ": struct_size is " + std::to_string(size);
+  // Put together only when it is needed: this is on the way of every execution.
+  const auto what = [&] { return std::string(name) + ": struct_size is " + std::to_string(size); };
   if (size < first || size > kMost)
-    return Status(Code::invalid_argument, what + "; it must be sizeof the struct, " + std::to_string(sizeof(Struct)));
+    return Status(Code::invalid_argument, what() + "; it must be sizeof the struct, " + std::to_string(sizeof(Struct)));
   const auto* bytes = reinterpret_cast<const unsigned char*>(&given);
   if (size > sizeof(Struct) &&
       std::any_of(bytes + sizeof(Struct), bytes + size, [](unsigned char b) { return b != 0; }))
-    return Status(Code::invalid_argument, what + " and fields behind the " + std::to_string(sizeof(Struct)) +
+    return Status(Code::invalid_argument, what() + " and fields behind the " + std::to_string(sizeof(Struct)) +
                                               " bytes that this version knows are set");
   Struct known{};
   std::memcpy(&known, bytes, std::min(size, sizeof(Struct)));

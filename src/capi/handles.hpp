@@ -7,15 +7,17 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "api/split.hpp"
 #include "capi/boundary.hpp"
 #include "capi/draft.hpp"
 #include "capi/host_pool.hpp"
 #include "graph/ir/graph.hpp"
 #include "tenfold/compiled_partition.hpp"
-#include "tenfold/graph.hpp"
+#include "tenfold/graph_builder.hpp"
 #include "tenfold/tenfold.h"
 
 namespace tenfold::capi {
@@ -42,15 +44,19 @@ struct tenfold_graph : tenfold::capi::Counted {
 };
 
 struct tenfold_partition : tenfold::capi::Counted {
-  explicit tenfold_partition(tenfold::Graph whole) : graph(std::move(whole)) {}
+  explicit tenfold_partition(tenfold::api::Part part);
   tenfold::Graph graph;
+  bool supported;
+  std::size_t id;   ///< unique in the process
+  std::string key;  ///< what the cache of compiled partitions knows the graph by
 };
 
 struct tenfold_compiled_partition : tenfold::capi::Counted {
-  tenfold_compiled_partition(std::unique_ptr<tenfold::capi::HostPool> host, tenfold::CompiledPartition made)
-      : pool(std::move(host)), partition(std::move(made)) {}
+  tenfold_compiled_partition(std::unique_ptr<tenfold::capi::HostPool> host, int most, tenfold::CompiledPartition made)
+      : pool(std::move(host)), threads(most), partition(std::move(made)) {}
   std::unique_ptr<tenfold::capi::HostPool> pool;  ///< null: Tenfold's own
-  tenfold::CompiledPartition partition;
+  int threads;
+  tenfold::CompiledPartition partition;  ///< perhaps shared with others by the cache, so pool and threads are not its
 };
 
 namespace tenfold::capi {

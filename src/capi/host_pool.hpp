@@ -5,10 +5,19 @@
 
 #include <algorithm>
 
+#include "capi/growing.hpp"
+#include "tenfold/status.hpp"
 #include "tenfold/tenfold.h"
 #include "tenfold/thread_pool.hpp"
 
 namespace tenfold::capi {
+
+inline Result<tenfold_thread_pool_t> read_pool(const tenfold_thread_pool_t& given) {
+  Result<tenfold_thread_pool_t> table = read_growing(given, "pool");
+  if (table.ok() && (table.value().num_threads == nullptr || table.value().parallel_for == nullptr))
+    return Status(Code::invalid_argument, "pool: 'num_threads' or 'parallel_for' is null");
+  return table;
+}
 
 class HostPool final : public ThreadPool {
  public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ops: tenfold_op_*.
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <new>
@@ -13,10 +14,18 @@
 #include "capi/handles.hpp"
 #include "capi/tensors.hpp"
 #include "schemas/op_table.hpp"
+#include "tenfold/graph/names.hpp"
 
 namespace tenfold::capi {
 
 namespace {
+
+/// Also of those that this version does not run.
+bool is_kind_of_onednn(std::string_view name) {
+  std::size_t count = 0;
+  const char* const* const kinds = graph::names::onednn_kinds(count);
+  return std::find(kinds, kinds + count, name) != kinds + count;
+}
 
 /// "ReduceMax", "onednn.ReduceMax", "onnx.ReduceMax@13": the text form's spelling (graph/text/text.hpp).
 Status read_kind(std::string_view text, graph::Op& op) {
@@ -38,6 +47,7 @@ Status read_kind(std::string_view text, graph::Op& op) {
   }
   op.kind = std::string(name);
   const schemas::OpDesc* const desc = schemas::find_op(op.dialect, name);
+  if (desc == nullptr && op.dialect == graph::Dialect::onednn && is_kind_of_onednn(name)) return {};
   if (desc == nullptr) {
     const std::string_view nearest = schemas::nearest_op(op.dialect, name);
     return Status(Code::unsupported_op,
@@ -100,6 +110,17 @@ tenfold_status_t tenfold_op_create(tenfold_op_t* op, int64_t id, const char* kin
     if (name != nullptr) made->draft.op.name = name;
     *op = made.release();
     return {};
+  });
+}
+
+tenfold_status_t tenfold_op_check(const_tenfold_op_t op) {
+  return capi::answer(__func__, [&]() -> Status {
+    if (Status status = capi::require({{"op", op}}); !status.ok()) return status;
+    // Shapes of ONNX's ops may hang on constants, which the graph has.
+    if (op->draft.op.dialect != graph::Dialect::onednn) return {};
+    capi::Draft alone;
+    if (Status status = alone.add_op(op->draft); !status.ok()) return status;
+    return alone.check_alone();
   });
 }
 

@@ -2,11 +2,16 @@
 //
 // Partitions: tenfold_partition_*, but for compiling.
 #include <algorithm>
+#include <atomic>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "api/partition_cache.hpp"
 #include "capi/boundary.hpp"
 #include "capi/handles.hpp"
+#include "capi/memory.hpp"
 #include "capi/tensors.hpp"
 
 namespace tenfold::capi {
@@ -41,6 +46,38 @@ tenfold_status_t give_ends(const char* function, const tenfold_partition* partit
 }  // namespace tenfold::capi
 
 using namespace tenfold;
+
+tenfold_partition::tenfold_partition(api::Part part)
+    : graph(std::move(part.graph)), supported(part.supported), key(api::key_of(graph.ir())) {
+  static std::atomic<std::size_t> next{0};
+  id = next.fetch_add(1, std::memory_order_relaxed);
+}
+
+tenfold_status_t tenfold_partition_get_id(const_tenfold_partition_t partition, size_t* id) {
+  return capi::answer(__func__, [&]() -> Status {
+    if (Status status = capi::require({{"partition", partition}, {"id", id}}); !status.ok()) return status;
+    *id = partition->id;
+    return {};
+  });
+}
+
+tenfold_status_t tenfold_partition_is_supported(const_tenfold_partition_t partition, int32_t* supported) {
+  return capi::answer(__func__, [&]() -> Status {
+    if (Status status = capi::require({{"partition", partition}, {"supported", supported}}); !status.ok())
+      return status;
+    *supported = partition->supported ? 1 : 0;
+    return {};
+  });
+}
+
+tenfold_status_t tenfold_partition_get_json(const_tenfold_partition_t partition, const tenfold_allocator_t* allocator,
+                                            char** text) {
+  return capi::answer(__func__, [&]() -> Status {
+    if (Status status = capi::require({{"partition", partition}, {"text", text}}); !status.ok()) return status;
+    const Result<std::string> json = partition->graph.to_json();
+    return json.ok() ? capi::give_text(json.value(), allocator, text) : json.status();
+  });
+}
 
 tenfold_status_t tenfold_partition_retain(tenfold_partition_t partition) { return capi::retain(__func__, partition); }
 tenfold_status_t tenfold_partition_release(tenfold_partition_t* partition) {

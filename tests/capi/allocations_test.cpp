@@ -4,9 +4,12 @@
 // library uses too.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <tenfold/graph.hpp>
+#include <vector>
 
 #include "tests/capi/small_graph.hpp"
 
@@ -66,6 +69,34 @@ TEST(CAllocations, ExecutingAllocatesNothing) {
       EXPECT_EQ(allocations, before) << kind;
       EXPECT_EQ(status, tenfold_success);
     }
+  }
+}
+
+TEST(CAllocations, NorDoesItThroughTheCppApi) {
+  using namespace graph;
+  using type = logical_tensor::data_type;
+  constexpr std::int64_t kRows = 64, kColumns = 128;
+  const logical_tensor x(0, type::f32, {kRows, kColumns}, logical_tensor::layout_type::strided);
+  class graph g(engine::kind::cpu);
+  g.add_op(op(0, op::kind::Exp, {x}, {logical_tensor(1, type::f32)}));
+  g.add_op(op(1, op::kind::ReduceSum, {logical_tensor(1, type::f32)}, {logical_tensor(2, type::f32)})
+               .set_attr<std::vector<std::int64_t>>(op::attr::axes, {0}));
+  g.finalize();
+  const engine eng(engine::kind::cpu, 0);
+  compile_options options;
+  options.fusion = false;  // so that there are temporaries
+  const compiled_partition compiled = g.get_partitions().at(0).compile({x}, {}, eng, options);
+  const std::vector<graph::tensor> in{graph::tensor(x, eng)}, out{graph::tensor(compiled.get_outputs()[0], eng)};
+  std::fill_n(static_cast<float*>(in[0].get_data_handle()), kRows * kColumns, 0.5F);
+  const graph::tensor scratchpad(compiled.get_scratchpad_logical_tensor(), eng);
+  stream strm(eng);
+  strm.set_threads(1);
+  for (const bool own_scratch : {false, true}) {
+    const graph::tensor scratch = own_scratch ? scratchpad : graph::tensor();
+    compiled.execute(strm, in, out, scratch);
+    const int before = allocations;
+    for (int round = 0; round < 100; ++round) compiled.execute(strm, in, out, scratch);
+    EXPECT_EQ(allocations, before) << own_scratch;
   }
 }
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Installs the build tree to a fresh folder, moves it, and builds and runs an example against it: by find_package and,
-where it is installed, by pkg-config.
+where it is installed, by pkg-config; and a program written for oneDNN Graph by find_package.
 
-usage: check_install.py CMAKE BUILD_FOLDER EXAMPLE.c COMPILER FLAGS
+usage: check_install.py CMAKE BUILD_FOLDER EXAMPLE.c COMPILER FLAGS PORTED.cpp CXX_COMPILER CXX_FLAGS
 """
 
 import os
@@ -15,11 +15,14 @@ import tempfile
 from pathlib import Path
 
 PROJECT = """cmake_minimum_required(VERSION 3.25)
-project(consumer C)
+project(consumer C CXX)
 find_package(tenfold {version} REQUIRED)
 add_executable(consumer "{example}")
 set_target_properties(consumer PROPERTIES C_STANDARD 99)
 target_link_libraries(consumer PRIVATE tenfold::c)
+add_executable(ported "{ported}")
+set_target_properties(ported PROPERTIES CXX_STANDARD 11)
+target_link_libraries(ported PRIVATE tenfold::dnnl_graph_compat)
 """
 
 
@@ -35,14 +38,15 @@ def installed(cmake, build, folder):
     return folder / "moved"
 
 
-def by_cmake(cmake, prefix, folder, example, compiler, flags):
+def by_cmake(cmake, prefix, folder, example, compiler, flags, ported, cxx_compiler, cxx_flags):
     source = folder / "consumer"
     source.mkdir()
-    (source / "CMakeLists.txt").write_text(PROJECT.format(version="0.1", example=example))
+    (source / "CMakeLists.txt").write_text(PROJECT.format(version="0.1", example=example, ported=ported))
     run(cmake, "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={compiler}",
-        f"-DCMAKE_C_FLAGS={flags}")  # fmt: skip
+        f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_COMPILER={cxx_compiler}", f"-DCMAKE_CXX_FLAGS={cxx_flags}")  # fmt: skip
     run(cmake, "--build", source / "build")
     print(run(source / "build/consumer"))
+    print(run(source / "build/ported"))
 
 
 def by_pkg_config(prefix, folder, example, compiler, flags):
@@ -57,16 +61,16 @@ def by_pkg_config(prefix, folder, example, compiler, flags):
 
 
 def main():
-    if len(sys.argv) != 6:
+    if len(sys.argv) != 9:
         sys.exit(__doc__)
-    cmake, build, example, compiler, flags = sys.argv[1:]
+    cmake, build, example, compiler, flags, *cxx = sys.argv[1:]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         prefix = installed(cmake, build, folder)
         headers = sorted(p.name for p in (prefix / "include/tenfold").iterdir())
-        if headers != ["tenfold.h"]:
-            sys.exit(f"installed headers: {headers}; only tenfold.h is public to those who link the shared library")
-        by_cmake(cmake, prefix, folder, example, compiler, flags)
+        if headers != ["compat", "graph", "graph.hpp", "tenfold.h", "types.h"]:
+            sys.exit(f"installed headers: {headers}; the others are not for those who link the shared library")
+        by_cmake(cmake, prefix, folder, example, compiler, flags, *cxx)
         by_pkg_config(prefix, folder, example, compiler, flags)
 
 

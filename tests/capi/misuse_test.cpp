@@ -727,5 +727,211 @@ TEST(CMisuse, Executing) {
   });
 }
 
+TEST(CMisuse, Partitions) {
+  const auto policy = [](int number) { return static_cast<tenfold_policy_t>(number); };
+  check({
+      {"check: null", kArguments, "'op' is null", [](World&) { return tenfold_op_check(nullptr); }},
+      {"check: no input", kOp, "input", [](World& w) { return tenfold_op_check(w.spare); }},
+      {"check: an attribute of another op", kOp, "alpha",
+       [](World& w) {
+         EXPECT_OK(w.add_bad());
+         EXPECT_OK(tenfold_op_add_output(w.spare, &w.y));
+         EXPECT_OK(tenfold_op_set_attr_f32(w.spare, "alpha", 1));
+         return tenfold_op_check(w.spare);
+       }},
+      {"json: null graph", kArguments, "'graph' is null",
+       [](World& w) { return tenfold_graph_get_json(nullptr, nullptr, &w.text); }},
+      {"json: null text", kArguments, "'text' is null",
+       [](World& w) { return tenfold_graph_get_json(w.graph, nullptr, nullptr); }},
+      {"json: open graph", kGraph, "not finalized",
+       [](World& w) { return tenfold_graph_get_json(w.open, nullptr, &w.text); }},
+      {"json: allocator", kArguments, "allocator: struct_size is 0",
+       [](World& w) { return w.allocator.struct_size = 0, tenfold_graph_get_json(w.graph, &w.allocator, &w.text); }},
+      {"json: no memory", tenfold_out_of_memory, "null",
+       [](World& w) { return tenfold_graph_get_json(w.graph, &w.allocator, &w.text); }},
+      {"partition json: null partition", kArguments, "'partition' is null",
+       [](World& w) { return tenfold_partition_get_json(nullptr, nullptr, &w.text); }},
+      {"partition json: null text", kArguments, "'text' is null",
+       [](World& w) { return tenfold_partition_get_json(w.partition, nullptr, nullptr); }},
+      {"num_by: null graph", kArguments, "'graph' is null",
+       [=](World& w) { return tenfold_graph_get_partition_num_by(nullptr, policy(1), &w.count); }},
+      {"num_by: null count", kArguments, "'count' is null",
+       [=](World& w) { return tenfold_graph_get_partition_num_by(w.graph, policy(1), nullptr); }},
+      {"num_by: open graph", kGraph, "not finalized",
+       [=](World& w) { return tenfold_graph_get_partition_num_by(w.open, policy(1), &w.count); }},
+      {"num_by: policy 0", kArguments, "policy is 0",
+       [=](World& w) { return tenfold_graph_get_partition_num_by(w.graph, policy(0), &w.count); }},
+      {"num_by: policy 3", kArguments, "policy is 3",
+       [=](World& w) { return tenfold_graph_get_partition_num_by(w.graph, policy(3), &w.count); }},
+      {"partitions_by: null graph", kArguments, "'graph' is null",
+       [=](World& w) { return tenfold_graph_get_partitions_by(nullptr, policy(1), 1, &w.made_partition); }},
+      {"partitions_by: null array", kArguments, "'partitions' is null",
+       [=](World& w) { return tenfold_graph_get_partitions_by(w.graph, policy(2), 1, nullptr); }},
+      {"partitions_by: open graph", kGraph, "not finalized",
+       [=](World& w) { return tenfold_graph_get_partitions_by(w.open, policy(2), 1, &w.made_partition); }},
+      {"partitions_by: none", kArguments, "has 0 elements; there are 1",
+       [=](World& w) { return tenfold_graph_get_partitions_by(w.graph, policy(2), 0, &w.made_partition); }},
+      {"partitions_by: two", kArguments, "has 2 elements; there are 1",
+       [=](World& w) { return tenfold_graph_get_partitions_by(w.graph, policy(2), 2, &w.made_partition); }},
+      {"partitions_by: policy -1", kArguments, "policy is",
+       [=](World& w) { return tenfold_graph_get_partitions_by(w.graph, policy(-1), 1, &w.made_partition); }},
+      {"id: null partition", kArguments, "'partition' is null",
+       [](World& w) { return tenfold_partition_get_id(nullptr, &w.count); }},
+      {"id: null id", kArguments, "'id' is null",
+       [](World& w) { return tenfold_partition_get_id(w.partition, nullptr); }},
+      {"supported: null partition", kArguments, "'partition' is null",
+       [](World& w) { return tenfold_partition_is_supported(nullptr, &w.flag); }},
+      {"supported: null flag", kArguments, "'supported' is null",
+       [](World& w) { return tenfold_partition_is_supported(w.partition, nullptr); }},
+      {"compile what is not supported", kArguments, "not supported: op 7 (Wildcard)",
+       [](World& w) {
+         tenfold_op_t wildcard = nullptr;
+         tenfold_partition_t part = nullptr;
+         EXPECT_OK(tenfold_op_create(&wildcard, 7, "Wildcard", nullptr));
+         EXPECT_OK(tenfold_op_add_output(wildcard, &w.x));
+         EXPECT_OK(tenfold_graph_add_op(w.open, wildcard));
+         EXPECT_OK(tenfold_graph_finalize(w.open));
+         EXPECT_OK(tenfold_graph_get_partitions(w.open, 1, &part));
+         const tenfold_status_t status = tenfold_partition_compile(&w.made_compiled, part, nullptr);
+         EXPECT_OK(tenfold_op_release(&wildcard));
+         EXPECT_OK(tenfold_partition_release(&part));
+         return status;
+       }},
+  });
+}
+
+TEST(CMisuse, WishesForOutputs) {
+  const auto compile_to = [](World& w, const tenfold_logical_tensor_t& t) {
+    w.options.output_count = 1;
+    w.options.outputs = &t;
+    return w.compile_with();
+  };
+  check({
+      {"null outputs", kArguments, "'outputs' is null",
+       [](World& w) { return w.options.output_count = 1, w.compile_with(); }},
+      {"too many outputs", kArguments, "2 outputs; the graph has 1",
+       [](World& w) {
+         const std::array<tenfold_logical_tensor_t, 2> two{w.y, w.y};
+         w.options.outputs = two.data();
+         return w.options.output_count = 2, w.compile_with();
+       }},
+      {"huge output count", kArguments, "the graph has 1",
+       [](World& w) {
+         w.options.outputs = &w.y;
+         return w.options.output_count = std::numeric_limits<std::size_t>::max(), w.compile_with();
+       }},
+      {"unknown output", kArguments, "no such output",
+       [=](World& w) { return compile_to(w, tensor(5, tenfold_f32, {2})); }},
+      {"an input as output", kArguments, "no such output", [=](World& w) { return compile_to(w, w.x); }},
+      {"another dtype", kType, "f16; in the graph it is f32",
+       [=](World& w) { return compile_to(w, tensor(1, tenfold_f16, {2})); }},
+      {"another shape", kShape, "", [=](World& w) { return compile_to(w, tensor(1, tenfold_f32, {3})); }},
+      {"another rank", kShape, "",
+       [=](World& w) {
+         return compile_to(w, tensor(1, tenfold_f32, {2, 1}));
+       }},
+      {"opaque", kUnimplemented, "opaque",
+       [=](World& w) {
+         w.bad = tensor(1, tenfold_f32, {2});
+         return w.bad.layout_type = tenfold_layout_type_opaque, compile_to(w, w.bad);
+       }},
+      {"stride 0", kShape, "",
+       [=](World& w) {
+         w.bad = tensor(1, tenfold_f32, {2});
+         return w.bad.strides[0] = 0, compile_to(w, w.bad);
+       }},
+      {"negative stride", kShape, "stride -1",
+       [=](World& w) {
+         w.bad = tensor(1, tenfold_f32, {2});
+         return w.bad.strides[0] = -1, compile_to(w, w.bad);
+       }},
+  });
+}
+
+TEST(CMisuse, ExecutingWithOptions) {
+  struct With {
+    tenfold_execute_options_t options{sizeof(tenfold_execute_options_t), nullptr, 0, nullptr, 0};
+    tenfold_status_t run(World& w, std::size_t inputs = 1, std::size_t outputs = 1) const {
+      return tenfold_compiled_partition_execute_with(w.compiled, &options, w.inputs.data(), inputs, w.outputs.data(),
+                                                     outputs);
+    }
+  };
+  check({
+      {"null compiled", kArguments, "'compiled' is null",
+       [](World& w) {
+         return tenfold_compiled_partition_execute_with(nullptr, nullptr, w.inputs.data(), 1, w.outputs.data(), 1);
+       }},
+      {"null inputs", kArguments, "array of pointers is null",
+       [](World& w) {
+         return tenfold_compiled_partition_execute_with(w.compiled, nullptr, nullptr, 1, w.outputs.data(), 1);
+       }},
+      {"null outputs", kArguments, "array of pointers is null",
+       [](World& w) {
+         return tenfold_compiled_partition_execute_with(w.compiled, nullptr, w.inputs.data(), 1, nullptr, 1);
+       }},
+      {"no input", kArguments, "0 inputs given", [](World& w) { return With().run(w, 0, 1); }},
+      {"two outputs", kArguments, "2 outputs given", [](World& w) { return With().run(w, 1, 2); }},
+      {"struct_size 0", kArguments, "struct_size is 0",
+       [](World& w) {
+         With with;
+         return with.options.struct_size = 0, with.run(w);
+       }},
+      {"threads -1", kArguments, "threads is -1",
+       [](World& w) {
+         With with;
+         return with.options.threads = -1, with.run(w);
+       }},
+      {"pool without struct_size", kArguments, "pool: struct_size is 0",
+       [](World& w) {
+         With with;
+         with.options.pool = &w.pool;
+         return w.pool.struct_size = 0, with.run(w);
+       }},
+      {"pool without num_threads", kArguments, "'num_threads'",
+       [](World& w) {
+         With with;
+         with.options.pool = &w.pool;
+         return w.pool.num_threads = nullptr, with.run(w);
+       }},
+      {"misaligned scratch", kArguments, "not aligned to 64",
+       [](World& w) {
+         alignas(64) static char scratch[128];
+         With with;
+         with.options.scratch = scratch + 4;
+         with.options.scratch_size = 64;
+         return with.run(w);
+       }},
+      {"scratch size: null compiled", kArguments, "'compiled' is null",
+       [](World& w) { return tenfold_compiled_partition_get_scratch_size(nullptr, &w.count); }},
+      {"scratch size: null size", kArguments, "'size' is null",
+       [](World& w) { return tenfold_compiled_partition_get_scratch_size(w.compiled, nullptr); }},
+      {"in-place num: null compiled", kArguments, "'compiled' is null",
+       [](World& w) { return tenfold_compiled_partition_get_inplace_port_num(nullptr, &w.count); }},
+      {"in-place num: null count", kArguments, "'count' is null",
+       [](World& w) { return tenfold_compiled_partition_get_inplace_port_num(w.compiled, nullptr); }},
+      {"in-place: null compiled", kArguments, "'compiled' is null",
+       [](World&) { return tenfold_compiled_partition_get_inplace_ports(nullptr, 0, nullptr); }},
+      {"in-place: one too many", kArguments, "has 1 elements; there are 0",
+       [](World& w) {
+         tenfold_inplace_port_t port;
+         return tenfold_compiled_partition_get_inplace_ports(w.compiled, 1, &port);
+       }},
+  });
+}
+
+TEST(CMisuse, Caches) {
+  check({
+      {"capacity -1", kArguments, "capacity is -1",
+       [](World&) { return tenfold_set_compiled_partition_cache_capacity(-1); }},
+      {"null capacity", kArguments, "'capacity' is null",
+       [](World&) { return tenfold_get_compiled_partition_cache_capacity(nullptr); }},
+      {"null bytes", kArguments, "'bytes' is null",
+       [](World&) { return tenfold_get_compiled_partition_cache_bytes(nullptr); }},
+      {"null bytes of constants", kArguments, "'bytes' is null",
+       [](World&) { return tenfold_get_constant_cache_bytes(nullptr); }},
+  });
+  EXPECT_OK(tenfold_get_compiled_partition_cache_use(nullptr, nullptr));
+}
+
 }  // namespace
 }  // namespace tenfold::test

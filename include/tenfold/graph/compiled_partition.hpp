@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// compiled_partition: what runs.
+#ifndef TENFOLD_GRAPH_COMPILED_PARTITION_HPP
+#define TENFOLD_GRAPH_COMPILED_PARTITION_HPP
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenfold/graph/tensor.hpp"
+
+namespace tenfold {
+
+template <>
+struct handle_traits<tenfold_compiled_partition_t> {
+  static tenfold_status_t destructor(tenfold_compiled_partition_t held) {
+    return tenfold_compiled_partition_release(&held);
+  }
+};
+
+namespace graph {
+
+/// A text that the C API gave, copied and given back.
+inline std::string take_text(char* text) {
+  const std::string copy = text;
+  tenfold_memory_release(text, nullptr);
+  return copy;
+}
+
+/// Any number of threads may execute one at the same time.
+class compiled_partition : public handle<tenfold_compiled_partition_t> {
+ public:
+  compiled_partition() = default;
+  /// Takes over the caller's reference.
+  explicit compiled_partition(tenfold_compiled_partition_t compiled) : handle(compiled) { read_ends(); }
+
+  /// The input or output of that id, as it was compiled.
+  logical_tensor query_logical_tensor(std::size_t tid) const {
+    logical_tensor found;
+    error::wrap_c_api(
+        tenfold_compiled_partition_query_logical_tensor(get(), static_cast<std::int64_t>(tid), &found.data),
+        "could not query logical tensor");
+    return found;
+  }
+
+  /// Ids of an input and an output that may be one buffer.
+  std::vector<std::pair<std::size_t, std::size_t>> get_inplace_ports() const {
+    std::size_t count = 0;
+    error::wrap_c_api(tenfold_compiled_partition_get_inplace_port_num(get(), &count), "could not get in-place ports");
+    std::vector<tenfold_inplace_port_t> found(count);
+    error::wrap_c_api(tenfold_compiled_partition_get_inplace_ports(get(), count, found.data()),
+                      "could not get in-place ports");
+    std::vector<std::pair<std::size_t, std::size_t>> pairs;
+    for (const tenfold_inplace_port_t& port : found)
+      pairs.emplace_back(static_cast<std::size_t>(port.input_id), static_cast<std::size_t>(port.output_id));
+    return pairs;
+  }
+
+  /// u8, of as many elements as one execution needs bytes for temporaries; see execute().
+  logical_tensor get_scratchpad_logical_tensor() const {
+    std::size_t size = 0;
+    error::wrap_c_api(tenfold_compiled_partition_get_scratch_size(get(), &size), "could not get scratchpad");
+    return {kNoId, logical_tensor::data_type::u8, logical_tensor::dims{static_cast<std::int64_t>(size)},
+            logical_tensor::layout_type::strided};
+  }
+
+  /// Runs it, and returns when the outputs are written. Tensors are found by the ids of their logical tensors, in any
+  /// order; their dtypes, dims and strides must be those that it was compiled for. Without a scratchpad, temporaries
+  /// are in memory that each thread keeps.
+  void execute(stream& astream, const std::vector<tensor>& inputs, const std::vector<tensor>& outputs,
+               const tensor& scratchpad = tensor()) const {
+    const ends& known = checked();
+    pointers<const void*> in(known.inputs.size());
+    pointers<void*> out(known.outputs.size());
+    find(inputs, known.inputs, "input", in.data());
+    find(outputs, known.outputs, "output", out.data());
+    run(astream, in.data(), known.inputs.size(), out.data(), known.outputs.size(), scratchpad);
+  }
+
+  // ---- Beyond oneDNN ----
+
+  /// What it takes and gives.
+  std::vector<logical_tensor> get_inputs() const { return wrap(checked().inputs); }
+  std::vector<logical_tensor> get_outputs() const { return wrap(checked().outputs); }
+
+  /// The outputs' final dims, where they follow from axes that are known at run time only: those inputs are read.
+  std::vector<logical_tensor> query_outputs(const std::vector<tensor>& inputs) const {
+    const ends& known = checked();
+    pointers<const void*> in(known.inputs.size());
+    find(inputs, known.inputs, "input", in.data());
+    std::vector<tenfold_logical_tensor_t> found(known.outputs.size());
+    error::wrap_c_api(
+        tenfold_compiled_partition_query_outputs(get(), in.data(), known.inputs.size(), found.data(), found.size()),
+        "could not query outputs");
+    return wrap(found);
+  }
+
+  /// Generates the code for these inputs' axes now, so that execute() will not.
+  void prepare(const std::vector<tensor>& inputs) const {
+    const ends& known = checked();
+    pointers<const void*> in(known.inputs.size());
+    find(inputs, known.inputs, "input", in.data());
+    error::wrap_c_api(tenfold_compiled_partition_prepare(get(), in.data(), known.inputs.size()), "could not prepare");
+  }
+
+  /// How it runs, for people.
+  std::string explain() const {
+    char* text = nullptr;
+    error::wrap_c_api(tenfold_compiled_partition_get_explanation(get(), nullptr, &text), "could not explain");
+    return take_text(text);
+  }
+
+ private:
+  static constexpr std::size_t kNoId = INT64_MAX;
+
+  struct ends {
+    std::vector<tenfold_logical_tensor_t> inputs, outputs;
+  };
+
+  /// An array on the stack, but for partitions with very many ends.
+  template <typename Pointer>
+  class pointers {
+   public:
+    explicit pointers(std::size_t count) {
+      if (count > sizeof few_ / sizeof *few_) many_.resize(count);
+    }
+    Pointer* data() { return many_.empty() ? few_ : many_.data(); }
+
+   private:
+    Pointer few_[16] = {};
+    std::vector<Pointer> many_;
+  };
+
+  const ends& checked() const {
+    get();
+    return *ends_;
+  }
+
+  void read_ends() {
+    auto found = std::make_shared<ends>();
+    std::size_t count = 0;
+    error::wrap_c_api(tenfold_compiled_partition_get_input_num(get(), &count), "could not get inputs");
+    found->inputs.resize(count);
+    error::wrap_c_api(tenfold_compiled_partition_get_inputs(get(), count, found->inputs.data()),
+                      "could not get inputs");
+    error::wrap_c_api(tenfold_compiled_partition_get_output_num(get(), &count), "could not get outputs");
+    found->outputs.resize(count);
+    error::wrap_c_api(tenfold_compiled_partition_get_outputs(get(), count, found->outputs.data()),
+                      "could not get outputs");
+    ends_ = std::move(found);
+  }
+
+  static std::vector<logical_tensor> wrap(const std::vector<tenfold_logical_tensor_t>& tensors) {
+    std::vector<logical_tensor> wrapped;
+    for (const tenfold_logical_tensor_t& one : tensors) wrapped.emplace_back(one);
+    return wrapped;
+  }
+
+  /// Of the tensors given, those wanted, in that order. The usual order is found at once.
+  template <typename Pointer>
+  static void find(const std::vector<tensor>& given, const std::vector<tenfold_logical_tensor_t>& wanted,
+                   const char* role, Pointer* found) {
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const std::int64_t id = wanted[i].id;
+      const tensor* at = i < given.size() && given[i].c_logical_tensor().id == id ? &given[i] : nullptr;
+      for (std::size_t j = 0; at == nullptr && j < given.size(); ++j)
+        if (given[j].c_logical_tensor().id == id) at = &given[j];
+      if (at == nullptr)
+        error::raise(tenfold_invalid_arguments,
+                     std::string("could not execute: no tensor is given for ") + role + " " + std::to_string(id));
+      check(at->c_logical_tensor(), wanted[i], role);
+      found[i] = at->get_data_handle();
+    }
+    for (const tensor& one : given)
+      if (std::none_of(wanted.begin(), wanted.end(),
+                       [&](const tenfold_logical_tensor_t& port) { return port.id == one.c_logical_tensor().id; }))
+        error::raise(tenfold_invalid_arguments,
+                     "could not execute: tensor " + std::to_string(one.c_logical_tensor().id) + " is no " + role);
+  }
+
+  static void check(const tenfold_logical_tensor_t& given, const tenfold_logical_tensor_t& wanted, const char* role) {
+    const auto refuse = [&](tenfold_status_t status, const char* what) {
+      error::raise(status, std::string("could not execute: the ") + what + " of " + role + " " +
+                               std::to_string(wanted.id) + " are not those that it was compiled for");
+    };
+    if (given.data_type != wanted.data_type) refuse(tenfold_invalid_data_type, "elements");
+    // What follows from axes that are known at run time only is the caller's to ask: query_outputs().
+    if (wanted.ndims < 0) return;
+    if (given.ndims != wanted.ndims) refuse(tenfold_invalid_shape, "dims");
+    const bool strided = given.layout_type == tenfold_layout_type_strided;
+    for (std::int32_t d = 0; d < wanted.ndims; ++d) {
+      if (wanted.dims[d] == TENFOLD_UNKNOWN_DIM) return;
+      if (given.dims[d] != wanted.dims[d]) refuse(tenfold_invalid_shape, "dims");
+    }
+    for (std::int32_t d = 0; strided && d < wanted.ndims; ++d)
+      if (given.strides[d] != wanted.strides[d] && wanted.dims[d] > 1) refuse(tenfold_invalid_shape, "strides");
+  }
+
+  /// Of what get_scratchpad_logical_tensor() gives without a call, which would allocate.
+  static std::size_t bytes_of(const tenfold_logical_tensor_t& lt) {
+    if (lt.data_type == tenfold_u8 && lt.ndims == 1 && lt.dims[0] >= 0) return static_cast<std::size_t>(lt.dims[0]);
+    return logical_tensor(lt).get_mem_size();
+  }
+
+  void run(const stream& astream, const void* const* in, std::size_t in_count, void* const* out, std::size_t out_count,
+           const tensor& scratchpad) const {
+    tenfold_execute_options_t options = {};
+    options.struct_size = sizeof options;
+    options.threads = astream.get_threads();
+    tenfold_thread_pool_t table = {};
+    if (threadpool_interop::threadpool_iface* const pool = astream.get_pool()) {
+      table = threadpool_interop::table_of(*pool);
+      options.pool = &table;
+    }
+    if (scratchpad) {
+      options.scratch = scratchpad.get_data_handle();
+      options.scratch_size = bytes_of(scratchpad.c_logical_tensor());
+    }
+    error::wrap_c_api(tenfold_compiled_partition_execute_with(get(), &options, in, in_count, out, out_count),
+                      "could not execute");
+  }
+
+  std::shared_ptr<const ends> ends_;
+};
+
+}  // namespace graph
+}  // namespace tenfold
+
+#endif  // TENFOLD_GRAPH_COMPILED_PARTITION_HPP

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cutting by levels. An op's level is how many unsupported ops lie, at the most, on a way to it; a supported one then
+// moves up to the lowest level of its readers. Levels never fall along an edge, and rise behind an unsupported op, so
+// what has one level is convex: no way leaves it and comes back.
+#include "api/split.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "graph/check/check.hpp"
+#include "graph/eval/eval.hpp"
+
+namespace tenfold::api {
+
+namespace {
+
+using graph::OpId;
+using graph::ValueId;
+using Ops = std::vector<OpId>;
+
+std::vector<Ops> readers_of_values(const graph::Graph& graph) {
+  std::vector<Ops> readers(graph.values.size());
+  for (OpId id = 0; id < graph.ops.size(); ++id)
+    for (const ValueId v : graph.ops[id].inputs)
+      if (v != graph::kNone) readers[v].push_back(id);
+  return readers;
+}
+
+class Splitter {
+ public:
+  explicit Splitter(const graph::Graph& graph) : graph_(graph), readers_(readers_of_values(graph)) {
+    for (const graph::Op& op : graph.ops) supported_.push_back(is_supported(op));
+  }
+
+  std::vector<Ops> run() {
+    if (std::all_of(supported_.begin(), supported_.end(), [](bool yes) { return yes; })) {
+      Ops all(graph_.ops.size());
+      std::iota(all.begin(), all.end(), OpId{0});
+      return {std::move(all)};
+    }
+    find_levels();
+    return gather();
+  }
+
+ private:
+  /// Ops are in topological order.
+  void find_levels() {
+    const std::size_t count = graph_.ops.size();
+    levels_.assign(count, 0);
+    for (OpId id = 0; id < count; ++id)
+      for (const ValueId v : graph_.ops[id].outputs)
+        for (const OpId reader : readers_[v])
+          levels_[reader] = std::max(levels_[reader], levels_[id] + (supported_[id] ? 0 : 1));
+    for (OpId id = static_cast<OpId>(count); id-- > 0;) {
+      if (!supported_[id]) continue;
+      std::size_t lowest = std::numeric_limits<std::size_t>::max();
+      for (const ValueId v : graph_.ops[id].outputs)
+        for (const OpId reader : readers_[v]) lowest = std::min(lowest, levels_[reader]);
+      if (lowest != std::numeric_limits<std::size_t>::max()) levels_[id] = lowest;
+    }
+  }
+
+  /// The supported ops of a level that are connected to `first`, in their order.
+  Ops connected(OpId first, std::vector<bool>& taken) const {
+    Ops found, open{first};
+    const auto visit = [&](OpId next) {
+      if (taken[next] || !supported_[next] || levels_[next] != levels_[first]) return;
+      taken[next] = true;
+      open.push_back(next);
+    };
+    taken[first] = true;
+    while (!open.empty()) {
+      const OpId id = open.back();
+      open.pop_back();
+      found.push_back(id);
+      for (const ValueId v : graph_.ops[id].inputs)
+        if (v != graph::kNone && graph_.values[v].producer != graph::kNone) visit(graph_.values[v].producer);
+      for (const ValueId v : graph_.ops[id].outputs)
+        for (const OpId reader : readers_[v]) visit(reader);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  /// Level by level, the unsupported ops of each behind its others, which they may read.
+  std::vector<Ops> gather() const {
+    std::vector<OpId> order(graph_.ops.size());
+    std::iota(order.begin(), order.end(), OpId{0});
+    std::stable_sort(order.begin(), order.end(), [&](OpId a, OpId b) {
+      return std::pair(levels_[a], !supported_[a]) < std::pair(levels_[b], !supported_[b]);
+    });
+    std::vector<Ops> parts;
+    std::vector<bool> taken(graph_.ops.size(), false);
+    for (const OpId id : order)
+      if (!taken[id]) parts.push_back(supported_[id] ? connected(id, taken) : Ops{id});
+    return parts;
+  }
+
+  const graph::Graph& graph_;
+  std::vector<Ops> readers_;  ///< by value
+  std::vector<bool> supported_;
+  std::vector<std::size_t> levels_;
+};
+
+/// The ops and what they touch as a graph of its own, connected, its values' ids as they were.
+graph::Graph extract(const graph::Graph& whole, const Ops& ops, const std::vector<Ops>& readers) {
+  graph::Graph part;
+  part.version = whole.version;
+  part.engine_kind = whole.engine_kind;
+  part.fpmath_mode = whole.fpmath_mode;
+  std::vector<ValueId> places(whole.values.size(), graph::kNone);
+  const auto place_of = [&](ValueId v) {
+    if (v == graph::kNone) return graph::kNone;
+    if (places[v] == graph::kNone) {
+      places[v] = static_cast<ValueId>(part.values.size());
+      part.values.push_back(whole.values[v]);
+    }
+    return places[v];
+  };
+  std::vector<ValueId> leaving;
+  for (const OpId id : ops) {
+    graph::Op op = whole.ops[id];
+    for (ValueId& v : op.inputs) v = place_of(v);
+    for (ValueId& v : op.outputs) {
+      const Ops& users = readers[v];
+      const bool leaves = std::find(whole.outputs.begin(), whole.outputs.end(), v) != whole.outputs.end() ||
+                          std::any_of(users.begin(), users.end(),
+                                      [&](OpId user) { return !std::binary_search(ops.begin(), ops.end(), user); });
+      v = place_of(v);
+      if (leaves) leaving.push_back(v);
+    }
+    part.ops.push_back(std::move(op));
+  }
+  graph::connect(part, leaving);
+  // An End has nothing to give, though connect() takes what it ends for an output.
+  std::erase_if(part.outputs, [&](ValueId v) { return part.values[v].producer == graph::kNone; });
+  return part;
+}
+
+/// What a part has found out of its tensors, for the parts behind it.
+void write_back(const graph::Graph& part, graph::Graph& whole) {
+  for (const graph::Value& known : part.values)
+    for (graph::Value& value : whole.values)
+      if (value.id == known.id && known.producer != graph::kNone) {
+        value.dtype = known.dtype;
+        value.ranked = known.ranked;
+        value.shape = known.shape;
+        value.strides = known.strides;
+        value.layout = known.layout;
+      }
+}
+
+}  // namespace
+
+bool is_supported(const graph::Op& op) {
+  if (op.dialect == graph::Dialect::onednn && (op.kind == "End" || op.kind == "Wildcard")) return false;
+  if (graph::version_of(op) == nullptr) return false;
+  // Every op of oneDNN's that is compiled, in whatever way, is in the evaluator as well; tables may know more.
+  return op.dialect != graph::Dialect::onednn || graph::can_evaluate(op);
+}
+
+Result<std::vector<Part>> split(const Graph& whole, Policy policy) {
+  const graph::Graph& ir = whole.ir();
+  std::vector<Ops> cut;
+  if (policy == Policy::debug)
+    for (OpId id = 0; id < ir.ops.size(); ++id) cut.push_back({id});
+  else
+    cut = Splitter(ir).run();
+  std::vector<Part> parts;
+  if (cut.size() == 1 && cut[0].size() == ir.ops.size()) {
+    parts.push_back({whole, is_supported(ir.ops[0])});
+    return parts;
+  }
+  const std::vector<Ops> readers = readers_of_values(ir);
+  for (const Ops& ops : cut) {
+    auto part = std::make_shared<graph::Graph>(extract(ir, ops, readers));
+    const bool supported = is_supported(ir.ops[ops[0]]);
+    if (supported)
+      if (Status status = graph::verify(*part); !status.ok()) return status;
+    parts.push_back({Graph(std::move(part)), supported});
+  }
+  return parts;
+}
+
+Status finish_parts(graph::Graph& graph) {
+  if (Status status = graph::sort_ops(graph); !status.ok()) return status;
+  const std::vector<Ops> readers = readers_of_values(graph);
+  for (const Ops& ops : Splitter(graph).run()) {
+    if (!is_supported(graph.ops[ops[0]])) continue;
+    graph::Graph part = extract(graph, ops, readers);
+    if (Status status = graph::verify(part); !status.ok()) return status;
+    if (Status status = graph::infer(part); !status.ok()) return status;
+    write_back(part, graph);
+  }
+  return {};
+}
+
+}  // namespace tenfold::api

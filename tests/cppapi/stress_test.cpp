@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Many threads, many shapes, forks, and libdnnl beside Tenfold. The loop over shapes is short; TENFOLD_TEST_SHAPES
+// makes it as long as one likes (20000 is what docs/cpp_api.md promises).
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "tests/cppapi/small_cases.hpp"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TENFOLD_SANITIZED 1
+#else
+#define TENFOLD_SANITIZED 0
+#endif
+
+namespace tenfold::test {
+namespace {
+
+partition max_of_rows(std::int64_t rows, std::int64_t columns) {
+  return graph_of({reduce_max(0, f32(0, {rows, columns}), open_f32(1), 1)}).get_partitions().at(0);
+}
+
+/// Whether executing gives the right numbers: row r holds r at one place, and less elsewhere.
+bool runs(const compiled_partition& compiled, std::int64_t rows, std::int64_t columns, int threads) {
+  std::vector<float> in(static_cast<std::size_t>(rows * columns), -1.0F), out(static_cast<std::size_t>(rows));
+  for (std::int64_t r = 0; r < rows; ++r)
+    in[static_cast<std::size_t>(r * columns + r % columns)] = static_cast<float>(r);
+  stream s(cpu());
+  s.set_threads(threads);
+  compiled.execute(s, {on(f32(0, {rows, columns}), in)}, {on(f32(1, {rows}), out)});
+  for (std::int64_t r = 0; r < rows; ++r)
+    if (out[static_cast<std::size_t>(r)] != static_cast<float>(r)) return false;
+  return true;
+}
+
+void on_threads(int count, const std::function<void(int)>& work) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < count; ++t) threads.emplace_back(work, t);
+  for (std::thread& one : threads) one.join();
+}
+
+TEST(CppStress, SixteenThreadsExecuteOnePartition) {
+  const compiled_partition compiled = compile(max_of_rows(512, 640));
+  std::atomic<int> wrong{0};
+  on_threads(16, [&](int t) {
+    for (int round = 0; round < 8; ++round)
+      if (!runs(compiled, 512, 640, t % 3)) ++wrong;
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(CppStress, CompilingEvictingAndResizingAtOnce) {
+  const int before = graph::get_compiled_partition_cache_capacity();
+  graph::set_compiled_partition_cache_capacity(2);
+  std::atomic<int> wrong{0};
+  on_threads(8, [&](int t) {
+    for (int round = 0; round < 12; ++round) {
+      const std::int64_t rows = 3 + (t + round) % 5;
+      if (!runs(compile(max_of_rows(rows, 16)), rows, 16, 1)) ++wrong;
+      if (t == 0) graph::set_compiled_partition_cache_capacity(round % 3);
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+  graph::set_compiled_partition_cache_capacity(before);
+}
+
+TEST(CppStress, FiftyForksAfterWarmUp) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "NOT RUN: the thread sanitizer does not follow forks of programs with threads";
+#endif
+  const compiled_partition compiled = compile(max_of_rows(256, 1024));
+  ASSERT_TRUE(runs(compiled, 256, 1024, 1));
+  int failed = 0;
+  for (int child = 0; child < 50; ++child) {
+    const pid_t pid = fork();
+    ASSERT_GE(pid, 0);
+    if (pid == 0) {
+      // The child compiles, too: its caches are copies, not shared with the parent's.
+      const bool right = runs(compiled, 256, 1024, 1) && runs(compile(max_of_rows(child + 2, 40)), child + 2, 40, 1);
+      _exit(right ? 0 : 1);
+    }
+    int state = 0;
+    ASSERT_EQ(waitpid(pid, &state, 0), pid);
+    if (!WIFEXITED(state) || WEXITSTATUS(state) != 0) ++failed;
+  }
+  EXPECT_EQ(failed, 0);
+}
+
+std::int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t size = 0, resident = 0;
+  file >> size >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+TEST(CppStress, DistinctShapesStayWithinTheCachesBound) {
+  const char* const given = std::getenv("TENFOLD_TEST_SHAPES");
+  const std::int64_t shapes = given != nullptr ? std::atoll(given) : 600;
+  std::size_t before = 0;
+  ASSERT_EQ(tenfold_get_compiled_partition_cache_bytes(&before), tenfold_success);
+  constexpr std::size_t kBytes = std::size_t{4} << 20;
+  ASSERT_EQ(tenfold_set_compiled_partition_cache_bytes(kBytes), tenfold_success);
+  const int count_before = graph::get_compiled_partition_cache_capacity();
+  graph::set_compiled_partition_cache_capacity(1 << 20);
+  ASSERT_TRUE(compile(max_of_rows(3, 5)));
+  const std::int64_t start = resident_bytes();
+  std::size_t most = 0;
+  for (std::int64_t i = 0; i < shapes; ++i) {
+    const compiled_partition compiled = compile(max_of_rows(2 + i / 100, 70 + i % 100));
+    std::size_t now = 0;
+    ASSERT_EQ(tenfold_get_compiled_partition_cache_use(nullptr, &now), tenfold_success);
+    most = std::max(most, now);
+  }
+  EXPECT_LE(most, kBytes);
+  EXPECT_GT(most, kBytes / 8) << "the loop fills some of it";
+  if (!TENFOLD_SANITIZED) {
+    EXPECT_LE(resident_bytes() - start, static_cast<std::int64_t>(kBytes) + (std::int64_t{16} << 20));
+  }
+  RecordProperty("grown_bytes", std::to_string(resident_bytes() - start));
+  std::int32_t count = 0;
+  ASSERT_EQ(tenfold_get_compiled_partition_cache_use(&count, nullptr), tenfold_success);
+  RecordProperty("entries", std::to_string(count));
+  graph::set_compiled_partition_cache_capacity(count_before);
+  ASSERT_EQ(tenfold_set_compiled_partition_cache_bytes(before), tenfold_success);
+}
+
+TEST(CppStress, BesideLibdnnl) {
+  void* const onednn = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_GLOBAL);
+  if (onednn == nullptr) GTEST_SKIP() << "NOT RUN: libdnnl.so.2 is not installed";
+  EXPECT_NE(dlsym(onednn, "dnnl_version"), nullptr);
+  EXPECT_EQ(dlsym(RTLD_DEFAULT, "dnnl_graph_op_create"), nullptr) << "nothing of oneDNN's is defined by Tenfold";
+  EXPECT_TRUE(runs(compile(max_of_rows(9, 31)), 9, 31, 0));
+  EXPECT_EQ(dlclose(onednn), 0);
+}
+
+}  // namespace
+}  // namespace tenfold::test
