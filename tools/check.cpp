@@ -11,7 +11,7 @@
 #include <system_error>
 #include <vector>
 
-#include "tenfold/graph.hpp"
+#include "tenfold/graph_builder.hpp"
 #include "tools/commands.hpp"
 #include "tools/graph_file.hpp"
 #include "tools/report.hpp"

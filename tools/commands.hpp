@@ -54,6 +54,7 @@ struct ExplainOptions {
   std::vector<std::string> shapes;  ///< "ID=4096x1024"
   std::string target;
   std::string dump;  ///< a pass, or "all"
+  bool with_asm = false;
   bool json = false;
 };
 int explain_graph(const ExplainOptions& options);

@@ -9,10 +9,10 @@
 #include "graph/check/check.hpp"
 #include "graph/ir/graph.hpp"
 #include "graph/pass/pass.hpp"
+#include "graph/write/json.hpp"
 #include "graph/write/onnx.hpp"
 #include "tools/commands.hpp"
 #include "tools/graph_file.hpp"
-#include "tools/graph_json.hpp"
 #include "tools/report.hpp"
 
 namespace tenfold::tools {
@@ -41,7 +41,7 @@ int convert_graph(const ConvertOptions& options) {
   const Result<Graph> graph = read_graph_file(options.from, options.data_dir);
   if (!graph.ok()) return fail("convert", options.json, graph.status());
   const Result<std::string> text =
-      is_onnx_path(options.to) ? onnx_model(graph.value().ir()) : graph_json(graph.value().ir());
+      is_onnx_path(options.to) ? onnx_model(graph.value().ir()) : graph::write_json(graph.value().ir());
   if (!text.ok()) return fail("convert", options.json, text.status());
   std::ofstream file(options.to, std::ios::binary);
   file << text.value();

@@ -11,6 +11,9 @@
 #include "graph/eval/eval.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph/text/text.hpp"
+#include "jit/announce.hpp"
+#include "jit/emit.hpp"
+#include "jit/listing.hpp"
 #include "kernel/spec.hpp"
 #include "schedule/schedule.hpp"
 #include "target/target.hpp"
@@ -49,14 +52,44 @@ struct Dump {
   std::string pass, text;
 };
 
-Json region_json(const compiler::RegionReport& region) {
-  static constexpr const char* kKinds[] = {"kernel", "reference", "nothing"};
+/// The kernel's code as it would be emitted now, listed.
+Result<std::string> list_kernel(const compiler::KernelReport& kernel) {
+  const Result<jit::EmittedCode> code = jit::emit(kernel.spec, kernel.schedule);
+  if (!code.ok()) return code.status();
+  return jit::listing(code.value().bytes);
+}
+
+/// All kernels' listings, or one notice where there are none to be had.
+std::string list_kernels(const compiler::Compiled& compiled) {
+  std::string text;
+  for (std::size_t r = 0; r < compiled.regions.size(); ++r)
+    for (std::size_t k = 0; k < compiled.regions[r].kernels.size(); ++k) {
+      const compiler::KernelReport& kernel = compiled.regions[r].kernels[k];
+      const Result<std::string> listed = list_kernel(kernel);
+      if (!listed.ok()) return "note: " + listed.status().message() + "\n";
+      text += "code of region " + std::to_string(r) + ", kernel " + std::to_string(k) + ": " +
+              jit::kernel_name(kernel.spec, kernel.schedule, jit::class_key(kernel.spec, kernel.schedule)) + "\n" +
+              listed.value();
+    }
+  return text;
+}
+
+Json region_json(const compiler::RegionReport& region, bool with_asm) {
+  static constexpr const char* kKinds[] = {"kernel", "reference", "nothing", "onednn"};
   Json json = {{"kind", kKinds[static_cast<int>(region.kind)]}, {"ops", region.ops}, {"kernels", Json::array()}};
-  for (const compiler::KernelReport& kernel : region.kernels)
+  for (const compiler::KernelReport& kernel : region.kernels) {
     json["kernels"].push_back({{"spec", kernel::print(kernel.spec)},
                                {"schedule", schedule::print(kernel.schedule)},
                                {"code_bytes", kernel.code_bytes},
                                {"bytes_moved", kernel.bytes_moved}});
+    if (!with_asm) continue;
+    const Result<std::string> listed = list_kernel(kernel);
+    json["kernels"].back()[listed.ok() ? "asm" : "asm_notice"] =
+        listed.ok() ? listed.value() : listed.status().message();
+  }
+  if (region.heavy)
+    json["onednn"] = {
+        {"implementation", region.heavy->implementation}, {"spec", region.heavy->spec}, {"tasks", region.heavy->tasks}};
   json["bytes_least"] = region.bytes_least;
   json["bytes_moved"] = region.bytes_moved;
   if (!region.reason.empty()) json["reason"] = region.reason;
@@ -69,13 +102,15 @@ void print_answer(const ExplainOptions& options, const std::vector<std::string>&
     for (const Dump& dump : dumps) std::printf("after %s:\n%s\n", dump.pass.c_str(), dump.text.c_str());
     for (const std::string& note : notes) std::printf("note: %s\n", note.c_str());
     std::printf("%s", compiler::explain(compiled, target).c_str());
+    if (options.with_asm) std::printf("%s", list_kernels(compiled).c_str());
     return;
   }
   Json answer = json_answer("explain");
   answer["target"] = std::string(target::to_string(target.isa));
   answer["notes"] = notes;
   answer["regions"] = Json::array();
-  for (const compiler::RegionReport& region : compiled.regions) answer["regions"].push_back(region_json(region));
+  for (const compiler::RegionReport& region : compiled.regions)
+    answer["regions"].push_back(region_json(region, options.with_asm));
   for (const Dump& dump : dumps) answer["dumps"].push_back({{"pass", dump.pass}, {"graph", dump.text}});
   print_json(answer);
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graph/ir/graph.hpp"
-#include "tenfold/graph.hpp"
+#include "tenfold/graph_builder.hpp"
 #include "tools/tensor.hpp"
 
 namespace tenfold::tools {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "tenfold/graph.hpp"
+#include "tenfold/graph_builder.hpp"
 #include "tenfold/status.hpp"
 
 namespace tenfold::tools {

@@ -57,6 +57,7 @@ int run_command_line(int argc, char** argv) {
   add_convert_command(app, exit_code);
   add_explain_command(app, exit_code);
   add_bench_command(app, exit_code);
+  add_tune_command(app, exit_code);
   add_ops_command(app, exit_code);
   add_isa_command(app, exit_code);
   try {

@@ -140,11 +140,13 @@ void add_explain_command(CLI::App& app, int& exit_code) {
       ->type_name("NAME");
   add_data_dir_option(*command, o->data_dir);
   command->add_option("--dump", o->dump, "Print the graph after this pass, or after each (`all`)")->type_name("PASS");
+  command->add_flag("--asm", o->with_asm, "List the machine code of each kernel");
   command->add_flag("--json", o->json, "Print one JSON object (tenfold.explain/1)");
   command->footer(
       "Examples:\n"
       "  tenfold explain reduce_max.json\n"
       "  tenfold explain reduce_max.json --shape 0=4096x1024 --target avx2\n"
+      "  tenfold explain reduce_max.json --asm\n"
       "  tenfold explain reduce_max.json --dump all");
 }
 

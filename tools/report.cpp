@@ -29,7 +29,9 @@ ExitCode exit_code_of(const Status& status) noexcept {
 
 Json json_answer(const std::string& command) {
   Json answer;
-  answer["schema"] = "tenfold" + (command.empty() ? "" : "." + command) + "/1";
+  // bench answers in Google Benchmark's form since its second schema.
+  const char* const version = command == "bench" ? "/2" : "/1";
+  answer["schema"] = "tenfold" + (command.empty() ? "" : "." + command) + version;
   answer["ok"] = true;
   return answer;
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tenfold/compiled_partition.hpp"
-#include "tenfold/graph.hpp"
+#include "tenfold/graph_builder.hpp"
 #include "tenfold/status.hpp"
 #include "tools/tensor.hpp"
 

@@ -4,10 +4,10 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "target/environment.hpp"
 #include "target/host_facts.hpp"
 
 namespace tenfold::target {
@@ -16,7 +16,7 @@ namespace {
 Result<Target> find_host() {
   Target target;
   target.native = detect(read_cpuid());
-  Result<Isa> isa = apply_cap(target.native, std::getenv("TENFOLD_MAX_CPU_ISA"));
+  Result<Isa> isa = apply_cap(target.native, environment().max_cpu_isa.c_str());
   if (!isa.ok()) return isa.status();
   target.isa = isa.value();
   set_caches(caches_from_sysfs(""), caches_from_cpuid(), target);

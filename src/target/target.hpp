@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "tenfold/status.hpp"
@@ -41,6 +42,9 @@ CpuidLeaves read_cpuid() noexcept;
 
 /// The best level that `leaves` allow: feature bits and the XCR0 state bits both.
 Isa detect(const CpuidLeaves& leaves) noexcept;
+
+/// The model, as CPUID spells it: "AMD EPYC 7B13"; "unknown" where it does not.
+std::string cpu_name();
 
 /// The machine as the scheduler sees it.
 struct Target {

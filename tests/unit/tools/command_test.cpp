@@ -12,6 +12,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -118,7 +119,7 @@ TEST_F(Command, HelpAndVersion) {
   EXPECT_EQ(run("--version").exit_code, 0);
   EXPECT_EQ(run("--version").out.rfind("tenfold ", 0), 0U);
   EXPECT_NE(run("--help").out.find("Exit codes"), std::string::npos);
-  for (const std::string name : {"run", "check", "explain", "bench", "ops", "isa"}) {
+  for (const std::string name : {"run", "check", "explain", "bench", "tune", "ops", "isa"}) {
     const Answer help = run(name + " --help");
     EXPECT_EQ(help.exit_code, 0) << name;
     EXPECT_NE(help.out.find("Examples:"), std::string::npos) << name;
@@ -161,6 +162,13 @@ TEST_F(Command, BenchUsageErrors) {
   expect_failure("bench --axes 0,", 2, "separated by commas");
   expect_failure("bench --threads 0", 2, "--threads");
   expect_failure("bench --target avx3", 2, "avx2");
+  expect_failure("bench --cache hot", 2, "neither warm nor cold");
+  expect_failure("bench --shape 4x4 --strides 1", 2, "--strides of rank 1");
+  expect_failure("bench --batch " + path("none"), 3, "none");
+  expect_failure("bench --graph " + path("no*.json"), 3, "stands for no graph file");
+  expect_failure("bench --graph " + path("bad.json"), 3, "reduce.C3");
+  expect_failure("tune --op ReduceMx", 2, "no reduction");
+  expect_failure("tune --most 0", 2, "--most");
 }
 
 TEST_F(Command, BadFiles) {
@@ -254,6 +262,84 @@ TEST_F(Command, ExplainNamesRegionsAndDumpsPasses) {
   const auto reference = expect_json("explain " + path("max.json") + " --target reference", "tenfold.explain/1");
   EXPECT_EQ(reference["regions"][0]["kind"], "reference");
   EXPECT_NE(reference["regions"][0].value("reason", ""), "");
+}
+
+TEST_F(Command, ExplainListsCode) {
+  const Answer plain = run("explain " + path("max.json") + " --asm --target reference");
+  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_EQ(plain.out.find("code of region"), std::string::npos) << "nothing is compiled";
+  if (__builtin_cpu_supports("avx2") == 0) GTEST_SKIP() << "NOT RUN: no AVX2";
+  const Answer listed = run("explain " + path("max.json") + " --asm --target avx2");
+  EXPECT_EQ(listed.exit_code, 0) << listed.err;
+  const auto json = expect_json("explain " + path("max.json") + " --asm --target avx2", "tenfold.explain/1");
+  const auto& kernel = json["regions"][0]["kernels"][0];
+  if (kernel.contains("asm_notice")) {
+    EXPECT_NE(listed.out.find("note: built without Zydis"), std::string::npos) << listed.out;
+    return;
+  }
+  const std::size_t at = listed.out.find("code of region 0, kernel 0: tenfold_avx2_rows_max_f32_f32_");
+  ASSERT_NE(at, std::string::npos) << listed.out;
+  const std::string head = listed.out.substr(listed.out.find('\n', at) + 1);
+  EXPECT_EQ(head.rfind("     0  f30f1efa                  endbr64\n     4  ", 0), 0U) << head.substr(0, 200);
+  EXPECT_EQ(kernel["asm"], head);
+}
+
+TEST_F(Command, BenchAnswersForOneAndMany) {
+  const auto one = expect_json("bench --shape 4x8 --axes 0 --seconds 0.001", "tenfold.bench/2");
+  EXPECT_EQ(one["families"].size(), 2U);
+  EXPECT_EQ(one["families"][0]["family"], "first");
+  write("cases.txt", "--op ReduceMax,ReduceSum --shape 4x8 # two\n--graph max.json\n--shape 4x8 --axes 7\n");
+  const Answer many = run("bench --json --seconds 0.001 --batch " + path("cases.txt") + " --html " + path("page.html"));
+  EXPECT_EQ(many.exit_code, 0) << many.err;
+  EXPECT_NE(many.err.find("[1/4"), std::string::npos) << "progress: " << many.err;
+  const auto json = nlohmann::json::parse(many.out, nullptr, false);
+  ASSERT_FALSE(json.is_discarded()) << many.out;
+  EXPECT_EQ(json["not_run"].size(), 1U);
+  EXPECT_EQ(json["families"].back()["cases"], 3);
+  std::ifstream page(path("page.html"));
+  EXPECT_GT(std::string(std::istreambuf_iterator<char>(page), {}).size(), 5000U);
+  write("wrong.txt", "\n--op ReduceMax --size 3\n");
+  expect_failure("bench --batch " + path("wrong.txt"), 2, "line 2: there is no option '--size'");
+}
+
+TEST_F(Command, TuneAppendsWhatTheLibraryReads) {
+  const std::string file = path("machine.tuning");
+  const Answer tuned = run("tune --json --shape 64x512 --axes 0 --seconds 0.001 --most 3 --file " + file);
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
+  const auto json = nlohmann::json::parse(tuned.out, nullptr, false);
+  ASSERT_FALSE(json.is_discarded()) << tuned.out;
+  EXPECT_EQ(json.value("schema", ""), "tenfold.tune/1");
+  EXPECT_GE(json["kernels"].size(), 1U);
+  // A file that is damaged is a note, and so is one that is not there; the run goes on.
+  write("damaged.tuning", "nonsense\n");
+  for (const auto& [name, says] :
+       {std::pair{"damaged.tuning", "no JSON object"}, std::pair{"none", "cannot be read"}}) {
+    const Answer ran = run("run " + path("max.json"), "TENFOLD_VERBOSE=1 TENFOLD_TUNING='" + path(name) + "'");
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_NE(ran.err.find("tenfold_verbose,notice,1,"), std::string::npos) << ran.err;
+    EXPECT_NE(ran.err.find(says), std::string::npos) << ran.err;
+  }
+}
+
+TEST_F(Command, TheEnvironmentShowsCompilesRunsAndCode) {
+  const Answer one = run("run " + path("max.json"), "TENFOLD_VERBOSE=1");
+  EXPECT_EQ(one.err.rfind("tenfold_verbose,compile,1,", 0), 0U) << one.err;
+  EXPECT_EQ(one.err.find("execute"), std::string::npos) << one.err;
+  EXPECT_NE(run("run " + path("max.json"), "TENFOLD_VERBOSE=2").err.find("tenfold_verbose,execute,1,ok,"),
+            std::string::npos);
+  if (__builtin_cpu_supports("avx2") == 0) GTEST_SKIP() << "NOT RUN: no AVX2";
+  fs::create_directories(dir_ / "dump");
+  const Answer dumped = run("run " + path("max.json") + " --target avx2",
+                            "TENFOLD_JIT_PROFILE=jitdump TENFOLD_JIT_DUMP='" + path("dump") + "'");
+  EXPECT_EQ(dumped.exit_code, 0) << dumped.err;
+  EXPECT_EQ(dumped.err, "");
+  std::string names;
+  for (const auto& entry : fs::directory_iterator(dir_ / "dump")) names += entry.path().filename().string() + "\n";
+  EXPECT_NE(names.find("-0000-tenfold_avx2_rows_max_f32_f32_"), std::string::npos) << names;
+  for (const char* extension : {".bin\n", ".txt\n", ".dump\n"})
+    EXPECT_NE(names.find(extension), std::string::npos) << names;
+  EXPECT_EQ(run("run " + path("max.json"), "TENFOLD_JIT_PROFILE=jitdump TENFOLD_JIT_DUMP=/no/such/folder").exit_code, 0)
+      << "what cannot be written is left out";
 }
 
 TEST_F(Command, CheckJudgesEachFile) {

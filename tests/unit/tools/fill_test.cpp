@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/eval/eval.hpp"
-#include "tenfold/graph.hpp"
+#include "tenfold/graph_builder.hpp"
 
 namespace tenfold::tools {
 namespace {

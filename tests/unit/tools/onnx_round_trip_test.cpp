@@ -13,10 +13,10 @@
 
 #include "graph/pass/pass.hpp"
 #include "graph/read/onnx.hpp"
+#include "graph/write/json.hpp"
 #include "graph/write/onnx.hpp"
-#include "tenfold/graph.hpp"
+#include "tenfold/graph_builder.hpp"
 #include "tools/graph_file.hpp"
-#include "tools/graph_json.hpp"
 
 namespace tenfold::tools {
 namespace {
@@ -43,7 +43,7 @@ Result<std::string> round_trip(const std::string& text) {
   if (!model.ok()) return model.status();
   const Result<Graph> again = Graph::from_onnx(model.value());
   if (!again.ok()) return again.status();
-  return graph_json(again.value().ir());
+  return write_json(again.value().ir());
 }
 
 TEST(OnnxRoundTrip, NodeTestsSettle) {
@@ -58,7 +58,7 @@ TEST(OnnxRoundTrip, NodeTestsSettle) {
       if (!is_onnx_path(entry.path())) continue;
       const Result<Graph> graph = read_graph_file(entry.path(), "");
       if (!graph.ok()) continue;
-      const Result<std::string> first = graph_json(graph.value().ir());
+      const Result<std::string> first = write_json(graph.value().ir());
       if (!first.ok()) continue;
       ++models;
       const Result<std::string> second = round_trip(first.value());

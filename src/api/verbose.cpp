@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/verbose.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <string>
+
+#include "target/environment.hpp"
+
+namespace tenfold::api {
+namespace {
+
+double milliseconds(std::chrono::nanoseconds took) { return static_cast<double>(took.count()) * 1e-6; }
+
+/// "3 kernel, 1 reference": how many regions of each kind.
+std::string regions_text(const compiler::Compiled& compiled) {
+  static constexpr std::array kKinds{"kernel", "reference", "nothing", "onednn"};
+  std::array<int, kKinds.size()> counts{};
+  for (const compiler::RegionReport& region : compiled.regions) ++counts[static_cast<std::size_t>(region.kind)];
+  std::string text;
+  for (std::size_t kind = 0; kind < kKinds.size(); ++kind)
+    if (counts[kind] > 0)
+      text += (text.empty() ? "" : " ") + std::string(kKinds[kind]) + ":" + std::to_string(counts[kind]);
+  return text.empty() ? "empty" : text;
+}
+
+}  // namespace
+
+std::int64_t verbose_number() {
+  static std::atomic<std::int64_t> last{0};
+  return target::environment().verbose > 0 ? last.fetch_add(1, std::memory_order_relaxed) + 1 : 0;
+}
+
+void say_compiled(const CompiledPartition::Impl& impl, std::size_t ops, std::chrono::nanoseconds took) {
+  if (impl.verbose_number == 0) return;
+  std::fprintf(stderr, "tenfold_verbose,compile,%lld,%s,cores:%d,ops:%zu,%s,%.6g\n",
+               static_cast<long long>(impl.verbose_number), std::string(target::to_string(impl.target.isa)).c_str(),
+               impl.target.cores, ops, impl.fixed ? regions_text(impl.fixed->compiled).c_str() : "run-time axes",
+               milliseconds(took));
+  for (const std::string& notice : impl.notices)
+    std::fprintf(stderr, "tenfold_verbose,notice,%lld,%s\n", static_cast<long long>(impl.verbose_number),
+                 notice.c_str());
+  if (!impl.fixed) return;
+  for (const std::string& notice : impl.fixed->compiled.notices)
+    std::fprintf(stderr, "tenfold_verbose,notice,%lld,%s\n", static_cast<long long>(impl.verbose_number),
+                 notice.c_str());
+  for (const compiler::RegionReport& region : impl.fixed->compiled.regions)
+    if (region.kind == compiler::RegionReport::Kind::reference)
+      std::fprintf(stderr, "tenfold_verbose,reference,%lld,%s,%s\n", static_cast<long long>(impl.verbose_number),
+                   region.ops.empty() ? "" : region.ops.back().c_str(), region.reason.c_str());
+}
+
+void say_executed(const CompiledPartition::Impl& impl, const Status& status, std::chrono::nanoseconds took) {
+  if (impl.verbose_number == 0 || target::environment().verbose < 2) return;
+  std::fprintf(stderr, "tenfold_verbose,execute,%lld,%s,%.6g\n", static_cast<long long>(impl.verbose_number),
+               to_string(status.code()), milliseconds(took));
+}
+
+}  // namespace tenfold::api

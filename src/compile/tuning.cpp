@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/tuning.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "schedule/neighbours.hpp"
+
+namespace tenfold::compiler {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kSchema = "tenfold.tuning/1";
+constexpr std::size_t kMostFileBytes = std::size_t{16} << 20;
+constexpr std::size_t kMostLineBytes = 64 << 10;
+constexpr std::size_t kMostEntries = 100000;
+constexpr std::size_t kMostNotices = 16;
+constexpr int kMostCores = 1 << 16;
+
+std::string key_of(const kernel::KernelSpec& spec, target::Isa isa, int cores) {
+  return std::string(target::to_string(isa)) + ' ' + std::to_string(cores) + ' ' + kernel::print(spec);
+}
+
+struct Entry {
+  kernel::KernelSpec spec;
+  schedule::Schedule schedule;
+  int cores = 1;
+};
+
+/// A member that is text, or null.
+const std::string* text_of(const Json& json, const char* name) {
+  const auto at = json.find(name);
+  return at != json.end() && at->is_string() ? at->get_ptr<const std::string*>() : nullptr;
+}
+
+bool integer_of(const Json& json, const char* name, std::int64_t& value) {
+  const auto at = json.find(name);
+  if (at == json.end() || !at->is_number_integer()) return false;
+  value = at->is_number_unsigned() && at->get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX)
+              ? INT64_MAX
+              : at->get<std::int64_t>();
+  return true;
+}
+
+Status ignored(const std::string& why) { return Status(Code::invalid_file, why); }
+
+Result<Entry> read_entry(std::string_view line, std::string_view cpu) {
+  if (line.size() > kMostLineBytes)
+    return ignored("the line has " + std::to_string(line.size()) + " bytes; at most " + std::to_string(kMostLineBytes) +
+                   " are read");
+  // Depth is bounded by the line, and the parser does not recurse.
+  const Json json = Json::parse(line.begin(), line.end(), nullptr, false);
+  if (!json.is_object()) return ignored("it is no JSON object");
+  const std::string *schema = text_of(json, "schema"), *written_for = text_of(json, "cpu"),
+                    *spec = text_of(json, "kernel"), *schedule = text_of(json, "schedule");
+  std::int64_t version = 0, cores = 0;
+  if (schema == nullptr || *schema != kSchema) return ignored("its schema is not " + std::string(kSchema));
+  if (written_for == nullptr || spec == nullptr || schedule == nullptr || !integer_of(json, "version", version) ||
+      !integer_of(json, "cores", cores))
+    return ignored("cpu, kernel, schedule, version or cores is missing, or of the wrong type");
+  if (version != kTuningVersion)
+    return ignored("it is stale: its version is " + std::to_string(version) + ", not " +
+                   std::to_string(kTuningVersion));
+  if (*written_for != cpu) return ignored("it was measured on another CPU");
+  if (cores < 1 || cores > kMostCores) return ignored("cores is " + std::to_string(cores));
+  Result<kernel::KernelSpec> parsed = kernel::parse(*spec);
+  if (!parsed.ok()) return ignored("its kernel cannot be read: " + parsed.status().message());
+  const Result<schedule::Schedule> wanted = schedule::parse(*schedule);
+  if (!wanted.ok()) return ignored("its schedule cannot be read: " + wanted.status().message());
+  return Entry{std::move(parsed).value(), wanted.value(), static_cast<int>(cores)};
+}
+
+Result<std::string> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  std::string block(std::size_t{64} << 10, '\0');
+  while (file && text.size() <= kMostFileBytes) {
+    file.read(block.data(), static_cast<std::streamsize>(block.size()));
+    text.append(block, 0, static_cast<std::size_t>(file.gcount()));
+  }
+  if (!file.eof() && text.size() <= kMostFileBytes)
+    return Status(Code::invalid_file, "tuning file '" + path + "' cannot be read");
+  if (text.size() > kMostFileBytes)
+    return Status(Code::invalid_file,
+                  "tuning file '" + path + "' has more than " + std::to_string(kMostFileBytes) + " bytes");
+  return text;
+}
+
+}  // namespace
+
+void Tuning::add(const kernel::KernelSpec& spec, int cores, const schedule::Schedule& schedule) {
+  schedules_.insert_or_assign(key_of(spec, schedule.isa, cores), schedule);
+}
+
+const schedule::Schedule* Tuning::find(const kernel::KernelSpec& spec, target::Isa isa, int cores) const {
+  if (schedules_.empty()) return nullptr;
+  const auto at = schedules_.find(key_of(spec, isa, cores));
+  return at == schedules_.end() ? nullptr : &at->second;
+}
+
+Tuning read_tuning(std::string_view text, std::string_view cpu) {
+  Tuning tuning;
+  std::size_t number = 0, left_out = 0;
+  while (!text.empty() && tuning.size() < kMostEntries) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const Result<Entry> entry = read_entry(line, cpu);
+    if (entry.ok()) {
+      tuning.add(entry.value().spec, entry.value().cores, entry.value().schedule);
+    } else if (++left_out <= kMostNotices) {
+      tuning.notices.push_back("tuning file, line " + std::to_string(number) +
+                               " is ignored: " + entry.status().message());
+    }
+  }
+  if (left_out > kMostNotices)
+    tuning.notices.push_back("tuning file: " + std::to_string(left_out - kMostNotices) + " more lines are ignored");
+  if (!text.empty())
+    tuning.notices.push_back("tuning file: only the first " + std::to_string(kMostEntries) + " entries are read");
+  return tuning;
+}
+
+Result<std::shared_ptr<const Tuning>> load_tuning(const std::string& path) {
+  static std::mutex mutex;
+  // Never destroyed, as partitions may be compiled while static objects are.
+  static auto* const loaded = new std::map<std::string, std::shared_ptr<const Tuning>>();
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (const auto at = loaded->find(path); at != loaded->end()) return at->second;
+  const Result<std::string> text = read_file(path);
+  if (!text.ok()) return text.status();
+  return loaded->emplace(path, std::make_shared<const Tuning>(read_tuning(text.value(), target::cpu_name())))
+      .first->second;
+}
+
+std::string print(const TuningRecord& record) {
+  const Json json = {{"schema", kSchema},
+                     {"version", kTuningVersion},
+                     {"cpu", record.cpu},
+                     {"cores", record.cores},
+                     {"date", record.date},
+                     {"gain", record.gain},
+                     {"kernel", kernel::print(record.spec)},
+                     {"schedule", schedule::print(record.schedule)}};
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+void apply_tuning(const Tuning& tuning, const target::Target& target, Plan& plan, std::vector<std::string>& notices) {
+  for (PlannedKernel& kernel : plan.kernels) {
+    const schedule::Schedule* const wanted = tuning.find(kernel.spec, target.isa, target.cores);
+    if (wanted == nullptr) continue;
+    if (schedule::is_neighbour(kernel.spec, kernel.schedule, *wanted)) {
+      kernel.schedule = *wanted;
+    } else {
+      notices.push_back("tuning: schedule '" + schedule::print(*wanted) +
+                        "' is ignored: it is no neighbour of the heuristic's, '" + schedule::print(kernel.schedule) +
+                        "'");
+    }
+  }
+}
+
+}  // namespace tenfold::compiler

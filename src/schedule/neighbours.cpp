@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/neighbours.hpp"
+
+#include <algorithm>
+
+#include "schedule/body.hpp"
+
+namespace tenfold::schedule {
+namespace {
+
+using kernel::KernelSpec;
+
+/// Columns of a tile that may be asked for: a row of accumulators, and no more than a page of the widest lanes.
+constexpr std::int64_t kLeastColumns = 64, kMostColumns = 16384;
+
+const kernel::Level& level_of(const KernelSpec& spec, int level) {
+  return spec.levels[static_cast<std::size_t>(level)];
+}
+
+/// Whether the reductions give the same bits in any order: extremes and integers do, and indices, as ties go by them.
+bool is_exact(const KernelSpec& spec) {
+  if (const Result<ReduceBody> body = read_body(spec); body.ok()) {
+    const Lanes lanes = lanes_of(spec, body.value());
+    return lanes == Lanes::order || lanes == Lanes::integer || lanes == Lanes::arg;
+  }
+  return std::none_of(spec.body.begin(), spec.body.end(), [](const kernel::Node& node) {
+    return node.kind == kernel::Node::Kind::reduce && node.monoid != kernel::Monoid::max &&
+           node.monoid != kernel::Monoid::min;
+  });
+}
+
+/// The level that tasks are cut from where the heuristic cuts none: the widest kept one that lanes do not run along.
+int widest_kept(const KernelSpec& spec, int except) {
+  int widest = -1;
+  for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level) {
+    if (level_of(spec, level).reduced || level == except) continue;
+    if (widest < 0 || level_of(spec, level).extent > level_of(spec, widest).extent) widest = level;
+  }
+  return widest;
+}
+
+std::vector<Cut> tiles_of(const KernelSpec& spec, const Schedule& base) {
+  if (base.split.level >= 0) return {base.tile};
+  std::vector<Cut> tiles{base.tile};
+  if (base.tile.level >= 0) tiles.push_back({});
+  const int level = base.tile.level >= 0 ? base.tile.level : widest_kept(spec, base.vector_level);
+  if (level < 0) return tiles;
+  const std::int64_t extent = level_of(spec, level).extent;
+  // Of the vector level only whole pages, so that no tile ends inside a vector that another begins.
+  const std::int64_t unit = level == base.vector_level ? 1024 : 1;
+  for (const std::int64_t pieces : {2, 4, 8, 16, 32, 64}) {
+    const std::int64_t grain = ((extent - 1) / pieces / unit + 1) * unit;
+    if (extent > 0 && grain < extent) tiles.push_back({level, grain});
+  }
+  return tiles;
+}
+
+std::vector<int> unrolls_of(const KernelSpec& spec, const Schedule& base) {
+  const bool varies = (base.nest == Nest::rows || base.nest == Nest::staged_rows) && is_exact(spec);
+  return varies ? std::vector<int>{1, 2, 4} : std::vector<int>{base.unroll};
+}
+
+std::vector<int> rows_of(const KernelSpec& spec, const Schedule& base) {
+  const bool varies = base.nest == Nest::columns && base.columns > 0 && base.width == 0 && is_exact(spec);
+  return varies ? std::vector<int>{1, 2, 4} : std::vector<int>{base.rows_at_once};
+}
+
+std::vector<std::int64_t> columns_of(const Schedule& base) {
+  std::vector<std::int64_t> columns{base.columns};
+  if (base.columns == 0 || base.width != 0) return columns;
+  for (std::int64_t less = base.columns / 2; less >= kLeastColumns && less >= base.columns / 8; less /= 2)
+    columns.push_back(less);
+  for (std::int64_t more = base.columns * 2; more <= kMostColumns && more <= base.columns * 8; more *= 2)
+    columns.push_back(more);
+  return columns;
+}
+
+std::vector<bool> aheads_of(const Schedule& base) {
+  const bool varies =
+      (base.nest == Nest::columns && base.columns > 0 && base.width == 0) || base.nest == Nest::staged_columns;
+  return varies ? std::vector<bool>{false, true} : std::vector<bool>{base.ahead};
+}
+
+std::vector<std::int64_t> keeps_of(const Schedule& base) {
+  return base.keep > 0 ? std::vector<std::int64_t>{base.keep, 0} : std::vector<std::int64_t>{0};
+}
+
+}  // namespace
+
+std::vector<Schedule> neighbours(const KernelSpec& spec, const Schedule& base) {
+  std::vector<Schedule> found;
+  const auto add = [&](const Schedule& candidate) {
+    if (candidate != base && std::find(found.begin(), found.end(), candidate) == found.end() &&
+        check(spec, candidate).ok())
+      found.push_back(candidate);
+  };
+  Schedule candidate = base;
+  for (const int unroll : unrolls_of(spec, base))
+    for (const int rows : rows_of(spec, base))
+      for (const std::int64_t columns : columns_of(base))
+        for (const bool ahead : aheads_of(base))
+          for (const std::int64_t keep : keeps_of(base))
+            for (const Cut& tile : tiles_of(spec, base)) {
+              candidate.unroll = unroll;
+              candidate.rows_at_once = rows;
+              candidate.columns = columns;
+              candidate.ahead = ahead;
+              candidate.keep = keep;
+              candidate.tile = tile;
+              add(candidate);
+            }
+  return found;
+}
+
+bool is_neighbour(const KernelSpec& spec, const Schedule& base, const Schedule& wanted) {
+  if (wanted == base) return true;
+  const std::vector<Schedule> all = neighbours(spec, base);
+  return std::find(all.begin(), all.end(), wanted) != all.end();
+}
+
+}  // namespace tenfold::schedule

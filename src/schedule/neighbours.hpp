@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The schedules beside the heuristic's: all that a tuner may try, and all that a tuning file may ask for. Each gives
+// the same bits as the heuristic's, so what decides bits (nest, vector level, split, and what orders additions) is
+// never varied; each passes check().
+#pragma once
+
+#include <vector>
+
+#include "kernel/spec.hpp"
+#include "schedule/schedule.hpp"
+#include "target/target.hpp"
+
+namespace tenfold::schedule {
+
+/// Every legal schedule of `spec` that differs from `base`, the heuristic's, in what decides no bit: unroll, rows,
+/// ahead, keep, columns, tile.
+std::vector<Schedule> neighbours(const kernel::KernelSpec& spec, const Schedule& base);
+
+/// Whether `wanted` is `base` or one of its neighbours.
+bool is_neighbour(const kernel::KernelSpec& spec, const Schedule& base, const Schedule& wanted);
+
+/// Cycles that a run might take: rough, for comparing schedules of one spec with each other.
+double estimate(const kernel::KernelSpec& spec, const Schedule& schedule, const target::Target& target);
+
+/// The neighbours worth measuring: at most `most`, best estimate first, none far above the least.
+std::vector<Schedule> promising(const kernel::KernelSpec& spec, const Schedule& base, const target::Target& target,
+                                std::size_t most);
+
+}  // namespace tenfold::schedule

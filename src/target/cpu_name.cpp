@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the CPU calls itself.
+#include <cpuid.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "target/target.hpp"
+
+namespace tenfold::target {
+
+std::string cpu_name() {
+  constexpr std::uint32_t kFirst = 0x80000002, kLast = 0x80000004;
+  if (__get_cpuid_max(0x80000000, nullptr) < kLast) return "unknown";
+  std::array<char, 49> text{};
+  for (std::uint32_t leaf = kFirst; leaf <= kLast; ++leaf) {
+    std::uint32_t words[4] = {};
+    __get_cpuid(leaf, &words[0], &words[1], &words[2], &words[3]);
+    std::memcpy(text.data() + (leaf - kFirst) * sizeof words, words, sizeof words);
+  }
+  // Some pad with blanks on either side.
+  std::string name(text.data());
+  name.erase(0, name.find_first_not_of(' '));
+  name.erase(name.find_last_not_of(' ') + 1);
+  return name.empty() ? "unknown" : name;
+}
+
+}  // namespace tenfold::target

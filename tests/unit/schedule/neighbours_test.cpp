@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a tuner may try: legal schedules that decide no bit, and nothing that a file could smuggle in.
+#include "schedule/neighbours.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace tenfold::schedule {
+namespace {
+
+using kernel::KernelSpec;
+
+KernelSpec spec_of(const std::string& monoid, const std::string& dtype, const std::string& space, const std::string& in,
+                   const std::string& out) {
+  const Result<KernelSpec> spec =
+      kernel::parse("kernel\nspace " + space + "\nin x0 " + dtype + " " + in + "\nout y0 " + dtype + " " + out +
+                    "\n%0 = load x0\n%1 = reduce " + monoid + " %0\nstore y0 %1\n");
+  EXPECT_TRUE(spec.ok()) << spec.status().message();
+  return spec.value();
+}
+
+target::Target machine(int cores) {
+  target::Target target;
+  target.isa = target::Isa::avx2;
+  target.cores = cores;
+  return target;
+}
+
+std::vector<KernelSpec> specs() {
+  return {spec_of("max", "f32", "kept 4096, reduced 1024", "[1024, 1]", "[1, 0]"),
+          spec_of("sum", "f32", "kept 4096, reduced 1024", "[1024, 1]", "[1, 0]"),
+          spec_of("max", "f32", "reduced 1024, kept 4096", "[4096, 1]", "[0, 1]"),
+          spec_of("sum", "bf16", "reduced 1024, kept 4096", "[4096, 1]", "[0, 1]"),
+          spec_of("sum", "f64", "reduced 64, kept 4096", "[4096, 1]", "[0, 1]"),
+          spec_of("sum", "f32", "kept 65536, reduced 13", "[13, 1]", "[1, 0]"),
+          spec_of("max", "s8", "reduced 65536, kept 8", "[8, 1]", "[0, 1]"),
+          spec_of("sum", "f32", "reduced 1048576, kept 1", "[1, 1]", "[0, 1]")};
+}
+
+TEST(Neighbours, AreLegalAndDecideNoBit) {
+  std::size_t count = 0;
+  for (const KernelSpec& spec : specs())
+    for (const int cores : {1, 2, 8}) {
+      const Schedule base = choose(spec, machine(cores));
+      for (const Schedule& schedule : neighbours(spec, base)) {
+        SCOPED_TRACE(print(schedule) + " of\n" + kernel::print(spec));
+        ++count;
+        EXPECT_NE(schedule, base);
+        EXPECT_TRUE(check(spec, schedule).ok());
+        EXPECT_EQ(schedule.nest, base.nest);
+        EXPECT_EQ(schedule.isa, base.isa);
+        EXPECT_EQ(schedule.vector_level, base.vector_level);
+        EXPECT_EQ(schedule.split, base.split);
+        EXPECT_EQ(schedule.width, base.width);
+        if (schedule.tile.level >= 0) {
+          EXPECT_FALSE(spec.levels[static_cast<std::size_t>(schedule.tile.level)].reduced);
+          EXPECT_GT(schedule.tile.grain, 0);
+        }
+        const Result<Schedule> again = parse(print(schedule));
+        ASSERT_TRUE(again.ok());
+        EXPECT_EQ(again.value(), schedule);
+        EXPECT_TRUE(is_neighbour(spec, base, schedule));
+      }
+    }
+  EXPECT_GT(count, 100U);
+}
+
+TEST(Neighbours, OfChainedSumsKeepTheChains) {
+  const KernelSpec rows = spec_of("sum", "f32", "kept 4096, reduced 1024", "[1024, 1]", "[1, 0]");
+  const Schedule base = choose(rows, machine(1));
+  for (const Schedule& schedule : neighbours(rows, base)) EXPECT_EQ(schedule.unroll, base.unroll);
+  const KernelSpec columns = spec_of("sum", "f32", "reduced 1024, kept 4096", "[4096, 1]", "[0, 1]");
+  const Schedule columns_base = choose(columns, machine(1));
+  for (const Schedule& schedule : neighbours(columns, columns_base))
+    EXPECT_EQ(schedule.rows_at_once, columns_base.rows_at_once);
+}
+
+TEST(Neighbours, NothingElseIsOne) {
+  const KernelSpec spec = spec_of("max", "f32", "kept 64, reduced 1024, kept 256", "[262144, 256, 1]", "[256, 0, 1]");
+  const Schedule base = choose(spec, machine(2));
+  EXPECT_TRUE(is_neighbour(spec, base, base));
+  for (const char* text :
+       {"avx2 rows level=1 unroll=2", "avx2 columns level=2 rows=3 columns=1024",
+        "avx2 columns level=2 rows=4 columns=7", "avx2 columns level=2 rows=4 columns=1024 tile=0:0",
+        "avx2 columns level=2 rows=4 columns=1024 tile=0:-1", "avx2 columns level=2 rows=4 columns=1024 tile=1:8",
+        "avx2 columns level=2 rows=4 columns=1024 tile=9:8",
+        "avx2 columns level=2 rows=4 columns=1024 tile=0:9223372036854775807",
+        "avx2 columns level=2 rows=4 columns=1024 split=1:16", "avx2 columns level=-1 rows=4 columns=1024",
+        "avx2 columns level=99 rows=4 columns=1024", "avx2 columns level=2 rows=4 columns=1073741824",
+        "avx512_core columns level=2 rows=4 columns=1024", "avx2 columns level=2 rows=4 columns=1024 keep=4096",
+        "avx2 flat level=2", "avx2 packed level=2 width=13", "avx2 staged_rows level=1 unroll=1"}) {
+    const Result<Schedule> hostile = parse(text);
+    ASSERT_TRUE(hostile.ok()) << text;
+    EXPECT_FALSE(is_neighbour(spec, base, hostile.value())) << text;
+  }
+}
+
+TEST(Neighbours, ThePromisingOnesAreAPartOfThem) {
+  for (const KernelSpec& spec : specs()) {
+    const Schedule base = choose(spec, machine(2));
+    const std::vector<Schedule> all = neighbours(spec, base), some = promising(spec, base, machine(2), 5);
+    EXPECT_LE(some.size(), 5U);
+    for (const Schedule& schedule : some) EXPECT_NE(std::find(all.begin(), all.end(), schedule), all.end());
+  }
+}
+
+TEST(Estimate, SeesWhatIsHopeless) {
+  const KernelSpec spec = spec_of("max", "f32", "reduced 4096, kept 4096", "[4096, 1]", "[0, 1]");
+  const Schedule base = choose(spec, machine(1));
+  Schedule slivers = base, tasks = base;
+  slivers.columns = 64;
+  slivers.rows_at_once = 1;
+  tasks.tile = {1, 1};
+  EXPECT_GT(estimate(spec, slivers, machine(1)), 1.3 * estimate(spec, base, machine(1)));
+  EXPECT_GT(estimate(spec, tasks, machine(1)), estimate(spec, base, machine(1)));
+}
+
+}  // namespace
+}  // namespace tenfold::schedule

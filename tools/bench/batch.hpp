@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From options, as the command line or a line of a batch file has them, to cases. Options that take lists, and
+// wildcards, stand for several values; cases are the cross product. docs/benchmarking.md has the grammar.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tenfold/status.hpp"
+#include "tools/bench/case.hpp"
+
+namespace tenfold::tools::bench {
+
+/// The options of one line, unread. Lists are separated by commas, those of axes by semicolons.
+struct CaseTexts {
+  std::string op = "ReduceMax";     ///< names, with * and ?
+  std::string dtype = "f32";        ///< the same
+  std::string shape = "4096x1024";  ///< "4096x1024,8x8"
+  std::string strides;              ///< "2048x1", for the shapes of that rank; empty: row-major
+  std::string axes = "1";           ///< "0,2;1": two sets; * is each axis by itself, all is all of them
+  std::string graph;                ///< files, folders (all graph files in them), or paths with * and ?
+  std::string target;
+  std::string threads = "1";
+  std::string cache = "warm";  ///< warm, cold
+  bool keep_dims = false;
+  bool with_extreme = false;
+};
+
+/// A line that stands for more is a mistake.
+inline constexpr std::size_t kMostCases = 20000;
+
+/// The cross product, in the order of the options above, the last one fastest. invalid_argument says what is wrong with
+/// which option; invalid_file when a graph path names no file.
+Result<std::vector<Case>> expand(const CaseTexts& texts);
+
+/// One line of a batch file: "--op ReduceMax --shape=8x128 ..." on top of `defaults`. Empty lines and what follows a #
+/// give no case. `folder` is what relative graph paths start from.
+Result<std::vector<Case>> parse_line(std::string_view line, const CaseTexts& defaults, const std::string& folder);
+
+/// All lines of a batch file's text. Errors begin with "line N: ".
+Result<std::vector<Case>> parse_batch(std::string_view text, const CaseTexts& defaults, const std::string& folder);
+
+}  // namespace tenfold::tools::bench

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/bench/progress.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace tenfold::tools::bench {
+namespace {
+
+constexpr double kSecondsBetweenLines = 5;
+
+double seconds_of(std::chrono::steady_clock::duration d) { return std::chrono::duration<double>(d).count(); }
+
+}  // namespace
+
+Progress::Progress(std::size_t steps)
+    : steps_(steps), terminal_(isatty(STDERR_FILENO) == 1), start_(Clock::now()), shown_(start_) {}
+
+void Progress::begin(const std::string& name) {
+  if (steps_ == 0) return;
+  const Clock::time_point now = Clock::now();
+  const std::size_t step = ++done_;
+  if (!terminal_ && step != 1 && seconds_of(now - shown_) < kSecondsBetweenLines) return;
+  shown_ = now;
+  char left[48] = "";
+  if (step > 1)
+    std::snprintf(left, sizeof left, ", %.0f s left",
+                  seconds_of(now - start_) / static_cast<double>(step - 1) * static_cast<double>(steps_ - step + 1));
+  std::fprintf(stderr, "%s[%zu/%zu%s] %.100s%s", terminal_ ? "\r\033[K" : "", step, steps_, left, name.c_str(),
+               terminal_ ? "" : "\n");
+  std::fflush(stderr);
+}
+
+void Progress::end() {
+  if (steps_ != 0 && terminal_) std::fprintf(stderr, "\r\033[K");
+}
+
+}  // namespace tenfold::tools::bench

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The run itself: case after case, with progress on stderr, until all are done or somebody presses Ctrl-C.
+#include <unistd.h>
+
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "target/target.hpp"
+#include "tools/bench/bench.hpp"
+#include "tools/bench/interrupt.hpp"
+#include "tools/bench/progress.hpp"
+#include "tools/bench/roof.hpp"
+#include "tools/graph_file.hpp"
+
+namespace tenfold::tools::bench {
+namespace {
+
+constexpr double kSecondsOfOne = 1.0, kSecondsOfMany = 0.3;
+
+Result<BenchRun> describe_machine(const BenchOptions& options) {
+  const Result<target::Target>& host = target::host();
+  if (!host.ok()) return host.status();
+  BenchRun run;
+  run.executable = options.executable;
+  char text[256] = {};
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S+00:00", gmtime_r(&now, &utc));
+  run.date = text;
+  run.host = gethostname(text, sizeof text - 1) == 0 ? text : "unknown";
+  run.cpu = target::cpu_name();
+  run.isa = std::string(target::to_string(host.value().isa));
+  run.cores = host.value().cores;
+  run.l1_bytes = host.value().l1_bytes;
+  run.l2_bytes = host.value().l2_bytes;
+  run.l3_bytes = host.value().l3_bytes;
+  return run;
+}
+
+Result<CaseResult> run_case(const Case& what, double seconds) {
+  Result<std::unique_ptr<Workload>> made = make_workload(what);
+  if (!made.ok()) return made.status();
+  const Workload& workload = *made.value();
+  std::vector<Contender> contenders;
+  for (const Entrant& entrant : workload.entrants) contenders.push_back(entrant.contender);
+  MeasureOptions options;
+  options.seconds = seconds;
+  options.is_stopped = &interrupted;
+  if (what.cold)
+    options.flush = [&workload] {
+      flush_range(workload.operands.in.memory.get(), workload.operands.in.bytes);
+      flush_range(workload.operands.out.memory.get(), workload.operands.out.bytes);
+    };
+  return make_result(workload, measure(contenders, options));
+}
+
+CaseResult refused(const Case& what, const Status& status) {
+  CaseResult result;
+  result.what = what;
+  result.name = name_of(what);
+  result.family = family_of(what);
+  result.not_run = std::string(to_string(status.code())) + ": " + status.message();
+  return result;
+}
+
+/// There is no file to blame when the case came from options: what is not legal is a usage error.
+int fail_of_options(const BenchOptions& options, const Status& status) {
+  const ExitCode code = exit_code_of(status);
+  const bool from_file = !options.texts.graph.empty() || !options.batch.empty();
+  return fail("bench", options.json, status, code == kExitBadFile && !from_file ? kExitUsage : code);
+}
+
+Status write_page(const std::string& path, const std::string& page) {
+  std::ofstream file(path, std::ios::binary);
+  file << page;
+  file.flush();
+  if (!file) return Status(Code::internal_error, "'" + path + "' cannot be written");
+  return {};
+}
+
+int report(const BenchOptions& options, const BenchRun& run) {
+  if (!options.html.empty())
+    if (Status status = write_page(options.html, html_page(run)); !status.ok())
+      return fail("bench", options.json, status, kExitRunTime);
+  if (options.json) {
+    print_json(google_json(run));
+  } else if (run.results.size() == 1) {
+    std::printf("%s", case_table(run.results[0]).c_str());
+  } else {
+    std::printf("%s", batch_table(run).c_str());
+  }
+  return run.stopped ? kExitInterrupted : kExitOk;
+}
+
+}  // namespace
+
+Result<std::vector<Case>> cases_of(const CaseTexts& texts, const std::string& batch) {
+  if (batch.empty()) return expand(texts);
+  const Result<std::string> text = read_text_file(batch);
+  if (!text.ok()) return text.status();
+  auto cases = parse_batch(text.value(), texts, std::filesystem::path(batch).parent_path().string());
+  if (!cases.ok()) return Status(cases.status().code(), "'" + batch + "': " + cases.status().message());
+  if (cases.value().empty()) return Status(Code::invalid_argument, "'" + batch + "' has no case");
+  return cases;
+}
+
+int run_bench(const BenchOptions& options) {
+  const Result<std::vector<Case>> cases = cases_of(options.texts, options.batch);
+  if (!cases.ok()) return fail_of_options(options, cases.status());
+  Result<BenchRun> described = describe_machine(options);
+  if (!described.ok()) return fail("bench", options.json, described.status());
+  BenchRun run = std::move(described).value();
+  const bool many = cases.value().size() > 1;
+  run.seconds = options.seconds > 0 ? options.seconds : many ? kSecondsOfMany : kSecondsOfOne;
+  const InterruptWatch watch;
+  Progress progress(many ? cases.value().size() : 0);
+  for (const Case& what : cases.value()) {
+    if (interrupted()) break;
+    progress.begin(name_of(what));
+    Result<CaseResult> result = run_case(what, run.seconds);
+    if (!result.ok() && !many) return fail_of_options(options, result.status());
+    run.results.push_back(result.ok() ? std::move(result).value() : refused(what, result.status()));
+  }
+  run.stopped = interrupted();
+  progress.end();
+  return report(options, run);
+}
+
+}  // namespace tenfold::tools::bench
