@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "graph/ir/graph.hpp"
-#include "tenfold/graph.hpp"
+#include "tenfold/graph_builder.hpp"
 #include "tenfold/status.hpp"
 #include "tenfold/tensor.hpp"
 

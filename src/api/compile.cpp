@@ -3,12 +3,15 @@
 // compile(): binds shapes, picks the target, runs the passes, and makes the partition's one specialisation, or, with
 // run-time axes, keeps the graph so that execute() can make one per value.
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "api/guard.hpp"
 #include "api/partition.hpp"
+#include "api/tuning_choice.hpp"
+#include "api/verbose.hpp"
 #include "graph/pass/pass.hpp"
 #include "tenfold/compiled_partition.hpp"
 
@@ -20,10 +23,13 @@ Result<CompiledPartition> compile_ir(const graph::Graph& ir, const CompileOption
   if (options.threads < 0)
     return Status(Code::invalid_argument,
                   "threads is " + std::to_string(options.threads) + "; it must be 0 (all of the pool's) or more");
+  const auto start = std::chrono::steady_clock::now();
   auto impl = std::make_shared<CompiledPartition::Impl>();
+  impl->verbose_number = api::verbose_number();
   impl->pool = options.pool;
   impl->threads = options.threads;
-  impl->fuse = options.fuse;
+  impl->options.fuse = options.fuse;
+  if (Status status = api::choose_tuning(options.tuning_file, *impl); !status.ok()) return status;
   Result<target::Target> picked = target::host_named(options.target);
   if (!picked.ok()) return picked.status();
   impl->target = picked.value();
@@ -49,11 +55,12 @@ Result<CompiledPartition> compile_ir(const graph::Graph& ir, const CompileOption
   for (const graph::ValueId v : core.outputs) impl->outputs.push_back(api::info_of(core.values[v]));
 
   if (impl->axes_inputs.empty()) {
-    auto made = api::make_specialisation(core, impl->inputs, impl->outputs, impl->target, impl->fuse);
+    auto made = api::make_specialisation(core, impl->inputs, impl->outputs, impl->target, impl->options);
     if (!made.ok()) return made.status();
     impl->fixed = std::move(made).value();
     impl->bound = graph::Graph();
   }
+  api::say_compiled(*impl, ir.ops.size(), std::chrono::steady_clock::now() - start);
   return CompiledPartition(std::move(impl));
 }
 

@@ -3,11 +3,13 @@
 // The hot path of the API: checks the caller's pointers, finds the specialisation and runs it. Without run-time axes
 // nothing here allocates or locks.
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <string>
 
 #include "api/guard.hpp"
 #include "api/partition.hpp"
+#include "api/verbose.hpp"
 #include "graph/pass/pass.hpp"
 #include "runtime/default_pool.hpp"
 #include "runtime/program.hpp"
@@ -45,6 +47,26 @@ bool overlap(const void* a, const api::OperandCheck& a_check, const void* b, con
   const auto a_begin = reinterpret_cast<std::uintptr_t>(a), b_begin = reinterpret_cast<std::uintptr_t>(b);
   return a_begin < b_begin + static_cast<std::uintptr_t>(b_check.span_bytes) &&
          b_begin < a_begin + static_cast<std::uintptr_t>(a_check.span_bytes);
+}
+
+Status check_scratch(const Manner& manner, std::size_t needed) {
+  if (manner.scratch == nullptr) return Status();
+  if (manner.scratch_bytes < needed)
+    return Status(Code::invalid_argument, "scratch has " + std::to_string(manner.scratch_bytes) +
+                                              " bytes; the partition needs " + std::to_string(needed));
+  if (reinterpret_cast<std::uintptr_t>(manner.scratch) % 64 != 0)
+    return Status(Code::invalid_argument, "scratch is not aligned to 64 bytes");
+  return Status();
+}
+
+/// `bytes` of scratch must not be in a buffer that holds something else.
+Status check_apart(const std::byte* scratch, std::size_t bytes, const void* pointer, const api::OperandCheck& check,
+                   const char* role, TensorId id) {
+  const api::OperandCheck whole{static_cast<std::int64_t>(bytes), 64, true};
+  // A tensor with gaps has as little room for it as one without.
+  const api::OperandCheck dense{check.span_bytes, check.alignment, true};
+  if (!overlap(scratch, whole, pointer, dense)) return Status();
+  return Status(Code::invalid_argument, "scratch overlaps " + std::string(role) + " " + std::to_string(id));
 }
 
 /// The axes that the inputs hold, one input after another; on the stack for all but absurd graphs.
@@ -114,7 +136,7 @@ Result<CompiledPartition::Impl::Shared> CompiledPartition::Impl::specialisation(
     graph::Graph core = bound;
     api::fix_axes(core, axes_inputs, axes.values());
     if (Status status = graph::run_pipeline(core); !status.ok()) return status;
-    return api::make_specialisation(core, inputs, outputs, target, fuse);
+    return api::make_specialisation(core, inputs, outputs, target, options);
   });
 }
 
@@ -125,7 +147,7 @@ Status CompiledPartition::Impl::check_operands(const api::Specialisation& chosen
     const api::OperandCheck& check = chosen.output_checks[o];
     if (Status s = check_pointer("output", o, outputs[o].id, out[o], check); !s.ok()) return s;
     for (std::size_t i = 0; i < in.size(); ++i)
-      if (overlap(out[o], check, in[i], input_checks[i]))
+      if (!(chosen.in_place[o] == i && out[o] == in[i]) && overlap(out[o], check, in[i], input_checks[i]))
         return Status(Code::invalid_argument,
                       name_of("output", o, outputs[o].id) + " overlaps " + name_of("input", i, inputs[i].id));
     for (std::size_t p = 0; p < o; ++p)
@@ -136,26 +158,50 @@ Status CompiledPartition::Impl::check_operands(const api::Specialisation& chosen
   return Status();
 }
 
-Status CompiledPartition::Impl::run(const api::Specialisation& chosen, Inputs in, Outputs out) const {
-  ThreadPool* used = threads == 1 ? nullptr : pool;
-  if (used == nullptr && threads != 1) used = &runtime::default_pool();
-  const int most = threads == 0 ? used->num_threads() : threads;
+Status CompiledPartition::Impl::run(const api::Specialisation& chosen, Inputs in, Outputs out,
+                                    const Manner& manner) const {
+  ThreadPool* used = manner.threads == 1 ? nullptr : manner.pool;
+  if (used == nullptr && manner.threads != 1) used = &runtime::default_pool();
+  const int most = manner.threads == 0 ? used->num_threads() : manner.threads;
   const Mapped<const void*> mapped_in(in, chosen.input_map);
   const Mapped<void*> mapped_out(out, chosen.output_map);
-  return runtime::run(chosen.compiled.program, mapped_in.view(), mapped_out.view(), used, most);
+  return runtime::run(chosen.compiled.program, mapped_in.view(), mapped_out.view(), used, most,
+                      fixed ? manner.scratch : nullptr);
 }
 
-Status CompiledPartition::Impl::execute(Inputs in, Outputs out) const {
+std::size_t CompiledPartition::Impl::scratch_bytes() const {
+  return fixed ? static_cast<std::size_t>(fixed->compiled.program.arena_bytes) : 0;
+}
+
+Status CompiledPartition::Impl::execute(Inputs in, Outputs out, const Manner& manner) const {
   if (Status status = check_count("output", out.size(), outputs.size()); !status.ok()) return status;
   const Result<Shared> chosen = specialisation(in);
   if (!chosen.ok()) return chosen.status();
   if (Status status = check_operands(*chosen.value(), in, out); !status.ok()) return status;
-  return run(*chosen.value(), in, out);
+  if (Status status = check_scratch(manner, scratch_bytes()); !status.ok()) return status;
+  if (manner.scratch != nullptr) {
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (Status s = check_apart(manner.scratch, scratch_bytes(), in[i], input_checks[i], "input", inputs[i].id);
+          !s.ok())
+        return s;
+    for (std::size_t o = 0; o < out.size(); ++o)
+      if (Status s = check_apart(manner.scratch, scratch_bytes(), out[o], chosen.value()->output_checks[o], "output",
+                                 outputs[o].id);
+          !s.ok())
+        return s;
+  }
+  if (verbose_number == 0) return run(*chosen.value(), in, out, manner);
+  const auto start = std::chrono::steady_clock::now();
+  const Status status = run(*chosen.value(), in, out, manner);
+  api::say_executed(*this, status, std::chrono::steady_clock::now() - start);
+  return status;
 }
 
 std::string CompiledPartition::Impl::explain() const {
-  if (fixed) return compiler::explain(fixed->compiled, target);
-  std::string text = "axes known at run time: input";
+  std::string noted;
+  for (const std::string& notice : notices) noted += "note: " + notice + "\n";
+  if (fixed) return noted + compiler::explain(fixed->compiled, target);
+  std::string text = noted + "axes known at run time: input";
   for (const api::AxesInput& a : axes_inputs) text += " " + std::to_string(a.id);
   const auto entries = cache.entries();
   text += "; specialised for " + std::to_string(entries.size()) + " of at most " +
@@ -172,7 +218,9 @@ Status CompiledPartition::execute(const void* const* inputs, std::size_t input_c
                                   std::size_t output_count) const {
   if ((inputs == nullptr && input_count > 0) || (outputs == nullptr && output_count > 0))
     return Status(Code::invalid_argument, "the array of pointers is null");
-  return api::guarded([&] { return impl_->execute({inputs, input_count}, {outputs, output_count}); });
+  return api::guarded([&] {
+    return impl_->execute({inputs, input_count}, {outputs, output_count}, {impl_->pool, impl_->threads, nullptr, 0});
+  });
 }
 
 Result<std::vector<TensorInfo>> CompiledPartition::query_outputs(const void* const* inputs,

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "api/split.hpp"
 #include "graph/check/check.hpp"
 
 namespace tenfold::api {
@@ -56,18 +57,40 @@ Result<std::vector<graph::ValueId>> find_outputs(const graph::Graph& graph, cons
   return found;
 }
 
-}  // namespace
-
-Result<Graph> finish_graph(graph::Graph graph, const std::vector<TensorId>& outputs) {
+/// Connected, without the ops that none of `outputs` needs.
+Status connect_for(graph::Graph& graph, const std::vector<TensorId>& outputs) {
   const Result<std::vector<graph::ValueId>> kept = find_outputs(graph, outputs);
   if (!kept.ok()) return kept.status();
   if (!kept.value().empty()) remove_unneeded_ops(graph, kept.value());
   graph::connect(graph, kept.value());
   if (!kept.value().empty()) graph.outputs = kept.value();
   if (graph.ops.empty()) return Status(Code::invalid_graph, "the graph has no op");
+  return {};
+}
+
+}  // namespace
+
+Result<Graph> finish_graph(graph::Graph graph, const std::vector<TensorId>& outputs) {
+  if (Status status = connect_for(graph, outputs); !status.ok()) return status;
   if (Status status = graph::verify(graph); !status.ok()) return status;
   if (Status status = graph::infer(graph); !status.ok()) return status;
   return Graph(std::make_shared<graph::Graph>(std::move(graph)));
+}
+
+Result<Graph> finish_any_graph(graph::Graph graph, const std::vector<TensorId>& outputs) {
+  // An End has no output whose shape somebody would ask for.
+  const bool is_whole = std::all_of(graph.ops.begin(), graph.ops.end(),
+                                    [](const graph::Op& op) { return is_supported(op) || op.kind == "End"; });
+  if (is_whole) return finish_graph(std::move(graph), outputs);
+  if (Status status = connect_for(graph, outputs); !status.ok()) return status;
+  if (Status status = finish_parts(graph); !status.ok()) return status;
+  return Graph(std::make_shared<graph::Graph>(std::move(graph)));
+}
+
+Status check_alone(graph::Graph graph) {
+  if (graph::version_of(graph.ops.at(0)) == nullptr) return {};
+  graph::connect(graph);
+  return graph::verify(graph);
 }
 
 }  // namespace tenfold::api

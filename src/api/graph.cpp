@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Graph: the door from a file's text to a verified graph.
-#include "tenfold/graph.hpp"
-
 #include <memory>
 #include <utility>
 
@@ -11,6 +9,8 @@
 #include "graph/read/json.hpp"
 #include "graph/read/onnx.hpp"
 #include "graph/text/text.hpp"
+#include "graph/write/json.hpp"
+#include "tenfold/graph_builder.hpp"
 
 namespace tenfold {
 
@@ -34,6 +34,10 @@ Result<Graph> Graph::from_onnx(std::string_view bytes, const ExternalDataReader&
     if (Status status = graph::verify(*ir); !status.ok()) return status;
     return Graph(std::move(ir));
   });
+}
+
+Result<std::string> Graph::to_json() const {
+  return api::guarded([&]() -> Result<std::string> { return graph::write_json(*ir_); });
 }
 
 std::string Graph::to_text() const { return graph::print(*ir_); }

@@ -2,6 +2,8 @@
 //
 // GraphBuilder: collects ops into the IR in oneDNN's dialect. It checks only what a file cannot get wrong (ids, data);
 // the rules of the ops are verify()'s, at finish() (finish.hpp).
+#include "tenfold/graph_builder.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -15,7 +17,6 @@
 #include "api/guard.hpp"
 #include "graph/ir/graph.hpp"
 #include "schemas/op_table.hpp"
-#include "tenfold/graph.hpp"
 
 namespace tenfold {
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +18,14 @@
 
 namespace tenfold {
 
+/// How one execution runs.
+struct Manner {
+  ThreadPool* pool = nullptr;    ///< null: the default pool
+  int threads = 0;               ///< 0: as many as the pool has
+  std::byte* scratch = nullptr;  ///< for temporaries, aligned to 64; null: the thread's own
+  std::size_t scratch_bytes = 0;
+};
+
 struct CompiledPartition::Impl {
   using Shared = api::SpecialisationCache::Shared;
   using Inputs = std::span<const void* const>;
@@ -25,7 +34,10 @@ struct CompiledPartition::Impl {
   target::Target target;
   ThreadPool* pool = nullptr;
   int threads = 0;
-  bool fuse = true;
+  compiler::Options options;
+  std::shared_ptr<const compiler::Tuning> tuning;  ///< what the options point at; null: the heuristic's schedules
+  std::vector<std::string> notices;                ///< what was asked for and ignored
+  std::int64_t verbose_number = 0;                 ///< its name in verbose lines; 0: there are none
   std::vector<TensorInfo> inputs, outputs;
   std::vector<api::OperandCheck> input_checks;
 
@@ -34,14 +46,16 @@ struct CompiledPartition::Impl {
   std::vector<api::AxesInput> axes_inputs;
   mutable api::SpecialisationCache cache;
 
-  Status execute(Inputs in, Outputs out) const;
+  Status execute(Inputs in, Outputs out, const Manner& manner) const;
   /// `fixed`, or the one for the axes that `in` holds.
   Result<Shared> specialisation(Inputs in) const;
   std::string explain() const;
+  /// Bytes of Manner::scratch that an execution needs; 0 with run-time axes, whose temporaries are the thread's own.
+  std::size_t scratch_bytes() const;
 
  private:
   Status check_operands(const api::Specialisation& chosen, Inputs in, Outputs out) const;
-  Status run(const api::Specialisation& chosen, Inputs in, Outputs out) const;
+  Status run(const api::Specialisation& chosen, Inputs in, Outputs out, const Manner& manner) const;
 };
 
 }  // namespace tenfold

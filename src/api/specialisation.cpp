@@ -57,7 +57,8 @@ TensorInfo info_of(const graph::Value& value) {
 Result<std::shared_ptr<const Specialisation>> make_specialisation(const graph::Graph& core,
                                                                   std::span<const TensorInfo> inputs,
                                                                   std::span<const TensorInfo> outputs,
-                                                                  const target::Target& target, bool fuse) {
+                                                                  const target::Target& target,
+                                                                  const compiler::Options& options) {
   if (Status status = require_static(core); !status.ok()) return status;
   auto made = std::make_shared<Specialisation>();
   auto input_map = place_map(core, core.inputs, inputs);
@@ -78,9 +79,13 @@ Result<std::shared_ptr<const Specialisation>> make_specialisation(const graph::G
     if (!check.ok()) return check.status();
     made->output_checks[place] = check.value();
   }
-  Result<compiler::Compiled> compiled = compiler::compile(core, target, {.fuse = fuse});
+  Result<compiler::Compiled> compiled = compiler::compile(core, target, options);
   if (!compiled.ok()) return compiled.status();
   made->compiled = std::move(compiled).value();
+  made->in_place.assign(outputs.size(), Specialisation::kNoInput);
+  for (const compiler::InPlace& pair : made->compiled.in_place)
+    made->in_place[made->output_map.places[static_cast<std::size_t>(pair.output)]] =
+        made->input_map.places[static_cast<std::size_t>(pair.input)];
   return std::shared_ptr<const Specialisation>(std::move(made));
 }
 

@@ -42,6 +42,8 @@ struct Specialisation {
   std::vector<TensorInfo> outputs;  ///< in the partition's order, all dims known
   std::vector<OperandCheck> output_checks;
   PlaceMap input_map, output_map;
+  std::vector<std::size_t> in_place;  ///< by output of the partition: the input that may be its buffer, or kNoInput
+  static constexpr std::size_t kNoInput = ~std::size_t{0};
 };
 
 /// The TensorInfo of a value that may not be static: unknown dims are kUnknownDim, an unknown rank is {kUnknownDim}.
@@ -51,7 +53,8 @@ TensorInfo info_of(const graph::Value& value);
 Result<std::shared_ptr<const Specialisation>> make_specialisation(const graph::Graph& core,
                                                                   std::span<const TensorInfo> inputs,
                                                                   std::span<const TensorInfo> outputs,
-                                                                  const target::Target& target, bool fuse);
+                                                                  const target::Target& target,
+                                                                  const compiler::Options& options);
 
 /// Specialisations by the values of the axes inputs. Readers share a lock; each distinct value compiles once. When
 /// full, the least recently used one goes; who is running it keeps it alive.

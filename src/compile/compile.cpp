@@ -6,7 +6,9 @@
 //   lower     a region as a kernel spec, collapsed                      lower.cpp (space.cpp, body.cpp), lower_arg.cpp,
 //                                                                       lower_copies.cpp
 //   plan      schedules; a split reduction becomes two kernels          plan.cpp, schedule/choose.cpp
+//             of a tuning file: measured schedules instead      tuning.cpp, schedule/neighbours.cpp
 //   emit      machine code, or the cached kernel of the same class      kernel_cache.cpp, jit/
+//   heavy     MatMul and its like are calls of oneDNN                   heavy.cpp, onednn/
 //   bind      buffers, strides and grids: a step of the program         steps.cpp, buffers.cpp
 //
 // The partitioner lowers and plans what it tries, so that a region comes with its plan. An op that stops at lower or
@@ -16,8 +18,10 @@
 #include <algorithm>
 
 #include "compile/buffers.hpp"
+#include "compile/in_place.hpp"
 #include "compile/partition.hpp"
 #include "compile/steps.hpp"
+#include "compile/tuning.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -58,6 +62,10 @@ Status compile_region(const graph::Graph& graph, const Region& region, Buffers& 
   if (writes_nothing(graph, region)) {
     report.kind = RegionReport::Kind::nothing;
     report.reason = "the output has no element";
+  } else if (region.heavy) {
+    report.kind = RegionReport::Kind::onednn;
+    report.bytes_moved = report.bytes_least = least_bytes(graph, last.inputs) + least_bytes(graph, last.outputs);
+    add_heavy_step(*region.heavy, buffers, compiled.program, report);
   } else if (region.status.ok()) {
     for (const PlannedPart& part : region.parts) {
       // The parts of a copy write one output, each its share.
@@ -84,7 +92,10 @@ Status compile_region(const graph::Graph& graph, const Region& region, Buffers& 
 Result<Compiled> compile(const graph::Graph& graph, const target::Target& target, const Options& options) {
   Compiled compiled;
   Buffers buffers(graph, compiled.program);
-  const Partition parts = partition(graph, target, options.fuse);
+  Partition parts = partition(graph, target, options.fuse);
+  if (options.tuning != nullptr)
+    for (Region& region : parts.regions)
+      for (PlannedPart& part : region.parts) apply_tuning(*options.tuning, target, part.plan, compiled.notices);
   for (const Region& region : parts.regions) {
     Status status = compile_region(graph, region, buffers, compiled);
     if (!status.ok()) return status;
@@ -94,6 +105,7 @@ Result<Compiled> compile(const graph::Graph& graph, const target::Target& target
         {graph::describe(graph.ops[edge.from]), graph::describe(graph.ops[edge.to]), edge.reason});
   // Must come last: it copies what the steps above have written.
   add_copy_steps(graph, buffers, compiled.program);
+  compiled.in_place = find_in_place(compiled);
   return compiled;
 }
 

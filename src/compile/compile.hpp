@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,12 +29,20 @@ struct KernelReport {
   std::int64_t bytes_moved = 0;  ///< read and written by it, partial results included
 };
 
+/// A call of oneDNN as it was made.
+struct HeavyReport {
+  std::string implementation;  ///< by oneDNN's own name
+  std::string spec;
+  std::int64_t tasks = 1;
+};
+
 /// What became of a group of ops; for explain.
 struct RegionReport {
-  enum class Kind { kernel, reference, nothing };
+  enum class Kind { kernel, reference, nothing, onednn };
   Kind kind = Kind::kernel;
   std::vector<std::string> ops;       ///< "op 7 'reduce_0' (ReduceMax)"
   std::vector<KernelReport> kernels;  ///< in the order they run
+  std::optional<HeavyReport> heavy;   ///< of kind onednn
   std::int64_t bytes_least = 0;       ///< region inputs read once plus outputs written once
   std::int64_t bytes_moved = 0;
   std::string reason;  ///< why it is not compiled; empty when it is
@@ -44,14 +53,24 @@ struct UnfusedReport {
   std::string from, to, reason;
 };
 
+/// Places among the program's inputs and outputs.
+struct InPlace {
+  int input = 0, output = 0;
+};
+
 struct Compiled {
   runtime::Program program;
   std::vector<RegionReport> regions;
   std::vector<UnfusedReport> unfused;
+  std::vector<std::string> notices;  ///< what was asked for and ignored; nothing that changes a result
+  std::vector<InPlace> in_place;     ///< pairs that may be one buffer
 };
 
+class Tuning;
+
 struct Options {
-  bool fuse = true;  ///< false: a kernel for each op
+  bool fuse = true;                ///< false: a kernel for each op
+  const Tuning* tuning = nullptr;  ///< measured schedules (tuning.hpp); null: the heuristic's
 };
 
 /// Emitted kernels by class key, shared by all partitions of a process; bounded by the code memory's capacity.

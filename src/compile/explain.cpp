@@ -18,6 +18,10 @@ void print_region(std::ostringstream& out, std::size_t index, const RegionReport
       out << region.kernels.size() << (region.kernels.size() == 1 ? " kernel" : " kernels");
       break;
     case RegionReport::Kind::reference: out << "reference evaluator"; break;
+    case RegionReport::Kind::onednn:
+      out << "oneDNN " << region.heavy->implementation << ", " << region.heavy->tasks
+          << (region.heavy->tasks == 1 ? " task" : " tasks");
+      break;
     case RegionReport::Kind::nothing: out << "nothing to do"; break;
   }
   out << '\n';
@@ -25,6 +29,7 @@ void print_region(std::ostringstream& out, std::size_t index, const RegionReport
   if (!region.reason.empty()) out << "  because " << region.reason << '\n';
   if (region.kind != RegionReport::Kind::nothing)
     out << "  bytes moved " << region.bytes_moved << ", least possible " << region.bytes_least << '\n';
+  if (region.heavy) out << "    " << region.heavy->spec << '\n';
   for (std::size_t i = 0; i < region.kernels.size(); ++i) {
     const KernelReport& kernel = region.kernels[i];
     out << "    kernel " << i << ": " << kernel.code_bytes << " bytes of code, " << kernel.bytes_moved
@@ -40,6 +45,7 @@ std::string explain(const Compiled& compiled, const target::Target& target) {
   out << "target " << target::to_string(target.isa) << ", " << target.cores
       << (target.cores == 1 ? " core\n" : " cores\n");
   for (std::size_t i = 0; i < compiled.regions.size(); ++i) print_region(out, i, compiled.regions[i]);
+  for (const std::string& notice : compiled.notices) out << "note: " << notice << '\n';
   if (!compiled.unfused.empty()) out << "not fused:\n";
   for (const UnfusedReport& edge : compiled.unfused)
     out << "  " << edge.from << " and " << edge.to << ": " << edge.reason << '\n';

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compile/compile.hpp"
+#include "jit/announce.hpp"
 #include "jit/emit.hpp"
 
 namespace tenfold::compiler {
@@ -26,6 +27,8 @@ Result<std::shared_ptr<const jit::Code>> KernelCache::get(const PlannedKernel& k
   Result<std::shared_ptr<const jit::Code>> code =
       memory_.publish(emitted.value().bytes, emitted.value().scratch_bytes, key);
   if (!code.ok()) return code;
+  if (jit::announces())
+    jit::announce({code.value()->bytes(), jit::kernel_name(kernel.spec, kernel.schedule, key), key});
   slot = code.value();
   drop_expired();
   return code;

@@ -109,6 +109,12 @@ class Partitioner {
     group.ops = ops;
     const Ops all = with_views(ops);
     group.region.ops.assign(all.begin(), all.end());
+    if (ops.size() == 1 && is_heavy(graph_.ops[*ops.begin()])) {
+      Result<HeavyOp> heavy = lower_heavy(graph_, graph_.ops[*ops.begin()], group.region.ops, target_);
+      group.region.status = heavy.status();
+      if (heavy.ok()) group.region.heavy = std::move(heavy).value();
+      return group;
+    }
     Result<std::vector<Lowered>> lowered = lower_group(ops, group.region.ops);
     group.region.status = lowered.status();
     if (!lowered.ok()) return group;
@@ -157,6 +163,9 @@ class Partitioner {
         written_out_ = true;
         settle(producer);
         any = true;
+        // Others it may still read as they are.
+        if (is_heavy(graph_.ops[id])) group = make({id});
+        if (group.region.heavy) break;
       }
       if (any) group = make({id});
     }
@@ -209,6 +218,9 @@ class Partitioner {
     for (const OpId group : {a, b})
       if (const Region& region = groups_[group].region; !region.status.ok())
         return refuse(graph::describe(graph_.ops[region.ops.back()]) + " is no kernel");
+    for (const OpId group : {a, b})
+      if (const Region& region = groups_[group].region; region.heavy)
+        return refuse(graph::describe(graph_.ops[region.ops.back()]) + " runs on oneDNN");
     for (const OpId group : {a, b})
       if (is_movement(graph_.ops[*groups_[group].ops.begin()])) return refuse("a slice or concatenation is a copy");
     if (!is_convex(a, b)) return refuse("a value would leave the kernel and come back");

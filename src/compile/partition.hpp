@@ -9,9 +9,11 @@
 // A view is written out only where it leaves the graph, or where some reader cannot walk it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "compile/heavy.hpp"
 #include "compile/lower.hpp"
 #include "compile/plan.hpp"
 #include "graph/ir/graph.hpp"
@@ -24,12 +26,13 @@ struct PlannedPart {
   Plan plan;
 };
 
-/// Ops that run as one kernel (two, where its reduction is split), one op as several copies (lower_copies.hpp), or one
-/// op for the reference evaluator.
+/// Ops that run as one kernel (two, where its reduction is split), one op as several copies (lower_copies.hpp), one op
+/// that oneDNN runs, or one op for the reference evaluator.
 struct Region {
   std::vector<graph::OpId> ops;    ///< in topological order, views that they look through included
   Status status;                   ///< why it has no kernel; there are no parts then
   std::vector<PlannedPart> parts;  ///< one, but for copies
+  std::optional<HeavyOp> heavy;    ///< what oneDNN runs; there are no parts then
 };
 
 /// Two ops that share a value and not a kernel.

@@ -90,6 +90,24 @@ Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffe
   return {};
 }
 
+void add_heavy_step(const HeavyOp& heavy, Buffers& buffers, runtime::Program& program, RegionReport& report) {
+  auto step = std::make_unique<runtime::TaskStep>();
+  const HeavySource& source = heavy.source;
+  for (std::size_t i = 0; i < source.inputs.size(); ++i) {
+    Location from = buffers.location(source.inputs[i]);
+    from.offset += source.input_offsets[i];
+    step->inputs.push_back(from);
+  }
+  for (const graph::ValueId value : source.outputs) step->outputs.push_back(buffers.location(value));
+  step->tasks = heavy.call->tasks();
+  step->scratch_bytes = heavy.call->scratch_bytes();
+  step->run = [call = heavy.call](std::span<const void* const> inputs, std::span<void* const> outputs,
+                                  std::int64_t task,
+                                  void* scratch) { return call->run(inputs, outputs, task, scratch); };
+  report.heavy = HeavyReport{heavy.call->implementation(), onednn::print(source.spec), heavy.call->tasks()};
+  program.steps.push_back({nullptr, nullptr, std::move(step)});
+}
+
 Status add_reference_step(const graph::Graph& graph, const graph::Op& op, Buffers& buffers, runtime::Program& program) {
   if (!graph::can_evaluate(op))
     return {Code::unsupported_op, graph::describe(op) + ": neither a kernel nor the reference evaluator runs it"};

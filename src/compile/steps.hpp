@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps of a program from what was decided: planned kernels, or a call of the reference evaluator.
+// Steps of a program from what was decided: planned kernels, or a call of oneDNN or of the reference evaluator.
 #pragma once
 
 #include <vector>
 
 #include "compile/buffers.hpp"
 #include "compile/compile.hpp"
+#include "compile/heavy.hpp"
 #include "compile/lower.hpp"
 #include "compile/plan.hpp"
 
@@ -15,6 +16,9 @@ namespace tenfold::compiler {
 /// Emits the plan's kernels, which run `lowered`, and appends their steps; fills `report`.
 Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffers, runtime::Program& program,
                         RegionReport& report);
+
+/// Appends a step that calls oneDNN; fills `report`.
+void add_heavy_step(const HeavyOp& heavy, Buffers& buffers, runtime::Program& program, RegionReport& report);
 
 /// Appends a step that evaluates `op` by the reference evaluator.
 Status add_reference_step(const graph::Graph& graph, const graph::Op& op, Buffers& buffers, runtime::Program& program);

@@ -12,7 +12,7 @@
 
 #include "graph/check/check.hpp"
 #include "graph/eval/eval.hpp"
-#include "tools/graph_json.hpp"
+#include "graph/write/json.hpp"
 
 namespace tenfold::numeric {
 namespace {
@@ -243,7 +243,7 @@ std::string graph_file(const graph::Graph& core) {
   for (std::size_t i = 0; i < named.ops.size(); ++i) named.ops[i].id = static_cast<std::int64_t>(i);
   const Result<graph::Graph> formed = Former(std::move(named)).run();
   if (!formed.ok()) return "no graph file: " + formed.status().message();
-  const Result<std::string> json = tools::graph_json(formed.value());
+  const Result<std::string> json = graph::write_json(formed.value());
   return json.ok() ? json.value() : "no graph file: " + json.status().message();
 }
 

@@ -128,6 +128,17 @@ Status run_call(const Run& run, const runtime::CallStep& step) {
   return step.call(inputs, outputs);
 }
 
+Status run_tasks(const Run& run, const runtime::TaskStep& step) {
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  for (const Location& at : step.inputs) inputs.push_back(run.address(at));
+  for (const Location& at : step.outputs) outputs.push_back(run.address(at));
+  const Scratch scratch(step.scratch_bytes);
+  for (std::int64_t task = 0; task < step.tasks; ++task)
+    if (Status status = step.run(inputs, outputs, task, scratch.data()); !status.ok()) return status;
+  return Status();
+}
+
 auto fields(const Location& at) { return std::tuple(at.kind, at.index, at.offset); }
 auto fields(const Grid& grid) { return std::tuple(grid.level, grid.extent, grid.grain, grid.pieces); }
 
@@ -149,6 +160,9 @@ bool same_program(const runtime::Program& a, const runtime::Program& b) {
   return a.arena_bytes == b.arena_bytes && a.constants == b.constants &&
          std::ranges::equal(a.steps, b.steps, [](const runtime::Step& x, const runtime::Step& y) {
            if (x.kernel && y.kernel) return same_kernel(*x.kernel, *y.kernel);
+           if (x.tasks && y.tasks)
+             return x.tasks->tasks == y.tasks->tasks && same_locations(x.tasks->inputs, y.tasks->inputs) &&
+                    same_locations(x.tasks->outputs, y.tasks->outputs);
            return x.call && y.call && same_locations(x.call->inputs, y.call->inputs) &&
                   same_locations(x.call->outputs, y.call->outputs);
          });
@@ -158,7 +172,9 @@ Status emulated_run(const runtime::Program& program, target::Isa isa, std::span<
                     std::span<const Bytes> outputs) {
   const Run run{program, isa, inputs, outputs, Scratch(program.arena_bytes)};
   for (const runtime::Step& step : program.steps) {
-    Status status = step.kernel ? run_kernel(run, *step.kernel) : run_call(run, *step.call);
+    Status status = step.kernel  ? run_kernel(run, *step.kernel)
+                    : step.tasks ? run_tasks(run, *step.tasks)
+                                 : run_call(run, *step.call);
     if (!status.ok()) return status;
   }
   return Status();
