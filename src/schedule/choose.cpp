@@ -25,9 +25,9 @@ constexpr std::int64_t kEnoughTasks = 16;
 constexpr std::int64_t kPartialsPart = 32;
 /// Vector steps of a tile of columns of f64 sums, and of what choose_split() counts as one.
 constexpr int kTileRecords = 128;
-/// Part of a row that a tile has, so that four of them and their records stay in L1, and whole rows of as much are
-/// streams. ReduceMax f32: [4096, 1024] over axis 0 reaches 0.95 of the roof. Of [1024, 4096] tiles of 8 KiB reach 0.70
-/// and of 16 KiB 0.79, of 4 KiB 0.69, but 0.83 with prefetches (which cost whole rows a tenth).
+/// Part of a row that a tile of f32 chains has, so that four of them and their records stay in L1, and what whole rows
+/// may have to be read as four streams: ReduceMax f32 [4096, 1024] over axis 0 reaches 0.95 of the roof. Prefetches
+/// help parts of rows, and cost whole ones a tenth.
 constexpr std::int64_t kTileRowBytes = 4096;
 /// Whole rows of up to this much are read two at a time, where the order is free: ReduceMax s64 [2048, 1024] reaches
 /// 0.97 of the roof, with four half rows 0.8.
