@@ -32,16 +32,20 @@ constexpr std::int64_t kTileRowBytes = 4096;
 /// Whole rows of up to this much are read two at a time, where the order is free: ReduceMax s64 [2048, 1024] reaches
 /// 0.97 of the roof, with four half rows 0.8.
 constexpr std::int64_t kPairRowBytes = 8192;
-/// Longer ones whole and four at a time, up to this much: ReduceMax s64 [1024, 4096] takes 1.15 ms, in tiles of 4 KiB
-/// 1.79; f32 [1024, 8192] 1.17 and 1.39.
-constexpr std::int64_t kWholeRowBytes = 32768;
-/// Of rows that are longer still, tiles of half as much: f32 [256, 65536] takes 3.02 ms, in tiles of 4 KiB 3.09, of 32
-/// KiB 3.22; s64 [512, 8192] 1.47, 1.86 and 1.36.
-constexpr std::int64_t kPartRowBytes = 16384;
+/// Longer ones whole and eight at a time, up to this much, as one sweep then reads eight times what its records have:
+/// ReduceMax s64 [1024, 4096] takes 1.07 ms, four at a time 1.11, in tiles of 4 KiB and four 1.77; f32 0.36, 0.40,
+/// 0.42.
+constexpr std::int64_t kWholeRowBytes = 65536;
+/// Of rows that are longer still, tiles of half as much: f32 [256, 65536] takes 2.65 ms, in tiles of 8 KiB 2.83, four
+/// rows at a time 3.15.
+constexpr std::int64_t kPartRowBytes = 32768;
+/// Eight rows at once need so many for the ones left over, which are read one by one, not to matter.
+constexpr std::int64_t kRowsOfEight = 64;
 /// Rows of elements of one byte from this length on are read two at a time, in the longest tiles: ReduceMax s8
 /// [4096, 1024] takes 57 us instead of 72, [1024, 16384] 230 instead of 350. Of shorter ones four are better: of
 /// [100000, 64] 122 us instead of 209.
 constexpr std::int64_t kPairByteRow = 256;
+constexpr std::int64_t kByteTile = 16384;
 /// Vector steps of a tile of arg-reductions, which read adjacent rows: the longer the part of a row, the rarer a stream
 /// starts anew, and records may then spill into L2. f32 [1024, 4096]: 0.70 of the roof with 64 to 256 records.
 constexpr int kArgTileRecords = 256;
@@ -126,6 +130,14 @@ Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
   return {level, grain};
 }
 
+/// Extent of the innermost reduced level, whose rows are swept side by side.
+std::int64_t inner_rows(const KernelSpec& spec) {
+  std::int64_t rows = 1;
+  for (const kernel::Level& level : spec.levels)
+    if (level.reduced) rows = level.extent;
+  return rows;
+}
+
 /// Columns that fit one vector step, of rows one after another: their number, or 0.
 int narrow_width(const KernelSpec& spec, Lanes lanes, int vector_level) {
   const std::int64_t width = spec.levels[static_cast<std::size_t>(vector_level)].extent;
@@ -159,14 +171,15 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, Schedule& schedule) {
     schedule.columns = kArgTileRecords * step;
     schedule.ahead = true;
   } else if (lanes != Lanes::chained_f32 && element == 1 && row_bytes >= kPairByteRow) {
-    schedule.columns = kPartRowBytes;
+    schedule.columns = kByteTile;
     schedule.rows_at_once = 2;
   } else if (lanes != Lanes::chained_f32 && row_bytes > kTileRowBytes && row_bytes <= kPairRowBytes) {
     schedule.columns = kPairRowBytes / element;
     schedule.rows_at_once = 2;
   } else if (lanes != Lanes::chained_f32 && row_bytes > kPairRowBytes) {
     schedule.columns = (row_bytes <= kWholeRowBytes ? kWholeRowBytes : kPartRowBytes) / element;
-    schedule.ahead = true;
+    schedule.rows_at_once = inner_rows(spec) >= kRowsOfEight ? 8 : kChainedStreams;
+    schedule.ahead = schedule.rows_at_once < 8;
   } else {
     schedule.columns = kTileRowBytes / element;
     schedule.ahead = row_bytes > kTileRowBytes;
@@ -229,11 +242,13 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
       return broken("arg-reductions unroll by 1 or 2, beside the extreme by 1");
   } else {
     const int rows = schedule.rows_at_once;
-    if (rows != 1 && rows != 2 && rows != 4) return broken("rows is not 1, 2 or 4");
+    if (rows != 1 && rows != 2 && rows != 4 && rows != 8) return broken("rows is not 1, 2, 4 or 8");
+    if (rows == 8 && lanes != Lanes::order && lanes != Lanes::integer) return broken("8 rows are for exact states");
     if (lanes == Lanes::chained_f32 && schedule.columns > 0 && rows != kChainedStreams)
       return broken("chained columns run in 4 streams");
     if (lanes == Lanes::wide_f64 && rows != 1) return broken("columns of f64 sums run one row at a time");
-    if (schedule.ahead && (rows != 4 || schedule.columns == 0)) return broken("ahead is for tiles of 4 rows at once");
+    if (schedule.ahead && (rows < 4 || schedule.columns == 0))
+      return broken("ahead is for tiles of 4 or 8 rows at once");
     if (schedule.columns % lanes_per_step(lanes, spec.inputs[0].dtype) != 0 || schedule.columns < 0 ||
         schedule.columns > (1 << 16))
       return broken("columns is not a multiple of the lanes");

@@ -62,7 +62,7 @@ std::vector<int> unrolls_of(const KernelSpec& spec, const Schedule& base) {
 
 std::vector<int> rows_of(const KernelSpec& spec, const Schedule& base) {
   const bool varies = base.nest == Nest::columns && base.columns > 0 && base.width == 0 && is_exact(spec);
-  return varies ? std::vector<int>{1, 2, 4} : std::vector<int>{base.rows_at_once};
+  return varies ? std::vector<int>{1, 2, 4, 8} : std::vector<int>{base.rows_at_once};
 }
 
 std::vector<std::int64_t> columns_of(const Schedule& base) {

@@ -2,7 +2,8 @@
 //
 // Reductions of every dtype, as core ops: random shapes, axes, layouts and bits, natively on every level of the machine
 // and, one case of three, emulated on the others, against the reference evaluator. Integers must be exact and extremes
-// equal to the bit; the rest is held against the stated bounds. Each kind of axes set takes its turn, so that no cell
+// equal to the bit; the rest is held against the stated bounds. Each program runs once more by schedules beside the
+// heuristic's, which a tuning file may ask for. Each kind of axes set takes its turn, so that no cell
 // of op, dtype, axes, nest and level stays empty.
 #include <gtest/gtest.h>
 
@@ -18,6 +19,7 @@
 #include "graph/eval/eval.hpp"
 #include "graph/pass/pass.hpp"
 #include "guarded_buffer.hpp"
+#include "neighbour.hpp"
 #include "prepared_case.hpp"
 #include "schedule/packed.hpp"
 #include "settings.hpp"
@@ -234,13 +236,23 @@ class EveryType : public ::testing::TestWithParam<DType> {
       coverage_.count(reduction, cell, compiled.value(), isa);
       const auto same = [&](const compiler::Compiled& c) { return same_program(c.program, compiled.value().program); };
       if (!native && std::ranges::any_of(ran, same)) continue;
-      GuardedBuffer output(bytes(drawn.out), guard);
-      const std::string at_level = std::string(target::to_string(isa)) + (native ? "\n" : " emulated\n") + where;
-      ASSERT_EQ(run(compiled.value(), isa, native, input, output), "") << at_level;
-      ASSERT_EQ(judge(drawn, expected.data(), output.data(), bounds[0]), "") << at_level;
-      const std::vector<std::byte> elements = gathered(drawn, output);
-      if (ran.empty()) first = elements;
-      ASSERT_EQ(elements, first) << "other bits on " << at_level;
+      const std::string at_level = std::string(target::to_string(isa)) + (native ? "\n" : " emulated\n");
+      const auto hold = [&](const compiler::Compiled& c, const std::string& what) {
+        GuardedBuffer output(bytes(drawn.out), guard);
+        ASSERT_EQ(run(c, isa, native, input, output), "") << at_level << what << where;
+        ASSERT_EQ(judge(drawn, expected.data(), output.data(), bounds[0]), "") << at_level << what << where;
+        const std::vector<std::byte> elements = gathered(drawn, output);
+        if (first.empty()) first = elements;
+        ASSERT_EQ(elements, first) << "other bits on " << at_level << what << where;
+      };
+      hold(compiled.value(), "");
+      if (HasFatalFailure()) return;
+      const auto neighbour = compile_neighbour(core, target_of(isa), compiled.value(), index / kEmulatedEvery);
+      if (neighbour) {
+        ASSERT_TRUE(neighbour->ok()) << neighbour->status().message();
+        hold(neighbour->value(), first_schedule(neighbour->value()) + "\n");
+        if (HasFatalFailure()) return;
+      }
       ran.push_back(std::move(compiled).value());
     }
   }
@@ -272,6 +284,12 @@ class EveryType : public ::testing::TestWithParam<DType> {
           << "row " << row << ", moved by " << by << "\n"
           << drawn.text << "\n"
           << repeat_line(test_name(), index);
+  }
+
+  static std::string first_schedule(const compiler::Compiled& compiled) {
+    for (const compiler::RegionReport& region : compiled.regions)
+      if (!region.kernels.empty()) return "tuned to " + schedule::print(region.kernels[0].schedule);
+    return {};
   }
 
   static target::Target target_of(target::Isa isa) {

@@ -211,6 +211,9 @@ TEST(Tuned, EveryNeighbourGivesTheSameBits) {
       core_graph("graph {\n  %0 = input : s8[67, 2063]\n  %1 = core.reduce \"r\" (%0) {reduction = \"max\", axes = "
                  "[0], keep_dims = "
                  "false} : s8[2063]\n  output %1\n}\n"),
+      core_graph("graph {\n  %0 = input : s64[67, 519]\n  %1 = core.reduce \"r\" (%0) {reduction = \"min\", axes = "
+                 "[0], keep_dims = "
+                 "false} : s64[519]\n  output %1\n}\n"),
       reduction("ReduceSum", "f32", "9, 33, 517", "1", "9, 517"),
       reduction("ReduceMin", "f32", "5000, 7", "1", "5000"),
       reduction("ReduceMax", "f32", "5000, 7", "0", "7"),
