@@ -258,8 +258,7 @@ class Columns {
       return;
     }
     if (rows_at_once_ > 1) {
-      load_rows(rows);
-      c_.shr(rows, std::countr_zero(static_cast<unsigned>(rows_at_once_)));
+      load_run(rows);
       if (n_.s.in_order()) {
         c_.mov(stream_, row_stride_);
       } else {
@@ -272,8 +271,19 @@ class Columns {
       for (int stream = 1; stream < rows_at_once_ && !n_.s.in_order(); ++stream) c_.add(q_, stream_);
     }
     load_rows(rows);
-    if (rows_at_once_ > 1) c_.and_(rows, rows_at_once_ - 1);
+    if (rows_at_once_ > 1) {
+      Gpr run(n_.a);
+      load_run(run);
+      c_.shl(run, std::countr_zero(static_cast<unsigned>(rows_at_once_)));
+      c_.sub(rows, run);
+    }
     sweeps(rows, 1);
+  }
+
+  /// Rows of each stream.
+  void load_run(const Reg64& d) {
+    load_rows(d);
+    n_.divide_into_streams(d, rows_at_once_, n_.s.in_order());
   }
 
   /// `count` sweeps of `at_once` rows each, from `q_` on; chains end after kChain rows.

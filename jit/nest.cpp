@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jit/nest.hpp"
 
+#include <bit>
 #include <cstddef>
 
 #include "jit/abi.hpp"
@@ -129,6 +130,18 @@ void Nest::load_count(const Gpr& count, Part part) {
   } else {
     c.mov(count.r32(), s.lanes());
   }
+}
+
+void Nest::divide_into_streams(const Reg64& rows, int streams, bool adjacent) {
+  constexpr int kLongRun = 32;
+  c.shr(rows, std::countr_zero(static_cast<unsigned>(streams)));
+  if (adjacent) return;
+  Label is_short;
+  c.cmp(rows, kLongRun);
+  c.jb(is_short);
+  c.dec(rows);
+  c.or_(rows, 1);
+  c.L(is_short);
 }
 
 void Nest::over(const std::vector<int>& levels, const std::function<void()>& body) {

@@ -54,6 +54,11 @@ struct Nest {
   void store_vector(Part part);
   Xbyak::Address slot(int offset) const;
 
+  /// Makes of a number of rows that of each of `streams` (a power of two) side by side. Long runs become odd, unless
+  /// the streams are `adjacent` rows: streams that are a large power of two apart meet in the same sets of the caches
+  /// and the same banks of memory (ReduceMax s64 [65536, 1024] over axis 0, pairs: 24 ms, instead of 41).
+  void divide_into_streams(const Xbyak::Reg64& rows, int streams, bool adjacent);
+
   /// Runs `body` for every index of these levels, `in` (and `out`, on kept levels) moving along; both stand where they
   /// stood when it is done.
   void over(const std::vector<int>& levels, const std::function<void()>& body);

@@ -39,7 +39,9 @@ constexpr std::int64_t kWholeRowBytes = 65536;
 /// Of rows that are longer still, tiles of half as much: f32 [256, 65536] takes 2.65 ms, in tiles of 8 KiB 2.83, four
 /// rows at a time 3.15.
 constexpr std::int64_t kPartRowBytes = 32768;
-/// Eight rows at once need so many for the ones left over, which are read one by one, not to matter.
+/// Eight rows at once need so many for the ones left over, which are read one by one, not to matter. What
+/// the last cache does not hold is read so whatever its rows' length: f32 [65536, 1024] takes 11.3 ms, four at a time
+/// 11.6; s64 [32768, 1024] 11.4, in pairs 13.4.
 constexpr std::int64_t kRowsOfEight = 64;
 /// Rows of elements of one byte from this length on are read two at a time, in the longest tiles: ReduceMax s8
 /// [4096, 1024] takes 57 us instead of 72, [1024, 16384] 230 instead of 350. Of shorter ones four are better: of
@@ -49,6 +51,10 @@ constexpr std::int64_t kByteTile = 16384;
 /// Vector steps of a tile of arg-reductions, which read adjacent rows: the longer the part of a row, the rarer a stream
 /// starts anew, and records may then spill into L2. f32 [1024, 4096]: 0.70 of the roof with 64 to 256 records.
 constexpr int kArgTileRecords = 256;
+/// Rows of this much, and so many of them, are read as streams side by side where the order is free: two, and four from
+/// what the last cache does not hold. Of one stream's time ReduceMax s64 over the last axis takes 0.95 and 1.02 with
+/// two and with four for [2048, 1024], 0.88 and 0.85 for [4096, 1024], 0.88 and 0.86 for [16384, 1024].
+constexpr std::int64_t kStreamRowBytes = 1024, kStreamRows = 16;
 /// A task reads at least this much, so that handing it out (0.2 us) stays below a hundredth of its time.
 constexpr std::int64_t kTaskBytes = 128 << 10;
 
@@ -130,6 +136,18 @@ Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
   return {level, grain};
 }
 
+/// The most streams that rows may be read as: states with as many sets, of rows that lie side by side.
+int most_streams(const KernelSpec& spec, Lanes lanes) {
+  const bool plain = spec.levels.size() == 2 && !spec.levels[0].reduced && spec.inputs[0].strides[1] == 1;
+  return !plain ? 1 : lanes == Lanes::integer ? 4 : lanes == Lanes::order ? 2 : 1;
+}
+
+int choose_streams(const KernelSpec& spec, Lanes lanes, const target::Target& target) {
+  const std::int64_t row_bytes = byte_size(spec.inputs[0].dtype) * spec.levels.back().extent;
+  if (row_bytes < kStreamRowBytes || spec.levels[0].extent < kStreamRows) return 1;
+  return std::min(most_streams(spec, lanes), bytes_read(spec) > target.l3_bytes ? 4 : 2);
+}
+
 /// Extent of the innermost reduced level, whose rows are swept side by side.
 std::int64_t inner_rows(const KernelSpec& spec) {
   std::int64_t rows = 1;
@@ -151,7 +169,29 @@ int narrow_width(const KernelSpec& spec, Lanes lanes, int vector_level) {
   return dense ? static_cast<int>(width) : 0;
 }
 
-void choose_columns(const KernelSpec& spec, Lanes lanes, Schedule& schedule) {
+/// Tiles of states whose order is free, and how many rows they take at once.
+void choose_exact_tile(const KernelSpec& spec, const target::Target& target, std::int64_t row_bytes,
+                       Schedule& schedule) {
+  const std::int64_t element = byte_size(spec.inputs[0].dtype);
+  const bool many = inner_rows(spec) >= kRowsOfEight && schedule.width == 0;
+  const auto tile = [&](std::int64_t bytes, int rows) {
+    schedule.columns = bytes / element;
+    schedule.rows_at_once = rows;
+  };
+  if (element == 1 && row_bytes >= kPairByteRow) return tile(kByteTile, 2);
+  if (row_bytes > kPairRowBytes) {
+    tile(row_bytes <= kWholeRowBytes ? kWholeRowBytes : kPartRowBytes, many ? 8 : 4);
+    schedule.ahead = !many;
+  } else if (many && bytes_read(spec) > target.l3_bytes) {
+    tile(kPairRowBytes, 8);
+  } else if (row_bytes > kTileRowBytes) {
+    tile(kPairRowBytes, 2);
+  } else {
+    tile(kTileRowBytes, 4);
+  }
+}
+
+void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule) {
   int reduced_levels = 0;
   for (const kernel::Level& level : spec.levels) reduced_levels += level.reduced ? 1 : 0;
   const std::int64_t step = lanes_per_step(lanes, spec.inputs[0].dtype);
@@ -159,30 +199,22 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, Schedule& schedule) {
   const std::int64_t row_bytes = element * spec.levels[static_cast<std::size_t>(schedule.vector_level)].extent;
   const bool direct = reduced_levels <= 1 && kernel::reduced_count(spec) <= kChain;
   schedule.columns = 0;
-  schedule.rows_at_once = 1;
   if (direct) return;
   schedule.width = narrow_width(spec, lanes, schedule.vector_level);
-  if (lanes == Lanes::wide_f64) {
-    schedule.columns = kTileRecords * step;
-    return;
-  }
-  schedule.rows_at_once = kChainedStreams;
-  if (lanes == Lanes::arg) {
-    schedule.columns = kArgTileRecords * step;
-    schedule.ahead = true;
-  } else if (lanes != Lanes::chained_f32 && element == 1 && row_bytes >= kPairByteRow) {
-    schedule.columns = kByteTile;
-    schedule.rows_at_once = 2;
-  } else if (lanes != Lanes::chained_f32 && row_bytes > kTileRowBytes && row_bytes <= kPairRowBytes) {
-    schedule.columns = kPairRowBytes / element;
-    schedule.rows_at_once = 2;
-  } else if (lanes != Lanes::chained_f32 && row_bytes > kPairRowBytes) {
-    schedule.columns = (row_bytes <= kWholeRowBytes ? kWholeRowBytes : kPartRowBytes) / element;
-    schedule.rows_at_once = inner_rows(spec) >= kRowsOfEight ? 8 : kChainedStreams;
-    schedule.ahead = schedule.rows_at_once < 8;
-  } else {
-    schedule.columns = kTileRowBytes / element;
-    schedule.ahead = row_bytes > kTileRowBytes;
+  switch (lanes) {
+    case Lanes::wide_f64: schedule.columns = kTileRecords * step; return;
+    case Lanes::arg:
+      schedule.columns = kArgTileRecords * step;
+      schedule.rows_at_once = kChainedStreams;
+      schedule.ahead = true;
+      return;
+    case Lanes::chained_f32:
+      schedule.columns = kTileRowBytes / element;
+      schedule.rows_at_once = kChainedStreams;
+      schedule.ahead = row_bytes > kTileRowBytes;
+      return;
+    case Lanes::order:
+    case Lanes::integer: return choose_exact_tile(spec, target, row_bytes, schedule);
   }
 }
 
@@ -206,8 +238,9 @@ Schedule choose(const kernel::KernelSpec& spec, const target::Target& target) {
     // Arg-reductions hold two vectors a set, or three beside the extreme, and the running index.
     schedule.unroll = lanes == Lanes::order ? 2 : lanes == Lanes::wide_f64 ? 1 : kChainedUnroll;
     if (lanes == Lanes::arg) schedule.unroll = body.value().stores_extreme ? 1 : 2;
+    schedule.rows_at_once = choose_streams(spec, lanes, target);
   } else {
-    choose_columns(spec, lanes, schedule);
+    choose_columns(spec, lanes, target, schedule);
   }
   // Pieces of what comes out the same however it is cut are for threads alone.
   const bool exact = lanes == Lanes::order || lanes == Lanes::integer;
@@ -238,6 +271,9 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
     if (schedule.unroll != 1 && schedule.unroll != 2 && schedule.unroll != 4) return broken("unroll is not 1, 2 or 4");
     // 8 vectors of 64 bytes on AVX2: sets, two totals or none, one loaded vector, one for the layer itself.
     if (lanes == Lanes::order && schedule.unroll > 2) return broken("order states unroll by 1 or 2");
+    if (schedule.rows_at_once != 1 && schedule.rows_at_once != 2 && schedule.rows_at_once != 4)
+      return broken("rows is not 1, 2 or 4");
+    if (schedule.rows_at_once > most_streams(spec, lanes)) return broken("rows is more than the state has sets");
     if (lanes == Lanes::arg && schedule.unroll > (body.value().stores_extreme ? 1 : 2))
       return broken("arg-reductions unroll by 1 or 2, beside the extreme by 1");
   } else {

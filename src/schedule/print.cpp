@@ -53,7 +53,7 @@ std::string print(const Schedule& schedule) {
   std::ostringstream out;
   out << target::to_string(schedule.isa) << ' ' << to_string(schedule.nest) << " level=" << schedule.vector_level;
   if (schedule.nest == Nest::rows || schedule.nest == Nest::staged_rows) out << " unroll=" << schedule.unroll;
-  if (schedule.nest == Nest::columns) out << " rows=" << schedule.rows_at_once;
+  if (schedule.nest == Nest::columns || schedule.rows_at_once > 1) out << " rows=" << schedule.rows_at_once;
   if (schedule.ahead) out << " ahead=1";
   if (schedule.keep > 0) out << " keep=" << schedule.keep;
   if (schedule.nest == Nest::columns || schedule.nest == Nest::staged_columns) out << " columns=" << schedule.columns;

@@ -4,6 +4,7 @@
 // follows it and decides nothing. Its text form is one line:
 //
 //   avx2 rows level=1 unroll=4 tile=0:256
+//   avx2 rows level=1 unroll=2 rows=4
 //   avx512_core columns level=2 rows=4 ahead=1 columns=1024 tile=0:8 split=1:4096
 //   avx2 packed level=1 width=13 tile=0:65536
 #pragma once
@@ -39,7 +40,7 @@ struct Schedule {
   Nest nest = Nest::rows;
   int vector_level = 0;      ///< the level that lanes run along
   int unroll = 4;            ///< rows: accumulators of 64 bytes in flight (order states: sets of three)
-  int rows_at_once = 4;      ///< columns: streams of rows read side by side in a sweep of the tile
+  int rows_at_once = 1;      ///< streams of rows read side by side, in columns by a sweep of the tile
   bool ahead = false;        ///< columns: sweeps (staged: of the first pass) prefetch the next one's rows
   std::int64_t keep = 0;     ///< staged rows: elements of a row that scratch may keep for a later pass
   std::int64_t columns = 0;  ///< columns: lanes per tile at most, whose accumulators stay in L1; 0: in registers
