@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What `cmake --install` puts where: libtenfold.so, its C and C++ headers, the CMake package `tenfold` (targets tenfold::c
-# and tenfold::dnnl_graph_compat) and tenfold.pc. The static C++ door is not installed: its rooms are many libraries.
+# What `cmake --install` puts where, in three components: runtime (libtenfold.so.0), development (headers, the link
+# libtenfold.so, the CMake package `tenfold`, tenfold.pc, examples) and tools (the command). The static C++ door is not
+# installed: its rooms are many libraries.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(TARGETS tenfold_shared tenfold_dnnl_graph_compat EXPORT tenfold LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+# Named as Debian names a library's package: after the SONAME, so that two of them can stand side by side.
+set(TENFOLD_RUNTIME_PACKAGE libtenfold${PROJECT_VERSION_MAJOR})
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
+
+install(TARGETS tenfold_shared tenfold_dnnl_graph_compat EXPORT tenfold
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 set(headers ${PROJECT_SOURCE_DIR}/include/tenfold)
 install(FILES ${headers}/tenfold.h ${headers}/types.h ${headers}/graph.hpp
@@ -15,11 +21,20 @@ install(DIRECTORY ${headers}/graph ${headers}/compat DESTINATION ${CMAKE_INSTALL
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tenfold)
 set(version_file ${PROJECT_BINARY_DIR}/tenfoldConfigVersion.cmake)
 write_basic_package_version_file(${version_file} COMPATIBILITY SameMinorVersion)
-# libtenfold.so asks nothing of those who link it, so the list of targets is the whole package.
-install(EXPORT tenfold NAMESPACE tenfold:: FILE tenfoldConfig.cmake DESTINATION ${package_dir})
-install(FILES ${version_file} DESTINATION ${package_dir})
+install(EXPORT tenfold NAMESPACE tenfold:: FILE tenfoldTargets.cmake DESTINATION ${package_dir})
+install(FILES ${version_file} ${CMAKE_CURRENT_LIST_DIR}/tenfoldConfig.cmake DESTINATION ${package_dir})
 
 # Relative, so that the tree can be moved.
 file(RELATIVE_PATH prefix_of_pkgconfig /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/tenfold.pc.in ${PROJECT_BINARY_DIR}/tenfold.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tenfold.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+set(docs ${CMAKE_INSTALL_DATAROOTDIR}/doc)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/examples DESTINATION ${docs}/libtenfold-dev)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright DESTINATION ${docs}/libtenfold-dev)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright DESTINATION ${docs}/${TENFOLD_RUNTIME_PACKAGE}
+        COMPONENT runtime)
+if(TENFOLD_TOOLS)
+  install(TARGETS tenfold_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright DESTINATION ${docs}/tenfold-tools COMPONENT tools)
+endif()

@@ -16,7 +16,11 @@ from pathlib import Path
 
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(consumer C CXX)
-find_package(tenfold {version} REQUIRED)
+find_package(tenfold {version} REQUIRED COMPONENTS c dnnl_graph_compat)
+find_package(tenfold {version} QUIET COMPONENTS static)
+if(tenfold_FOUND)
+  message(FATAL_ERROR "tenfold has no component 'static'")
+endif()
 add_executable(consumer "{example}")
 set_target_properties(consumer PROPERTIES C_STANDARD 99)
 target_link_libraries(consumer PRIVATE tenfold::c)
