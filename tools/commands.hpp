@@ -62,6 +62,7 @@ int explain_graph(const ExplainOptions& options);
 struct OpsOptions {
   std::string dialect;
   std::string name;
+  bool markdown = false;
   bool json = false;
 };
 int list_ops(const OpsOptions& options);

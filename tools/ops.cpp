@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tenfold ops`: the op tables, as a list or one op in full.
+// `tenfold ops`: the op tables, as a list, one op in full, or a page.
 #include <array>
 #include <cstdio>
 #include <string>
@@ -9,14 +9,10 @@
 
 #include "schemas/op_table.hpp"
 #include "tools/commands.hpp"
+#include "tools/ops_text.hpp"
 #include "tools/report.hpp"
 
 namespace tenfold::tools {
-
-namespace {
-
-using schemas::Dialect;
-constexpr std::array<Dialect, 3> kDialects{Dialect::onednn, Dialect::onnx, Dialect::core};
 
 std::vector<std::string> dtype_names(schemas::DTypeSet set) {
   std::vector<std::string> names;
@@ -30,6 +26,11 @@ std::string joined(const std::vector<std::string>& names, const char* separator)
   for (const std::string& name : names) text += (text.empty() ? "" : separator) + name;
   return text;
 }
+
+namespace {
+
+using schemas::Dialect;
+constexpr std::array<Dialect, 3> kDialects{Dialect::onednn, Dialect::onnx, Dialect::core};
 
 Json ports_json(const schemas::OpVersion& version, std::span<const schemas::PortDesc> ports) {
   Json json = Json::array();
@@ -121,6 +122,10 @@ Result<std::vector<const schemas::OpDesc*>> select(const OpsOptions& options) {
 int list_ops(const OpsOptions& options) {
   const auto chosen = select(options);
   if (!chosen.ok()) return fail("ops", options.json, chosen.status());
+  if (options.markdown) {
+    std::fputs(ops_page(chosen.value()).c_str(), stdout);
+    return kExitOk;
+  }
   if (options.json) {
     Json answer = json_answer("ops");
     answer["ops"] = Json::array();

@@ -122,7 +122,7 @@ typedef struct tenfold_partition* tenfold_partition_t;
 typedef const struct tenfold_partition* const_tenfold_partition_t;
 
 /// How a graph is cut into partitions; oneDNN's numbers.
-typedef enum {
+typedef enum TENFOLD_ANY_INT {
   /// One partition when all ops are supported. Otherwise each op that is not, End and Wildcard are one by themselves,
   /// and what lies between them falls into connected parts.
   tenfold_policy_fusion = 1,
@@ -202,6 +202,11 @@ typedef struct {
   /// inputs. What is any or undef stays as the graph has it.
   size_t output_count;
   const tenfold_logical_tensor_t* outputs;
+  /// A file of measured schedules, as `tenfold tune` writes it (docs/benchmarking.md); null or "": the one that the
+  /// environment variable TENFOLD_TUNING names, if any. No result depends on it. Entries that are illegal, stale or for
+  /// another machine are ignored, as the log and the explanation say; tenfold_invalid_arguments for a file that cannot
+  /// be read. Each file is read once in a process.
+  const char* tuning_file;
 } tenfold_compile_options_t;
 
 typedef struct tenfold_compiled_partition* tenfold_compiled_partition_t;

@@ -18,6 +18,13 @@
 #define TENFOLD_API
 #endif
 
+/// Numbers of no enumerator are answered by status, so reading one must be defined: in C++ any int may then be there.
+#ifdef __cplusplus
+#define TENFOLD_ANY_INT : int
+#else
+#define TENFOLD_ANY_INT
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -25,7 +32,7 @@ extern "C" {
 // ---- Status ----
 
 /// What became of a call; oneDNN Graph's numbers. tenfold_last_error() has the words.
-typedef enum {
+typedef enum TENFOLD_ANY_INT {
   tenfold_success = 0,
   tenfold_out_of_memory = 1,
   tenfold_invalid_arguments = 2,   ///< the call itself, or a file that cannot be read
@@ -52,7 +59,7 @@ TENFOLD_API tenfold_status_t tenfold_version(int32_t* major, int32_t* minor, int
 
 // ---- Log ----
 
-typedef enum {
+typedef enum TENFOLD_ANY_INT {
   tenfold_log_none = 0,
   tenfold_log_error = 1,    ///< every failing call: its name, status and message
   tenfold_log_warning = 2,  ///< and, when compiling, what runs on the reference evaluator, and what is ignored
@@ -92,7 +99,7 @@ TENFOLD_API tenfold_status_t tenfold_memory_release(void* memory, const tenfold_
 #define TENFOLD_UNKNOWN_DIM INT64_MIN
 
 /// Element types; oneDNN's numbers where it has the type. f8, s4 and u4 are storage types.
-typedef enum {
+typedef enum TENFOLD_ANY_INT {
   tenfold_data_type_undef = 0,
   tenfold_f16 = 1,
   tenfold_bf16 = 2,
@@ -114,7 +121,7 @@ typedef enum {
   tenfold_data_type_max = 0x7fff
 } tenfold_data_type_t;
 
-typedef enum {
+typedef enum TENFOLD_ANY_INT {
   tenfold_layout_type_undef = 0,  ///< as `any`
   tenfold_layout_type_any = 1,    ///< row-major: Tenfold decides so
   tenfold_layout_type_strided = 2,
@@ -122,7 +129,7 @@ typedef enum {
   tenfold_layout_type_max = 0x7fff
 } tenfold_layout_type_t;
 
-typedef enum {
+typedef enum TENFOLD_ANY_INT {
   tenfold_property_undef = 0,
   tenfold_property_variable = 1,
   tenfold_property_constant = 2,

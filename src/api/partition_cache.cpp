@@ -100,7 +100,6 @@ Result<std::string> key_of(const CompileOptions& options) {
   key.add(options.threads);
   key.add(options.fuse);
   key.add(std::string_view(options.tuning_file));
-  key.add(std::string_view(options.tuning_file));
   return key.take();
 }
 

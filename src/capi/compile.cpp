@@ -160,6 +160,7 @@ Status compile_partition(tenfold_compiled_partition_t* out, const tenfold_partit
   if (options.isa != nullptr) wanted.target = options.isa;
   wanted.threads = options.threads;
   wanted.fuse = options.no_fusion == 0;
+  if (options.tuning_file != nullptr) wanted.tuning_file = options.tuning_file;
   const Result<std::string> options_key = api::key_of(wanted);
   if (!options_key.ok()) return options_key.status();
   std::string key = partition.key + options_key.value();

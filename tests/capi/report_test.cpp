@@ -2,9 +2,13 @@
 //
 // What the C API tells: the version, the thread's last error, the log callback, and where memory comes from.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -89,6 +93,26 @@ TEST(CReport, TheLogHearsAsMuchAsItWants) {
     EXPECT_EQ(log.has(tenfold_log_info, "compiled 1 ops for reference in "), level >= tenfold_log_info);
     EXPECT_EQ(heard, static_cast<std::size_t>(level));
   }
+}
+
+TEST(CReport, TheLogHearsWhatATuningFileHasThatIsIgnored) {
+  const std::string file = testing::TempDir() + "/tenfold_capi_" + std::to_string(getpid()) + ".tuning";
+  std::ofstream(file) << "no entry\n";
+  Log log;
+  EXPECT_OK(tenfold_set_log_callback(&Log::take, &log, tenfold_log_warning));
+  Handles h;
+  make_reduction(h, "ReduceMax", {2, 3}, {1});
+  tenfold_compile_options_t options{};
+  options.struct_size = sizeof options;
+  options.tuning_file = file.c_str();
+  compile(h, &options);
+  EXPECT_OK(tenfold_set_log_callback(nullptr, nullptr, tenfold_log_warning));
+  EXPECT_TRUE(log.has(tenfold_log_warning, "tuning file, line 1 is ignored"));
+  const float in[6] = {1, 5, 2, 9, 0, 3};
+  std::array<float, 2> out{};
+  EXPECT_OK(execute(h, {in}, {out.data()}));
+  EXPECT_EQ(out, (std::array<float, 2>{5, 9}));
+  std::remove(file.c_str());
 }
 
 TEST(CReport, TheLogMayCallAndFail) {

@@ -27,7 +27,8 @@ TEST(CTensor, HasOneLayoutForEver) {
   EXPECT_EQ(offsetof(tenfold_logical_tensor_t, layout_type), 116U);
   EXPECT_EQ(offsetof(tenfold_logical_tensor_t, strides), 120U);
   EXPECT_EQ(offsetof(tenfold_compile_options_t, output_count), 48U) << "its size in the first version";
-  EXPECT_EQ(sizeof(tenfold_compile_options_t), 64U);
+  EXPECT_EQ(offsetof(tenfold_compile_options_t, tuning_file), 64U);
+  EXPECT_EQ(sizeof(tenfold_compile_options_t), 72U);
   EXPECT_EQ(sizeof(tenfold_execute_options_t), 40U);
   EXPECT_EQ(sizeof(tenfold_inplace_port_t), 16U);
   EXPECT_EQ(sizeof(tenfold_thread_pool_t), 32U);

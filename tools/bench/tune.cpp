@@ -248,6 +248,9 @@ int report(const TuneOptions& options, const std::vector<Tuned>& all) {
 int run_tune(const TuneOptions& options) {
   const Result<std::vector<Case>> cases = cases_of(options.texts, options.batch);
   if (!cases.ok()) return fail("tune", options.json, cases.status());
+  // Told before minutes of measuring rather than after; and there is a file to name even where nothing was gained.
+  if (!options.file.empty() && !std::ofstream(options.file, std::ios::binary | std::ios::app))
+    return fail("tune", options.json, Status(Code::internal_error, "'" + options.file + "' cannot be written"));
   std::vector<Tuned> all;
   const InterruptWatch watch;
   Progress progress(cases.value().size() > 1 ? cases.value().size() : 0);

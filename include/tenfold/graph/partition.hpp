@@ -27,9 +27,10 @@ namespace graph {
 /// Beyond oneDNN: what decides how a partition is compiled. Whatever is chosen, results have the same bits for any
 /// number of threads, on any machine and in each run; `fusion` off may give other bits than on (docs/rewrites.md).
 struct compile_options {
-  std::string isa;     ///< such as "avx2", or "reference" for the oracle; empty: the best of the machine
-  int threads = 0;     ///< most threads that an execution uses; 0: what its stream says
-  bool fusion = true;  ///< false: a kernel for each op
+  std::string isa;          ///< such as "avx2", or "reference" for the oracle; empty: the best of the machine
+  int threads = 0;          ///< most threads that an execution uses; 0: what its stream says
+  bool fusion = true;       ///< false: a kernel for each op
+  std::string tuning_file;  ///< measured schedules, as `tenfold tune` writes them; empty: what TENFOLD_TUNING names
 };
 
 class partition : public handle<tenfold_partition_t> {
@@ -108,6 +109,7 @@ class partition : public handle<tenfold_partition_t> {
     options.inputs = in.data();
     options.output_count = out.size();
     options.outputs = out.data();
+    options.tuning_file = wanted.tuning_file.c_str();
     tenfold_compiled_partition_t made = nullptr;
     error::wrap_c_api(tenfold_partition_compile(&made, get(), &options), "could not compile");
     return compiled_partition(made);

@@ -169,6 +169,7 @@ TEST_F(Command, BenchUsageErrors) {
   expect_failure("bench --graph " + path("bad.json"), 3, "reduce.C3");
   expect_failure("tune --op ReduceMx", 2, "no reduction");
   expect_failure("tune --most 0", 2, "--most");
+  expect_failure("tune --shape 64x512 --axes 0 --file " + path("none/machine.tuning"), 5, "cannot be written");
 }
 
 TEST_F(Command, BadFiles) {
@@ -355,6 +356,17 @@ TEST_F(Command, CheckJudgesEachFile) {
   EXPECT_EQ(json["bad"], 3);
   EXPECT_EQ(json["files"].size(), 7U);
   expect_failure("check " + path("none"), 3, "no such file or directory");
+}
+
+TEST_F(Command, TheOpsPageIsWhatTheTablesSay) {
+  std::ifstream file(TENFOLD_SOURCE_DIR "/docs/ops_reference.md", std::ios::binary);
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  EXPECT_TRUE(page == run("ops --markdown").out)
+      << "docs/ops_reference.md is old; renew it by: tenfold ops --markdown > docs/ops_reference.md";
+  const Answer one = run("ops ReduceMax --dialect onednn --markdown");
+  EXPECT_NE(one.out.find("#### ReduceMax\n"), std::string::npos) << one.out;
+  EXPECT_EQ(one.out.find("#### ReduceMin\n"), std::string::npos) << one.out;
+  EXPECT_EQ(run("ops --markdown --json").exit_code, 2);
 }
 
 TEST_F(Command, OpsAndIsa) {

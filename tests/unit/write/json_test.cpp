@@ -128,6 +128,23 @@ TEST(GraphJson, AnOutputThatIsUsedInsideGetsAnEnd) {
   EXPECT_EQ(again.value().ops.size(), 3U);
 }
 
+TEST(GraphJson, SuchAnEndTakesEveryDtype) {
+  for (const tenfold::DTypeRow& row : tenfold::kDTypes) {
+    if (row.dtype == tenfold::DType::undef) continue;
+    const std::string dtype(row.name);
+    Result<Graph> graph =
+        tenfold::graph::parse("graph {\n %0 = input : " + dtype + "[3]\n %1 = onnx.Identity (%0) : " + dtype +
+                              "[3]\n %2 = onnx.Identity (%1) : " + dtype + "[3]\n output %1, %2\n}\n");
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    const Result<std::string> text = write_json(graph.value());
+    ASSERT_TRUE(text.ok()) << text.status().message();
+    Result<Graph> again = read_json(text.value());
+    ASSERT_TRUE(again.ok()) << again.status().message();
+    const tenfold::Status status = tenfold::graph::verify(again.value());
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+}
+
 TEST(GraphJson, NamesOfAnyBytesBecomeJsonStrings) {
   const auto round_trip = [](const std::string& name) {
     Graph graph;
