@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many threads, many shapes, forks, and libdnnl beside Tenfold. The loop over shapes is short; TENFOLD_TEST_SHAPES
-// makes it as long as one likes (20000 is what docs/cpp_api.md promises).
+// Many threads, many shapes, forks, and libdnnl and libtorch beside Tenfold. The loop over shapes is short;
+// TENFOLD_TEST_SHAPES makes it as long as one likes (20000 is what docs/cpp_api.md promises).
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,6 +70,24 @@ TEST(CppStress, CompilingEvictingAndResizingAtOnce) {
   graph::set_compiled_partition_cache_capacity(before);
 }
 
+TEST(CppStress, AnEntryIsEvictedWhileOthersExecuteIt) {
+  const int before = graph::get_compiled_partition_cache_capacity();
+  graph::set_compiled_partition_cache_capacity(1);
+  std::atomic<int> wrong{0};
+  on_threads(16, [&](int t) {
+    for (int round = 0; round < 12; ++round) {
+      const std::int64_t rows = 3 + (t + round) % 2;
+      const compiled_partition compiled = compile(max_of_rows(rows, 24));
+      std::int32_t entries = 0;
+      if (tenfold_get_compiled_partition_cache_use(&entries, nullptr) != tenfold_success || entries > 1) ++wrong;
+      for (int run = 0; run < 3; ++run)
+        if (!runs(compiled, rows, 24, 1)) ++wrong;
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+  graph::set_compiled_partition_cache_capacity(before);
+}
+
 TEST(CppStress, FiftyForksAfterWarmUp) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "NOT RUN: the thread sanitizer does not follow forks of programs with threads";
@@ -130,13 +148,72 @@ TEST(CppStress, DistinctShapesStayWithinTheCachesBound) {
   ASSERT_EQ(tenfold_set_compiled_partition_cache_bytes(before), tenfold_success);
 }
 
+/// A function of a library that is loaded by name; null when it has none of the name.
+template <class Function>
+Function* find(void* library, const char* name) {
+  return reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+/// Row r of a product is r times the ones of the other matrix, 64 of them.
+bool multiplies(const compiled_partition& product) {
+  std::vector<float> x(8 * 64), ones(64 * 16, 1.0F), y(8 * 16);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i / 64);
+  stream s(cpu());
+  product.execute(s, {on(f32(0, {8, 64}), x), on(f32(1, {64, 16}), ones)}, {on(f32(2, {8, 16}), y)});
+  for (std::size_t i = 0; i < y.size(); ++i)
+    if (y[i] != 64 * static_cast<float>(i / 16)) return false;
+  return true;
+}
+
+compiled_partition matmul() {
+  return compile(graph_of({op(0, op::kind::MatMul, {f32(0, {8, 64}), f32(1, {64, 16})}, {open_f32(2)}, "product")})
+                     .get_partitions()
+                     .at(0));
+}
+
+/// Tenfold with kernels of its own and with a product, which oneDNN runs where Tenfold was built with it.
+bool tenfold_runs() { return runs(compile(max_of_rows(9, 31)), 9, 31, 0) && multiplies(matmul()); }
+
 TEST(CppStress, BesideLibdnnl) {
+  ASSERT_TRUE(tenfold_runs());
   void* const onednn = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_GLOBAL);
   if (onednn == nullptr) GTEST_SKIP() << "NOT RUN: libdnnl.so.2 is not installed";
-  EXPECT_NE(dlsym(onednn, "dnnl_version"), nullptr);
   EXPECT_EQ(dlsym(RTLD_DEFAULT, "dnnl_graph_op_create"), nullptr) << "nothing of oneDNN's is defined by Tenfold";
-  EXPECT_TRUE(runs(compile(max_of_rows(9, 31)), 9, 31, 0));
+  const auto sgemm = find<int(char, char, std::int64_t, std::int64_t, std::int64_t, float, const float*, std::int64_t,
+                              const float*, std::int64_t, float, float*, std::int64_t)>(onednn, "dnnl_sgemm");
+  ASSERT_NE(sgemm, nullptr);
+  for (int round = 0; round < 4; ++round) {
+    const std::vector<float> a(16 * 32, 2.0F), b(32 * 8, 3.0F);
+    std::vector<float> c(16 * 8, 0.0F);
+    EXPECT_EQ(sgemm('N', 'N', 16, 8, 32, 1.0F, a.data(), 32, b.data(), 8, 0.0F, c.data(), 8), 0);
+    EXPECT_EQ(c, std::vector<float>(16 * 8, 192.0F));
+    EXPECT_TRUE(tenfold_runs());
+  }
   EXPECT_EQ(dlclose(onednn), 0);
+  EXPECT_TRUE(tenfold_runs());
+}
+
+/// The names that libtorch_cpu.so goes by: Debian's package gives it a version.
+void* load_torch() {
+  for (const char* name : {"libtorch_cpu.so", "libtorch_cpu.so.1.13"})
+    if (void* const torch = dlopen(name, RTLD_NOW | RTLD_GLOBAL); torch != nullptr) return torch;
+  return nullptr;
+}
+
+TEST(CppStress, BesideLibtorch) {
+  ASSERT_TRUE(tenfold_runs());
+  void* const torch = load_torch();
+  if (torch == nullptr) GTEST_SKIP() << "NOT RUN: libtorch_cpu.so is not there, or cannot be loaded (libtorch1.13)";
+  const auto set_num_threads = find<void(int)>(torch, "_ZN2at15set_num_threadsEi");  // at::set_num_threads(int)
+  const auto get_num_threads = find<int()>(torch, "_ZN2at15get_num_threadsEv");
+  ASSERT_NE(set_num_threads, nullptr);
+  ASSERT_NE(get_num_threads, nullptr);
+  for (const int threads : {2, 1}) {
+    set_num_threads(threads);
+    EXPECT_EQ(get_num_threads(), threads);
+    EXPECT_TRUE(tenfold_runs());
+    EXPECT_EQ(get_num_threads(), threads) << "Tenfold leaves the host's number of threads as it was";
+  }
 }
 
 }  // namespace
