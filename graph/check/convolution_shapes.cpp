@@ -14,6 +14,7 @@
 #include "graph/check/report.hpp"
 #include "graph/check/rules.hpp"
 #include "graph/check/window.hpp"
+#include "graph/ir/twin.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -150,9 +151,43 @@ Result<bool> read_convolution(const Graph& graph, const Op& op, Convolution& con
   return true;
 }
 
+/// conv.C6: ONNX's ops may say again what the weights' shape says.
+Status check_kernel(const Op& op, const Dims& weights) {
+  const auto kernel = attribute_or<std::vector<std::int64_t>>(op, "kernel_shape", {});
+  if (kernel.empty() || weights.size() < 3) return {};
+  if (may_agree(kernel, Dims(weights.begin() + 2, weights.end()))) return {};
+  return refuse(Code::invalid_shape, op,
+                "kernel_shape is " + show_dims(kernel) + ", but the spatial dims of weights " + show_dims(weights) +
+                    " are the kernel",
+                "conv.C6");
+}
+
+/// conv.C7: the result's spatial dims, where ONNX's ConvTranspose is given them.
+Status check_given_shape(const Op& op, std::size_t rank) {
+  const auto given = attribute_or<std::vector<std::int64_t>>(op, "output_shape", {});
+  const auto fits = [](std::int64_t dim) { return dim >= 0 && dim <= std::int64_t{1} << 30; };
+  if (given.empty() || (given.size() + 2 == rank && std::all_of(given.begin(), given.end(), fits))) return {};
+  return refuse(Code::invalid_op, op,
+                "output_shape " + show_dims(given) + " must have an entry for each of " + std::to_string(rank - 2) +
+                    " spatial dims, in [0, 2^30]",
+                "conv.C7");
+}
+
+Result<std::vector<std::optional<Dims>>> infer_onnx(const Graph& graph, const Op& op) {
+  const Value& data = graph.values[op.inputs[0]];
+  const Value& weights = graph.values[op.inputs[1]];
+  if (!data.ranked || !weights.ranked) return std::vector<std::optional<Dims>>{std::nullopt};
+  if (Status s = check_kernel(op, weights.shape); !s.ok()) return s;
+  if (data.shape.size() > 2)
+    if (Status s = check_given_shape(op, data.shape.size()); !s.ok()) return s;
+  const Dims shapes[] = {data.shape, weights.shape};
+  return infer_convolution_shapes(graph, onednn_twin(op, shapes)->op);
+}
+
 }  // namespace
 
 Result<std::vector<std::optional<Dims>>> infer_convolution_shapes(const Graph& graph, const Op& op) {
+  if (op.dialect == Dialect::onnx) return infer_onnx(graph, op);
   Convolution conv;
   const Result<bool> ranked = read_convolution(graph, op, conv);
   if (!ranked.ok()) return ranked.status();

@@ -10,6 +10,7 @@
 #include "graph/check/check.hpp"
 #include "graph/check/report.hpp"
 #include "graph/check/rules.hpp"
+#include "graph/ir/twin.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -35,9 +36,34 @@ Status check_bias(const Graph& graph, const Op& op, const Dims& result) {
                 "bias " + show_shape(bias) + " does not broadcast to the result " + show_dims(result), "matmul.A4");
 }
 
+/// matmul.A6 and A7: what Gemm has beyond its twin.
+Status check_gemm(const Graph& graph, const Op& op) {
+  for (const std::size_t i : {0, 1}) {
+    const Value& operand = graph.values[op.inputs[i]];
+    if (operand.ranked && operand.shape.size() != 2)
+      return refuse(Code::invalid_shape, op,
+                    std::string(i == 0 ? "A" : "B") + " is " + show_shape(operand) + ", must be one matrix",
+                    "matmul.A6");
+  }
+  const schemas::OpVersion* version = version_of(op);
+  const bool broadcasts =
+      version == nullptr || version->since_version >= 7 || attribute_or<std::int64_t>(op, "broadcast", 0) != 0;
+  if (broadcasts || op.inputs.size() < 3 || op.inputs[2] == kNone) return {};
+  const Value& c = graph.values[op.inputs[2]];
+  if (!c.ranked || c.shape.size() == 2) return {};
+  return refuse(Code::invalid_shape, op,
+                "C is " + show_shape(c) + ", must be a matrix; before opset 7 only broadcast = 1 repeats it",
+                "matmul.A7");
+}
+
 }  // namespace
 
 Result<std::vector<Shape>> infer_matmul_shapes(const Graph& graph, const Op& op) {
+  if (const std::optional<Twin> twin = onednn_twin(op, {})) {
+    if (op.kind == "Gemm")
+      if (Status s = check_gemm(graph, op); !s.ok()) return s;
+    return infer_matmul_shapes(graph, twin->op);
+  }
   for (const std::size_t i : {0, 1}) {
     const Value& operand = graph.values[op.inputs[i]];
     if (!operand.ranked) return std::vector<Shape>{std::nullopt};

@@ -28,7 +28,12 @@ constexpr std::string_view kFlags[] = {"keepdims",
                                        "sorted",
                                        "is_test",
                                        "spatial",
-                                       "training_mode"};
+                                       "training_mode",
+                                       "transA",
+                                       "transB",
+                                       "ceil_mode",
+                                       "storage_order",
+                                       "count_include_pad"};
 
 struct DTypeNumber {
   std::int64_t number;

@@ -28,8 +28,10 @@ struct Remark {
   Dialect dialect;
   std::string_view name;
 };
-constexpr Remark kRemarks[] = {
-    {Dialect::onednn, "partition_id"}, {Dialect::onednn, "backend"}, {Dialect::core, "source_kind"}};
+constexpr Remark kRemarks[] = {{Dialect::onednn, "partition_id"},
+                               {Dialect::onednn, "backend"},
+                               {Dialect::onednn, "source_kind"},
+                               {Dialect::core, "source_kind"}};
 
 bool is_remark(const Op& op, const NamedAttribute& attribute) {
   return std::holds_alternative<std::string>(attribute.value) &&

@@ -10,6 +10,7 @@
 #include "graph/check/report.hpp"
 #include "graph/check/rules.hpp"
 #include "graph/check/window.hpp"
+#include "graph/ir/twin.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -52,6 +53,14 @@ Status check_gradient(const Graph& graph, const Op& op, const Dims& source, cons
 }  // namespace
 
 Result<std::vector<Shape>> infer_pool_shapes(const Graph& graph, const Op& op) {
+  if (op.dialect == Dialect::onnx) {
+    const Value& data = graph.values[op.inputs[0]];
+    if (!data.ranked) return std::vector<Shape>(2);
+    Result<std::vector<Shape>> shapes = infer_pool_shapes(graph, onednn_twin(op, {&data.shape, 1})->op);
+    // MaxPool's indices lie as what they point to.
+    if (shapes.ok()) shapes.value().push_back(shapes.value().front());
+    return shapes;
+  }
   Result<Shape> source = source_shape(graph, op);
   if (!source.ok()) return source.status();
   if (!source.value()) return std::vector<Shape>{std::nullopt};

@@ -103,6 +103,12 @@ constexpr CompositeRow kComposites[] = {
     {Dialect::onednn, "BatchNormTrainingBackward", batch_norm_shapes, evaluate_batch_norm, bound_batch_norm},
     {Dialect::onednn, "Dropout", dropout_shapes, evaluate_dropout, bound_dropout},
     {Dialect::onednn, "MatMul", matmul_shapes, evaluate_matmul, bound_matmul},
+    {Dialect::onnx, "AveragePool", pool_shapes, evaluate_average_pool, bound_average_pool},
+    {Dialect::onnx, "Conv", convolution_shapes, evaluate_convolution, bound_convolution},
+    {Dialect::onnx, "ConvTranspose", convolution_shapes, evaluate_convolution, bound_convolution},
+    {Dialect::onnx, "Gemm", matmul_shapes, evaluate_matmul, bound_matmul},
+    {Dialect::onnx, "MatMul", matmul_shapes, evaluate_matmul, bound_matmul},
+    {Dialect::onnx, "MaxPool", pool_shapes, evaluate_max_pool, bound_max_pool},
     {Dialect::onednn, "BiasAddBackward", summing_backward_shapes, evaluate_summing_backward, bound_summing_backward},
     {Dialect::onednn, "PReLUBackward", summing_backward_shapes, evaluate_summing_backward, bound_summing_backward},
 };

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -204,6 +205,7 @@ Products products_of(const Op& op, ConvolutionPlan plan, Inputs inputs) {
 }  // namespace
 
 Result<std::vector<Dims>> convolution_shapes(const Op& op, Inputs inputs) {
+  if (const std::optional<Op> twin = twin_of(op, inputs)) return convolution_shapes(*twin, inputs);
   const Result<ConvolutionPlan> plan = plan_convolution(op, inputs);
   if (!plan.ok()) return plan.status();
   const Dims& shape = plan.value().result();
@@ -216,11 +218,14 @@ Result<std::vector<Dims>> convolution_shapes(const Op& op, Inputs inputs) {
 }
 
 Status evaluate_convolution(const Op& op, Inputs inputs, Outputs outputs) {
+  if (const std::optional<Op> twin = twin_of(op, inputs)) return evaluate_convolution(*twin, inputs, outputs);
   return evaluate_products(products_of(op, plan_convolution(op, inputs).value(), inputs), inputs, outputs);
 }
 
 Result<std::vector<Bounds>> bound_convolution(const Op& op, Inputs inputs, std::span<const Bounds> input_bounds,
-                                              Outputs) {
+                                              Outputs outputs) {
+  if (const std::optional<Op> twin = twin_of(op, inputs))
+    return bound_convolution(*twin, inputs, input_bounds, outputs);
   return bound_products(products_of(op, plan_convolution(op, inputs).value(), inputs), inputs, input_bounds);
 }
 

@@ -5,14 +5,18 @@
 // a maximum goes to the first of equals in row-major order, or to the first NaN.
 #include "graph/eval/pool.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "graph/eval/element.hpp"
 #include "graph/eval/products.hpp"
 #include "graph/eval/separable.hpp"
 #include "graph/eval/shapes.hpp"
+#include "graph/eval/walk.hpp"
 #include "graph/eval/window.hpp"
 
 namespace tenfold::graph {
@@ -23,6 +27,9 @@ struct PoolPlan {
   DataLayout input, output;
   Window window;
   bool backward = false;
+  bool excludes_pads = false;
+  bool stops_at_pads = false;  ///< a mean does not count what its window has beyond the pads
+  std::size_t first_spatial = 0;
 };
 
 /// The shapes that are there; empty for what the op gives.
@@ -44,6 +51,11 @@ Status find_shapes(const Op& op, Inputs inputs, PoolPlan& plan) {
 }
 
 Result<PoolPlan> plan_pool(const Op& op, Inputs inputs) {
+  if (const std::optional<Op> twin = twin_of(op, inputs)) {
+    Result<PoolPlan> plan = plan_pool(*twin, inputs);
+    if (plan.ok()) plan.value().stops_at_pads = true;
+    return plan;
+  }
   const std::size_t wanted = op.kind == "MaxPoolBackward" ? 2 : 1;
   const std::size_t most = op.kind == "AvgPoolBackward" ? 2 : wanted;
   if (inputs.size() < wanted || inputs.size() > most || is_missing(inputs[wanted - 1]))
@@ -51,6 +63,8 @@ Result<PoolPlan> plan_pool(const Op& op, Inputs inputs) {
   PoolPlan plan;
   if (Status s = find_shapes(op, inputs, plan); !s.ok()) return s;
   plan.input = data_layout(op, plan.input_shape);
+  plan.excludes_pads = flag(op, "exclude_pad", false);
+  plan.first_spatial = attribute_or<std::string>(op, "data_format", "NXC") == "NXC" ? 1 : 2;
   plan.window.kernel = integers(op, "kernel");
   if (Status s = read_window(op, plan.input.spatial, plan.window); !s.ok()) return s;
   if (plan.backward) {
@@ -67,28 +81,29 @@ Result<PoolPlan> plan_pool(const Op& op, Inputs inputs) {
 }
 
 /// The window's elements along a dim that are not padding, with their weights.
-SumsAlongDim average_along(const PoolPlan& plan, std::size_t spatial, std::size_t dim, bool excludes_pads) {
+SumsAlongDim average_along(const PoolPlan& plan, std::size_t spatial) {
   const Window& window = plan.window;
-  SumsAlongDim sums{dim, window.output[spatial], {}};
+  SumsAlongDim sums{plan.first_spatial + spatial, window.output[spatial], {}};
+  const std::int64_t padded_end = plan.input.spatial[spatial] + window.end[spatial];
   for (std::int64_t at = 0; at < sums.outputs; ++at) {
     const std::size_t first = sums.terms.size();
+    std::int64_t beyond = 0;
     for (std::int64_t tap = 0; tap < window.kernel[spatial]; ++tap) {
       const std::int64_t from = at * window.strides[spatial] - window.begin[spatial] + tap * window.dilations[spatial];
       if (from >= 0 && from < plan.input.spatial[spatial]) sums.terms.push_back({from, at});
+      if (from >= padded_end && plan.stops_at_pads) ++beyond;
     }
-    const auto count = static_cast<double>(sums.terms.size() - first);
-    for (std::size_t i = first; i < sums.terms.size(); ++i)
-      sums.terms[i].weight = 1 / (excludes_pads ? count : static_cast<double>(window.kernel[spatial]));
+    const auto present = static_cast<std::int64_t>(sums.terms.size() - first);
+    const auto count = static_cast<double>(plan.excludes_pads ? present : window.kernel[spatial] - beyond);
+    for (std::size_t i = first; i < sums.terms.size(); ++i) sums.terms[i].weight = 1 / count;
   }
   return sums;
 }
 
-Separable sums_of(const Op& op, const PoolPlan& plan) {
-  const bool excludes_pads = flag(op, "exclude_pad", false);
-  const std::size_t first = attribute_or<std::string>(op, "data_format", "NXC") == "NXC" ? 1 : 2;
+Separable sums_of(const PoolPlan& plan) {
   Separable sums{plan.backward ? plan.output_shape : plan.input_shape, {}};
   for (std::size_t i = 0; i < plan.input.spatial.size(); ++i) {
-    SumsAlongDim step = average_along(plan, i, first + i, excludes_pads);
+    SumsAlongDim step = average_along(plan, i);
     sums.steps.push_back(plan.backward ? reversed(step, plan.input.spatial[i]) : std::move(step));
   }
   return sums;
@@ -135,6 +150,33 @@ std::vector<std::size_t> find_winners(const PoolPlan& plan, const Numbers& sourc
   return winners;
 }
 
+/// How far apart neighbours along each dim are in ONNX's indices: row-major, or with `storage_order` 1 column-major
+/// within a channel.
+Dims index_strides(const Op& op, const PoolPlan& plan) {
+  Dims strides = row_major_strides(plan.input_shape);
+  if (attribute_or<std::int64_t>(op, "storage_order", 0) == 0) return strides;
+  std::int64_t stride = 1;
+  for (std::size_t dim = 2; dim < strides.size(); ++dim) {
+    strides[dim] = stride;
+    stride *= plan.input_shape[dim];
+  }
+  return strides;
+}
+
+/// Where each window's greatest element is, -1 where all of it is padding.
+void store_indices(const Op& op, const PoolPlan& plan, const Numbers& source, const MutableTensor& tensor) {
+  const std::vector<std::size_t> winners = find_winners(plan, source);
+  std::vector<std::int64_t> index_of(source.size());
+  std::size_t at = 0;
+  walk(plan.input_shape, std::array<Dims, 1>{index_strides(op, plan)},
+       [&](const auto& index) { index_of[at++] = index[0]; });
+  at = 0;
+  walk(tensor.desc.shape, std::array<Dims, 1>{strides_of(tensor.desc)}, [&](const auto& to) {
+    const std::size_t winner = winners[at++];
+    store_integer(tensor.desc.dtype, tensor.data, to[0], winner < source.size() ? index_of[winner] : -1);
+  });
+}
+
 Numbers gradient_of(const std::vector<std::size_t>& winners, const Numbers& gradients, std::size_t inputs) {
   Numbers sums(inputs, 0);
   for (std::size_t i = 0; i < winners.size(); ++i)
@@ -153,16 +195,18 @@ bool is_exact(const Bounds& bounds) {
 Result<std::vector<Dims>> pool_shapes(const Op& op, Inputs inputs) {
   Result<PoolPlan> plan = plan_pool(op, inputs);
   if (!plan.ok()) return plan.status();
-  return std::vector<Dims>{plan.value().backward ? plan.value().input_shape : plan.value().output_shape};
+  const Dims& shape = plan.value().backward ? plan.value().input_shape : plan.value().output_shape;
+  const bool has_indices = op.dialect == Dialect::onnx && op.kind == "MaxPool";
+  return std::vector<Dims>(has_indices ? 2 : 1, shape);
 }
 
 Status evaluate_average_pool(const Op& op, Inputs inputs, Outputs outputs) {
-  return evaluate_separable(sums_of(op, plan_pool(op, inputs).value()), inputs[0], outputs[0]);
+  return evaluate_separable(sums_of(plan_pool(op, inputs).value()), inputs[0], outputs[0]);
 }
 
 Result<std::vector<Bounds>> bound_average_pool(const Op& op, Inputs inputs, std::span<const Bounds> input_bounds,
                                                Outputs) {
-  return std::vector<Bounds>{bound_separable(sums_of(op, plan_pool(op, inputs).value()), inputs[0], input_bounds[0])};
+  return std::vector<Bounds>{bound_separable(sums_of(plan_pool(op, inputs).value()), inputs[0], input_bounds[0])};
 }
 
 Status evaluate_max_pool(const Op& op, Inputs inputs, Outputs outputs) {
@@ -171,24 +215,28 @@ Status evaluate_max_pool(const Op& op, Inputs inputs, Outputs outputs) {
   store_numbers(plan.backward ? gradient_of(find_winners(plan, source), load_numbers(inputs[1]), source.size())
                               : greatest_of(plan, source),
                 outputs[0]);
+  if (outputs.size() > 1 && outputs[1].data != nullptr) store_indices(op, plan, source, outputs[1]);
   return {};
 }
 
 /// A maximum is off by no more than the most that is among its elements; the gradient is a sum of at most as many terms
 /// as a window has taps, and where what is compared may differ nothing is stated.
-Result<std::vector<Bounds>> bound_max_pool(const Op& op, Inputs inputs, std::span<const Bounds> input_bounds, Outputs) {
+Result<std::vector<Bounds>> bound_max_pool(const Op& op, Inputs inputs, std::span<const Bounds> input_bounds,
+                                           Outputs outputs) {
   const PoolPlan plan = plan_pool(op, inputs).value();
   const Numbers source = load_numbers(inputs[0]);
   const DType dtype = inputs[0].desc.dtype;
   const bool exact = is_exact(input_bounds[0]);
   if (!plan.backward) {
-    if (exact) return std::vector<Bounds>(1);
+    if (exact) return std::vector<Bounds>(outputs.size());
     Bounds bounds(static_cast<std::size_t>(numel(plan.output_shape).value()), 0);
     for_each_pair(plan, [&](std::size_t in, std::size_t out) {
       bounds[out] =
           std::max(bounds[out], stored_bound(input_bounds[0], static_cast<std::int64_t>(in), dtype, source[in]));
     });
-    return std::vector<Bounds>{std::move(bounds)};
+    std::vector<Bounds> all{std::move(bounds)};
+    if (outputs.size() > 1) all.emplace_back(all[0].size(), kInfinity);
+    return all;
   }
   if (!exact) return std::vector<Bounds>{Bounds(source.size(), kInfinity)};
   Numbers errors = load_numbers(inputs[1]);

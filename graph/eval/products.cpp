@@ -158,9 +158,11 @@ Status evaluate_products(const Products& products, Inputs inputs, Outputs output
   const Numbers a = load_numbers(inputs[0]), b = load_numbers(inputs[1]);
   Numbers results(static_cast<std::size_t>(numel(products.shape).value()), 0);
   products.add(a.data(), b.data(), results.data());
+  if (products.alpha != 1)
+    for (double& result : results) result *= products.alpha;
   if (products.has_bias) {
     const Numbers bias = load_numbers(inputs[2]);
-    walk_bias(products, [&](std::size_t at, std::size_t from) { results[at] += bias[from]; });
+    walk_bias(products, [&](std::size_t at, std::size_t from) { results[at] += products.beta * bias[from]; });
   }
   store_numbers(results, outputs[0]);
   return {};
@@ -169,19 +171,25 @@ Status evaluate_products(const Products& products, Inputs inputs, Outputs output
 Result<std::vector<Bounds>> bound_products(const Products& products, Inputs inputs,
                                            std::span<const Bounds> input_bounds) {
   const bool wide = inputs[0].desc.dtype == DType::f64;
-  const auto terms = static_cast<double>(products.terms);
+  // A factor is a rounding of its own.
+  const int factors = (products.alpha != 1 ? 1 : 0) + (products.beta != 1 ? 1 : 0);
+  const auto terms = static_cast<double>(products.terms + factors);
   // Twice f64's unit, for the reference's own error.
   const double unit = (terms + 2) * (wide ? 0x1p-52 : 0x1p-24);
   Bounds errors(static_cast<std::size_t>(numel(products.shape).value()), 0);
   add_errors(products, unit, inputs, input_bounds, errors);
+  if (products.alpha != 1)
+    for (double& error : errors) error *= std::fabs(products.alpha);
+  const double beta = std::fabs(products.beta);
   if (products.has_bias) {
     const Numbers bias = load_numbers(inputs[2]);
     const Numbers sizes = magnitudes_of(bias), of_bias = errors_of(inputs[2], bias, input_bounds[2]);
-    walk_bias(products,
-              [&](std::size_t at, std::size_t from) { errors[at] += unit * sizes[from] + (1 + unit) * of_bias[from]; });
+    walk_bias(products, [&](std::size_t at, std::size_t from) {
+      errors[at] += beta * (unit * sizes[from] + (1 + unit) * of_bias[from]);
+    });
   }
   // What lies below the normal range may be taken for 0 by instructions that multiply 16-bit floats in pairs.
-  const double least = (terms + 1) * (wide ? 0x1p-1072 : 0x1p-126);
+  const double least = (terms + 1) * std::max(1.0, std::fabs(products.alpha)) * (wide ? 0x1p-1072 : 0x1p-126);
   const double most = unit * (wide ? 0x1p1022 : 0x1p127);
   for (double& error : errors) error = error < most ? error + least : kInfinity;
   return std::vector<Bounds>{std::move(errors)};

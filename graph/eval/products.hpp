@@ -52,8 +52,9 @@ struct Products {
   std::int64_t terms = 0;  ///< of the longest sum
   /// Adds the sums to `results`. Everything is in row-major order.
   std::function<void(const double* a, const double* b, double* results)> add;
-  bool has_bias = false;  ///< the third input
-  Dims bias_strides;      ///< its strides by dim of `shape`, as if it were row-major
+  bool has_bias = false;       ///< the third input
+  Dims bias_strides;           ///< its strides by dim of `shape`, as if it were row-major
+  double alpha = 1, beta = 1;  ///< factors of the sums and of the bias, f32 numbers
 };
 
 /// The first two inputs, and the third where there is a bias, to the first output.

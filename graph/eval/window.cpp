@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "graph/eval/element.hpp"
 #include "graph/eval/shapes.hpp"
+#include "graph/ir/twin.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -158,6 +160,14 @@ void find_tap(const Window& window, const Dims& tap, const DataLayout& input, co
       offsets.output.push_back(out + i * output.spatial_strides[last]);
     }
   });
+}
+
+std::optional<Op> twin_of(const Op& op, Inputs inputs) {
+  std::vector<Dims> shapes;
+  for (const ConstTensor& input : inputs.first(std::min<std::size_t>(inputs.size(), 2)))
+    shapes.push_back(input.desc.shape);
+  std::optional<Twin> twin = onednn_twin(op, shapes);
+  return twin ? std::optional(std::move(twin->op)) : std::nullopt;
 }
 
 Result<Dims> given_shape(const Op& op, std::string_view attribute, Inputs inputs, std::size_t index) {

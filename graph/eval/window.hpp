@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "graph/eval/composite.hpp"
@@ -62,6 +63,9 @@ void for_each_tap(const Dims& kernel, Fn fn) {
     if (dim == 0) return;
   }
 }
+
+/// An op of ONNX's dialect as oneDNN's, by its inputs' shapes; nullopt: it is no such op.
+std::optional<Op> twin_of(const Op& op, Inputs inputs);
 
 /// The integers of a shape that an op is handed as an attribute or as its input `index`; empty when it is neither.
 /// oneDNN's default for such an attribute is a list of zeros, which counts as not given.

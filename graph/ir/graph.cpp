@@ -27,7 +27,7 @@ std::string describe(const Op& op) {
   std::string text = "op " + std::to_string(op.id);
   if (!op.name.empty()) text += " '" + op.name + "'";
   // The user knows the op by the kind that it had before it was canonicalized.
-  return text + " (" + (op.dialect == Dialect::core ? attribute_or(op, "source_kind", op.kind) : op.kind) + ")";
+  return text + " (" + (op.dialect == Dialect::onnx ? op.kind : attribute_or(op, "source_kind", op.kind)) + ")";
 }
 
 bool is_static(const Value& value) noexcept {

@@ -165,7 +165,10 @@ ValueId Composer::add(std::string_view kind, const std::vector<ValueId>& inputs,
 }
 
 std::vector<ValueId> Composer::again(const std::vector<ValueId>& inputs, const std::vector<DType>& dtypes) {
-  Op op = *source_;
+  return again(inputs, dtypes, *source_);
+}
+
+std::vector<ValueId> Composer::again(const std::vector<ValueId>& inputs, const std::vector<DType>& dtypes, Op op) {
   op.id = op_ids_->take();
   op.inputs = inputs;
   for (std::size_t i = 0; i < op.outputs.size(); ++i)

@@ -80,8 +80,9 @@ class Composer {
               DType dtype, const Dims& shape);
 
   /// The composite itself over other values, its outputs of these dtypes: an op that only takes other dtypes than it
-  /// was given.
+  /// was given. `in_other_words`: what is to take its place, with as many outputs.
   std::vector<ValueId> again(const std::vector<ValueId>& inputs, const std::vector<DType>& dtypes);
+  std::vector<ValueId> again(const std::vector<ValueId>& inputs, const std::vector<DType>& dtypes, Op in_other_words);
 
   /// `value` is output `index` of the composite, cast to its dtype. Nothing happens when the op has not that many.
   void give(std::size_t index, ValueId value);

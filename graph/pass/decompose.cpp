@@ -69,6 +69,7 @@ constexpr Row kComposites[] = {
     {Dialect::onednn, "SoftMax", decompose_softmax},
     {Dialect::onednn, "SoftMaxBackward", decompose_softmax_backward},
     {Dialect::onnx, "BatchNormalization", decompose_batch_norm},
+    {Dialect::onnx, "Gemm", decompose_gemm},
     {Dialect::onnx, "GroupNormalization", decompose_group_norm},
     {Dialect::onnx, "InstanceNormalization", decompose_instance_norm},
     {Dialect::onnx, "LayerNormalization", decompose_layer_norm},

@@ -35,6 +35,7 @@ bool decompose_prelu_backward(Composer& make, const Op& op);
 bool decompose_bias_add_backward(Composer& make, const Op& op);
 
 bool decompose_heavy(Composer& make, const Op& op);
+bool decompose_gemm(Composer& make, const Op& op);
 
 bool decompose_split(Composer& make, const Op& op);
 

@@ -2,10 +2,13 @@
 //
 // Heavy ops (MatMul, Convolution, ...) stay what they are, but f32: those of 16-bit floats become casts to f32, the op
 // in f32, and a cast back. So their products are summed in f32 on every CPU, and the casts fuse with what is before and
-// after them. A bias that no library adds on the way becomes an addition of its own.
+// after them. A bias that no library adds on the way becomes an addition of its own. So do the factors of
+// ONNX's Gemm become multiplications, where they are not 1.
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
+#include "graph/ir/twin.hpp"
 #include "graph/pass/decompose.hpp"
 
 namespace tenfold::graph {
@@ -51,6 +54,24 @@ bool decompose_heavy(Composer& make, const Op& op) {
   std::vector<ValueId> outputs = make.again(inputs, dtypes);
   if (apart) outputs[0] = make.map("add", {outputs[0], bias_of(make, op, bias)});
   for (std::size_t i = 0; i < outputs.size(); ++i) make.give(i, outputs[i]);
+  return true;
+}
+
+bool decompose_gemm(Composer& make, const Op& op) {
+  if (make.dtype(op.inputs[0]) != DType::f32 && !is_narrow(make.dtype(op.inputs[0]))) return false;
+  std::vector<ValueId> inputs;
+  for (const ValueId v : op.inputs)
+    if (v != kNone) inputs.push_back(make.cast(v, DType::f32));
+  const ValueId c = inputs.size() > 2 ? inputs[2] : kNone;
+  inputs.resize(2);
+  ValueId result = make.again(inputs, {DType::f32}, onednn_twin(op, {})->op)[0];
+  const auto times = [&](ValueId x, std::string_view name) {
+    const auto factor = static_cast<double>(static_cast<float>(attribute_or<double>(op, name, 1)));
+    return factor == 1 ? x : make.map("mul", x, factor);
+  };
+  result = times(result, "alpha");
+  if (c != kNone) result = make.map("add", {result, times(c, "beta")});
+  make.give(0, result);
   return true;
 }
 

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "graph/ir/twin.hpp"
 #include "graph/pass/core_form.hpp"
 
 namespace tenfold::graph {
@@ -176,6 +178,26 @@ bool is_plain_cast(const Graph& graph, const Op& op) {
   return attribute_or<std::int64_t>(op, "saturate", 1) != 0 || (to != DType::f8_e4m3 && to != DType::f8_e5m2);
 }
 
+/// A product of matrices, convolution or pool becomes oneDNN's, for all that comes after is made for these. False: it
+/// has no such form, or not yet, and stays for the reference evaluator.
+bool to_onednn(const Graph& graph, Op& op) {
+  std::vector<Dims> shapes;
+  for (const ValueId v : op.inputs) {
+    if (v == kNone) continue;
+    if (!graph.values[v].ranked) return false;
+    shapes.push_back(graph.values[v].shape);
+  }
+  shapes.resize(std::min<std::size_t>(shapes.size(), 2));
+  std::optional<Twin> twin = onednn_twin(op, shapes);
+  if (!twin || !twin->is_whole) return false;
+  const DType dtype = graph.values[op.inputs[0]].dtype;
+  if (dtype != DType::f32 && dtype != DType::bf16 && dtype != DType::f16) return false;
+  if (op.outputs.size() > 1 && op.outputs[1] != kNone) return false;
+  twin->op.outputs.resize(1);
+  op = std::move(twin->op);
+  return true;
+}
+
 template <class T, class Element>
 void append(std::vector<std::byte>& data, Element element) {
   const T value = static_cast<T>(element);
@@ -186,6 +208,7 @@ void append(std::vector<std::byte>& data, Element element) {
 }  // namespace
 
 void onnx_to_core(const Graph& graph, Op& op) {
+  if (to_onednn(graph, op)) return;
   const auto* row = std::find_if(std::begin(kOnnx), std::end(kOnnx), [&](const Row& r) { return r.kind == op.kind; });
   if (row == std::end(kOnnx)) return;
   switch (row->to) {

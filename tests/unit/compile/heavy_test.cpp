@@ -332,6 +332,45 @@ TEST(Pool, RoundsTheNumberOfWindowsUp) {
   expect_right(input + "  %1 = onednn.AvgPool (%0) {exclude_pad = false, " + windows + "} : f32[1,8,3,3]\n", "%1", "R");
 }
 
+TEST(Onnx, HeavyOpsRunAsOneDnnsDo) {
+  const std::string image = "  %0 = input : f32[2,4,9,8]\n", weights = "  %1 = input : f32[6,2,3,3]\n";
+  expect_right(image + weights +
+                   "  %2 = input : f32[6]\n"
+                   "  %3 = onnx.Conv (%0, %1, %2) {group = 2, pads = [0, 1, 2, 1], strides = [2, 1]} : f32[2,6,5,8]\n",
+               "%3");
+  expect_right(image +
+                   "  %1 = input : f32[4,3,3,3]\n"
+                   "  %2 = onnx.ConvTranspose (%0, %1) {strides = [2, 2], output_shape = [18, 16]} : f32[2,3,18,16]\n",
+               "%2");
+  expect_right(image +
+                   "  %1 = onnx.MaxPool (%0) {kernel_shape = [3, 2], strides = [2, 2], ceil_mode = 1} : "
+                   "f32[2,4,4,4]\n",
+               "%1");
+  expect_right(image +
+                   "  %1 = onnx.AveragePool (%0) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], count_include_pad = 1} "
+                   ": f32[2,4,9,8]\n",
+               "%1");
+  expect_right(
+      "  %0 = input : f32[5,7]\n  %1 = input : f32[3,7]\n  %2 = input : f32[3]\n"
+      "  %3 = onnx.Gemm (%0, %1, %2) {transB = 1} : f32[5,3]\n",
+      "%3");
+  expect_right(
+      "  %0 = input : bf16[5,7]\n  %1 = input : bf16[7,3]\n  %2 = input : bf16[5,1]\n"
+      "  %3 = onnx.Gemm (%0, %1, %2) {alpha = 0.3, beta = -1.7} : bf16[5,3]\n",
+      "%3", "KKOK");
+}
+
+TEST(Onnx, WhatOneDnnHasNotRunsOnTheReference) {
+  expect_right("  %0 = input : f64[5,7]\n  %1 = input : f64[7,3]\n  %2 = onnx.MatMul (%0, %1) : f64[5,3]\n", "%2", "R");
+  expect_right(
+      "  %0 = input : f32[1,2,9]\n  %1, %2 = onnx.MaxPool (%0) {kernel_shape = [3]} : f32[1,2,7], s64[1,2,7]\n",
+      "%1, %2", "R");
+  expect_right(
+      "  %0 = input : f32[1,2,9]\n"
+      "  %1 = onnx.AveragePool (%0) {kernel_shape = [2], dilations = [2]} : f32[1,2,7]\n",
+      "%1", "R");
+}
+
 TEST(Attention, HasOneKernelBetweenTheProducts) {
   const std::string graph =
       "  %0 = input : f32[1,2,16,8]\n  %1 = input : f32[1,2,16,8]\n  %2 = input : f32[1,2,16,8]\n"
