@@ -62,6 +62,8 @@ constexpr Row kComposites[] = {
     {Dialect::onednn, "Convolution", decompose_heavy},
     {Dialect::onednn, "ConvolutionBackwardData", decompose_heavy},
     {Dialect::onednn, "ConvolutionBackwardWeights", decompose_heavy},
+    {Dialect::onednn, "Interpolate", decompose_heavy},
+    {Dialect::onednn, "InterpolateBackward", decompose_heavy},
     {Dialect::onednn, "MatMul", decompose_heavy},
     {Dialect::onednn, "MaxPool", decompose_heavy},
     {Dialect::onednn, "MaxPoolBackward", decompose_heavy},

@@ -23,6 +23,8 @@ constexpr Row kHeavy[] = {
     {"Convolution", windows_source},
     {"ConvolutionBackwardData", windows_source},
     {"ConvolutionBackwardWeights", windows_source},
+    {"Interpolate", windows_source},
+    {"InterpolateBackward", windows_source},
     {"MatMul", matmul_source},
     {"MaxPool", windows_source},
     {"MaxPoolBackward", windows_source},

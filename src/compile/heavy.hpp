@@ -40,4 +40,7 @@ Result<HeavySource> matmul_source(const graph::Graph& graph, const graph::Op& op
 Result<HeavySource> windows_source(const graph::Graph& graph, const graph::Op& op,
                                    std::span<const graph::OpId> through);
 
+/// Completes the spec of an Interpolate or its backward op; unsupported_* where oneDNN resamples otherwise.
+Status settle_resampling(const graph::Op& op, onednn::HeavySpec& spec);
+
 }  // namespace tenfold::compiler

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions and pools in oneDNN's terms. Six convolutions are three: a transposed one computes what another's
-// gradient with respect to its input is. Formats (NXC, NCX; XIO, OIX, XOI, IOX) are but strides.
+// Convolutions, pools and interpolations in oneDNN's terms. Six convolutions are three: a transposed one computes what
+// another's gradient with respect to its input is. Formats (NXC, NCX; XIO, OIX, XOI, IOX) are but strides.
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -23,6 +23,7 @@ struct Row {
   bool swapped;        ///< the spec has the op's two operands the other way round
   int weights;         ///< which operand they are, the output being kOutput
   bool transposed;
+  std::size_t first = 0;  ///< the op's inputs before it are no operands
 };
 constexpr int kOutput = 3, kNowhere = 4;
 constexpr Row kRows[] = {
@@ -34,6 +35,8 @@ constexpr Row kRows[] = {
     {"Convolution", Kind::convolution, 2, false, 1, false},
     {"ConvolutionBackwardData", Kind::convolution_to_input, 2, false, 1, false},
     {"ConvolutionBackwardWeights", Kind::convolution_to_weights, 2, false, kOutput, false},
+    {"Interpolate", Kind::resample, 1, false, kNowhere, false},
+    {"InterpolateBackward", Kind::resample_to_input, 1, false, kNowhere, false, 1},
     {"MaxPool", Kind::max_pool, 1, false, kNowhere, false},
     {"MaxPoolBackward", Kind::max_pool_to_input, 2, false, kNowhere, false},
 };
@@ -111,8 +114,9 @@ Result<HeavySource> windows_source(const graph::Graph& graph, const graph::Op& o
   source.spec.kind = row.as;
   const bool has_bias = op.kind == "Convolution" && op.inputs.size() > 2;
   for (std::size_t i = 0; i < row.inputs + (has_bias ? 1U : 0U); ++i) {
-    const graph::Value& value = graph.values[op.inputs[i]];
-    Result<SliceWalk> walk = strided_walk(graph, op.inputs[i], through);
+    const graph::ValueId input = op.inputs[row.first + i];
+    const graph::Value& value = graph.values[input];
+    Result<SliceWalk> walk = strided_walk(graph, input, through);
     if (!walk.ok()) return walk.status();
     const TensorDesc desc{value.dtype, value.shape, walk.value().strides};
     source.spec.inputs.push_back(i == 2 ? desc : reader.operand(desc, static_cast<int>(i)));
@@ -135,6 +139,10 @@ Result<HeavySource> windows_source(const graph::Graph& graph, const graph::Op& o
     std::swap(source.spec.inputs[0], source.spec.inputs[1]);
     std::swap(source.inputs[0], source.inputs[1]);
     std::swap(source.input_offsets[0], source.input_offsets[1]);
+  }
+  if (row.as == Kind::resample || row.as == Kind::resample_to_input) {
+    if (Status status = settle_resampling(op, source.spec); !status.ok()) return status;
+    return source;
   }
   Result<graph::WindowFacts> facts = graph::window_facts(graph, op);
   if (!facts.ok()) return facts.status();

@@ -109,6 +109,8 @@ Recipe make_recipe(const HeavySpec& spec) {
     case Kind::average_pool_to_input:
     case Kind::max_pool:
     case Kind::max_pool_to_input: return pool_recipe(spec);
+    case Kind::resample:
+    case Kind::resample_to_input: return resample_recipe(spec);
   }
   return matmul_recipe(spec);
 }

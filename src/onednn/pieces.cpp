@@ -75,22 +75,21 @@ std::vector<Piece> cut_matmul(Piece whole) {
   return pieces;
 }
 
+bool is_convolution(Kind kind) { return kind == Kind::convolution || kind == Kind::convolution_to_input; }
+
 /// Images are independent, but where their weights' gradient is summed.
 std::vector<Piece> cut_images(Piece whole) {
   const TensorDesc& out = whole.spec.outputs[0];
   const std::int64_t images = out.shape[0];
   std::int64_t work = numel(out.shape).value();
-  if (whole.spec.window.kernel.empty()) {
-    work = work / out.shape[1] * numel(whole.spec.inputs[1].shape).value();
-  } else {
-    for (const std::int64_t extent : whole.spec.window.kernel) work *= extent;
-  }
+  if (is_convolution(whole.spec.kind)) work = work / out.shape[1] * numel(whole.spec.inputs[1].shape).value();
+  for (const std::int64_t extent : whole.spec.window.kernel) work *= extent;
   const std::int64_t wanted = std::min({kMostPieces, work / kWorkPerPiece, images});
   std::vector<Piece> pieces{std::move(whole)};
   if (wanted < 2) return pieces;
   // Weights and biases are the same for all.
-  const bool is_pool = !pieces[0].spec.window.kernel.empty();
-  return cut(pieces, {0, {0, is_pool ? 0 : -1, -1}, divide_up(images, wanted)});
+  const bool has_weights = is_convolution(pieces[0].spec.kind);
+  return cut(pieces, {0, {0, has_weights ? -1 : 0, -1}, divide_up(images, wanted)});
 }
 
 }  // namespace
@@ -105,7 +104,9 @@ std::vector<Piece> cut_into_pieces(const HeavySpec& spec) {
     case Kind::average_pool:
     case Kind::average_pool_to_input:
     case Kind::max_pool:
-    case Kind::max_pool_to_input: return cut_images(std::move(whole));
+    case Kind::max_pool_to_input:
+    case Kind::resample:
+    case Kind::resample_to_input: return cut_images(std::move(whole));
     case Kind::convolution_to_weights: break;
   }
   return {std::move(whole)};

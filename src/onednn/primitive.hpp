@@ -70,5 +70,6 @@ bool is_reference(const Recipe& recipe);
 Recipe matmul_recipe(const HeavySpec& spec);
 Recipe convolution_recipe(const HeavySpec& spec);
 Recipe pool_recipe(const HeavySpec& spec);
+Recipe resample_recipe(const HeavySpec& spec);
 
 }  // namespace tenfold::onednn

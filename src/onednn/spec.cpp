@@ -33,6 +33,8 @@ std::string_view to_string(Kind kind) noexcept {
     case Kind::average_pool_to_input: return "average_pool_to_input";
     case Kind::max_pool: return "max_pool";
     case Kind::max_pool_to_input: return "max_pool_to_input";
+    case Kind::resample: return "resample";
+    case Kind::resample_to_input: return "resample_to_input";
   }
   return "unknown";
 }
@@ -53,6 +55,7 @@ std::string print(const HeavySpec& spec) {
   }
   if (spec.groups > 1) out += ", groups " + std::to_string(spec.groups);
   if (spec.counts_pads) out += ", counts pads";
+  if (spec.is_linear) out += ", linear";
   return out;
 }
 

@@ -23,6 +23,8 @@ enum class Kind : std::uint8_t {
   average_pool_to_input,   ///< output -> input: gradients
   max_pool,                ///< input -> output
   max_pool_to_input,       ///< input, output -> input: gradients
+  resample,                ///< input -> output of other spatial dims
+  resample_to_input,       ///< output -> input: gradients
 };
 
 std::string_view to_string(Kind kind) noexcept;
@@ -42,6 +44,7 @@ struct HeavySpec {
   Window window;                            ///< empty for a matmul
   std::int64_t groups = 1;
   bool counts_pads = false;  ///< pads are elements of an average pool's mean
+  bool is_linear = false;    ///< resampling is by distance, not from the nearest element
 
   friend bool operator==(const HeavySpec&, const HeavySpec&) = default;
 };

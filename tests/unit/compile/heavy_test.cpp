@@ -332,6 +332,62 @@ TEST(Pool, RoundsTheNumberOfWindowsUp) {
   expect_right(input + "  %1 = onednn.AvgPool (%0) {exclude_pad = false, " + windows + "} : f32[1,8,3,3]\n", "%1", "R");
 }
 
+/// An interpolation of `input` and its gradient.
+void expect_interpolations(const std::string& mode, const std::string& format, const std::string& input,
+                           const std::string& sizes, const std::string& output, const std::string& backward = "O") {
+  const std::string how = "mode = \"" + mode + "\", data_format = \"" + format + "\", sizes = [" + sizes + "]}";
+  expect_right("  %0 = input : f32[" + input + "]\n  %1 = onednn.Interpolate (%0) {" + how + " : f32[" + output + "]\n",
+               "%1");
+  expect_right("  %0 = input : f32[" + input + "]\n  %1 = input : f32[" + output +
+                   "]\n  %2 = onednn.InterpolateBackward (%0, %1) {" + how + " : f32[" + input + "]\n",
+               "%2", backward);
+}
+
+TEST(Interpolate, InBothFormatsForwardsAndBackwards) {
+  expect_interpolations("nearest", "NCX", "2,8,5,6", "10,3", "2,8,10,3");
+  expect_interpolations("nearest", "NXC", "2,5,6,8", "7,9", "2,7,9,8");
+  expect_interpolations("linear", "NCX", "2,3,5,6", "10,3", "2,3,10,3");
+  expect_interpolations("linear", "NXC", "2,5,6,3", "7,9", "2,7,9,3", "R");
+  expect_interpolations("nearest", "NCX", "1,3,7", "11", "1,3,11");
+  expect_interpolations("trilinear", "NXC", "1,4,3,2,8", "8,6,1", "1,8,6,1,8");
+}
+
+/// Every number of elements to every other: the nearest, of two as near the later, or it is the reference's.
+TEST(Interpolate, TakesTheNearestElement) {
+  int by_onednn = 0;
+  for (int from = 1; from <= 40; from += 3)
+    for (int to = 1; to <= 40; ++to) {
+      const std::string lines =
+          "  %0 = input : f32[1,1," + std::to_string(from) +
+          "]\n  %1 = onednn.Interpolate (%0) {mode = \"nearest\", data_format = \"NCX\", sizes = [" +
+          std::to_string(to) + "]} : f32[1,1," + std::to_string(to) + "]\n";
+      const std::string kind = kinds(compiled(lines, "%1").value());
+      by_onednn += kind == "O" ? 1 : 0;
+      expect_right(lines, "%1", kind);
+      const std::string back =
+          "  %0 = input : f32[1,1," + std::to_string(from) + "]\n  %1 = input : f32[1,1," + std::to_string(to) +
+          "]\n  %2 = onednn.InterpolateBackward (%0, %1) {mode = \"nearest\", " + "data_format = \"NCX\", sizes = [" +
+          std::to_string(to) + "]} : f32[1,1," + std::to_string(from) + "]\n";
+      expect_right(back, "%2", kinds(compiled(back, "%2").value()));
+    }
+  EXPECT_GT(by_onednn, 500) << "of 560";
+}
+
+TEST(Interpolate, OfAlignedCornersRunsOnTheReference) {
+  const std::string lines =
+      "  %0 = input : f32[1,1,3]\n  %1 = onednn.Interpolate (%0) {mode = \"linear\", data_format = \"NCX\", "
+      "coordinate_transformation_mode = \"align_corners\", sizes = [5]} : f32[1,1,5]\n";
+  expect_right(lines, "%1", "R");
+  EXPECT_NE(explain(compiled(lines, "%1").value(), host()).find("align_corners"), std::string::npos);
+}
+
+TEST(Interpolate, Of16BitsIsWidened) {
+  expect_right(
+      "  %0 = input : bf16[1,4,3,8]\n"
+      "  %1 = onednn.Interpolate (%0) {mode = \"linear\", sizes = [8, 6]} : bf16[1,8,6,8]\n",
+      "%1", "KOK");
+}
+
 TEST(Onnx, HeavyOpsRunAsOneDnnsDo) {
   const std::string image = "  %0 = input : f32[2,4,9,8]\n", weights = "  %1 = input : f32[6,2,3,3]\n";
   expect_right(image + weights +
