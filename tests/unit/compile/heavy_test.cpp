@@ -289,6 +289,25 @@ TEST(Convolution, ManyImagesAreSeveralTasks) {
       "%4", "OK");
 }
 
+TEST(Convolution, OfOneImageIsSeveralTasksToo) {
+  const std::string sliding =
+      "strides = [1,1], dilations = [1,1], pads_begin = [1,1], pads_end = [1,1], data_format = ";
+  for (const char* const format : {"\"NCX\", weights_format = \"OIX\"", "\"NXC\", weights_format = \"XIO\""}) {
+    const bool first = format[2] == 'C';
+    const std::string image = first ? "1,64,20,20" : "1,20,20,64", weights = first ? "80,64,3,3" : "3,3,64,80";
+    const std::string out = first ? "1,80,20,20" : "1,20,20,80";
+    const std::string lines = "  %0 = input : f32[" + image + "]\n  %1 = input : f32[" + weights +
+                              "]\n  %2 = input : f32[80]\n  %3 = onednn.Convolution (%0, %1, %2) {" + sliding + format +
+                              "} : f32[" + out + "]\n";
+    expect_right(lines, "%3");
+    EXPECT_EQ(compiled(lines, "%3").value().regions[0].heavy->tasks, 3);
+    expect_right("  %0 = input : f32[" + out + "]\n  %1 = input : f32[" + weights +
+                     "]\n  %2 = onednn.ConvolutionBackwardData (%0, %1) {" + sliding + format + ", dst_shape = [" +
+                     image + "]} : f32[" + image + "]\n",
+                 "%2");
+  }
+}
+
 TEST(Convolution, ATransposedOnesBiasIsAddedByAKernel) {
   expect_right(
       "  %0 = input : f32[1,3,3,4]\n  %1 = input : f32[2,2,5,4]\n  %2 = input : f32[5]\n"

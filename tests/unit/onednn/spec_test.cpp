@@ -90,6 +90,26 @@ TEST(Pieces, OfImagesShareTheWeights) {
   EXPECT_EQ(cut_into_pieces(gradient).size(), 1U) << "its sum runs over all images";
 }
 
+TEST(Pieces, OfFewImagesAreCutAlongChannels) {
+  expect_covers_once(convolution(1, 100));
+  const std::vector<Piece> pieces = cut_into_pieces(convolution(1, 100));
+  ASSERT_EQ(pieces.size(), 4U);
+  EXPECT_EQ(pieces[1].input_offsets, (std::vector<std::int64_t>{0, 32 * 100 * 9 * 4, 32 * 4}));
+  EXPECT_EQ(pieces[3].spec.inputs[1].shape, (Dims{4, 100, 3, 3}));
+  EXPECT_EQ(pieces[3].spec.inputs[0].shape, (Dims{1, 100, 30, 30}));
+  HeavySpec gradient = convolution(1, 100);
+  gradient.kind = Kind::convolution_to_input;
+  gradient.inputs.resize(2);
+  EXPECT_EQ(cut_into_pieces(gradient)[1].input_offsets, (std::vector<std::int64_t>{0, 32 * 9 * 4}));
+  HeavySpec grouped = convolution(1, 100);
+  grouped.groups = 2;
+  grouped.inputs[1] = dense({100, 50, 3, 3});
+  EXPECT_EQ(cut_into_pieces(grouped).size(), 1U);
+  HeavySpec one_tap = convolution(1, 256);
+  one_tap.inputs[1] = dense({256, 256, 1, 1});
+  EXPECT_EQ(cut_into_pieces(one_tap).size(), 1U);
+}
+
 TEST(Pieces, BatchesComeFirstAndBroadcastOperandsStay) {
   const std::vector<Piece> pieces = cut_into_pieces(matmul({32, 256, 256}, {1, 256, 256}, {32, 256, 256}));
   ASSERT_EQ(pieces.size(), 16U);
