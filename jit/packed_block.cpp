@@ -15,8 +15,6 @@ using Xbyak::Reg64;
 
 constexpr int kBytes = PackedVectors::kBytes;
 constexpr int kHalf = kBytes / 2;
-/// Order: the keys that show NaNs which lose, over a whole block.
-constexpr PackedVectors::Register kLosers = PackedVectors::kRegisters - 1;
 
 /// As PackedVectors::order_key().
 std::uint64_t order_key(std::uint64_t bits, int bytes) {
@@ -38,7 +36,7 @@ PackedBlock::PackedBlock(Assembler& assembler, const kernel::KernelSpec& spec, c
       element_(byte_size(input_)),
       lane_(schedule::packed_lane_bytes(kind_, input_)),
       lanes_(kBytes / lane_),
-      segment_(std::min(lanes_, static_cast<int>(std::bit_ceil(static_cast<unsigned>(width))))) {}
+      segment_(std::min(keys() ? lanes_ / 2 : lanes_, static_cast<int>(std::bit_ceil(static_cast<unsigned>(width))))) {}
 
 PackedBlock::Register PackedBlock::take() {
   const Register reg = free_.back();
@@ -66,10 +64,13 @@ std::uint64_t PackedBlock::identity() const {
 
 void PackedBlock::emit(const Reg64& in, const Reg64& out) {
   if (order()) v_.splat(kLosers, order_key(identity(), lane_), lane_);
+  if (keys() && has_slow_way()) v_.splat(kLosers, 0, lane_);
   const Register result = block(in);
   if (order()) v_.jump_if_beyond(kLosers, !maximum(), order_key(identity(), lane_), lane_, slow_);
+  if (keys() && has_slow_way()) v_.jump_if_beyond(kLosers, true, float_bits(input_).infinity, element_, slow_);
   code_.L(result_);
   finish(result);
+  if (keys()) return v_.store_codes(out, result, lane_, codes_inverted(), output_);
   if (kind_ == schedule::Lanes::chained_f32) {
     v_.store32(out, output_, result);
   } else {
@@ -78,7 +79,7 @@ void PackedBlock::emit(const Reg64& in, const Reg64& out) {
 }
 
 void PackedBlock::emit_out_of_line(const Reg64& in) {
-  if (!order()) return;
+  if (!has_slow_way()) return;
   code_.L(slow_);
   exact_ = true;
   block(in);
@@ -209,9 +210,9 @@ void PackedBlock::combine(Register into, Register from, int lane_bytes) {
     v_.arithmetic(body_.monoid == kernel::Monoid::prod ? Arithmetic::multiply : Arithmetic::add, into, into, from,
                   lane_bytes);
   } else {
-    const IntegerOp op = !order()    ? integer_op(body_.monoid, input_)
-                         : maximum() ? IntegerOp::greatest_signed
-                                     : IntegerOp::least_signed;
+    const IntegerOp op = kind_ == schedule::Lanes::integer ? integer_op(body_.monoid, input_)
+                         : maximum()                       ? IntegerOp::greatest_signed
+                                                           : IntegerOp::least_signed;
     v_.integer(op, into, into, from, 8 * lane_bytes);
   }
 }

@@ -7,8 +7,12 @@
 // of different rows meet, two at a time, in a transposing tree: each level halves the distance of the lanes that are
 // combined and the number of registers, so that in the end each lane is a row. Lanes meet as in the one lane tree of
 // all kernels: + 8, + 4, + 2, + 1.
+//
+// An arg-reduction takes keys: lanes twice as wide as the element, with the element above and below it a code of its
+// place in the row, so that the greatest (least) key says where the first (last) extreme is.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "jit/vector_packed.hpp"
@@ -35,6 +39,8 @@ class PackedBlock {
 
  private:
   using Register = PackedVectors::Register;
+  /// Order: the keys that show NaNs which lose, over a whole block. Keys of places: magnitudes, which show any NaN.
+  static constexpr Register kLosers = PackedVectors::kRegisters - 1;
   /// A register, and by lane the row that it belongs to.
   struct Value {
     Register reg;
@@ -51,6 +57,12 @@ class PackedBlock {
   void sort(const Value& value);
 
   Value leaf(const Xbyak::Reg64& in, int index);
+  Value key_leaf(const Xbyak::Reg64& in, int index);
+  Value long_keys(const Xbyak::Reg64& in, int index);
+  Value short_keys(const Xbyak::Reg64& in, int index);
+  void map_to_order(Register reg);
+  std::uint64_t place_code(int place) const;
+  bool codes_inverted() const { return maximum() != body_.last; }
   Value short_rows(const Xbyak::Reg64& in, int index);
   Value short_rows_widened(const Xbyak::Reg64& in, int index);
   Register row(const Xbyak::Reg64& in, int number);
@@ -66,8 +78,11 @@ class PackedBlock {
 
   bool widened() const { return lane_ != element_; }
   bool order() const { return kind_ == schedule::Lanes::order; }
-  bool floats() const { return kind_ != schedule::Lanes::integer && !order(); }
-  bool maximum() const { return body_.monoid == kernel::Monoid::max; }
+  bool keys() const { return kind_ == schedule::Lanes::arg; }
+  /// True when a second way through the block is there for NaNs.
+  bool has_slow_way() const { return order() || (keys() && is_floating(input_)); }
+  bool floats() const { return kind_ != schedule::Lanes::integer && !order() && !keys(); }
+  bool maximum() const { return body_.monoid == kernel::Monoid::max || body_.monoid == kernel::Monoid::argmax; }
   /// True of extremes, of whatever type.
   bool idempotent() const { return kernel::row(body_.monoid).state == kernel::State::order; }
   /// Sums of so many narrow floats that the last two levels are in f64.
@@ -84,8 +99,9 @@ class PackedBlock {
   int lane_;            ///< and in a register
   int lanes_;           ///< of a register, and rows of a block
   int segment_;         ///< lanes that a row has of a leaf: a power of two
-  bool exact_ = false;  ///< order: NaNs of both signs have keys at the end that wins
+  bool exact_ = false;  ///< order, keys: NaNs of both signs are at the end that wins
   int overread_ = 0;
+  std::optional<Value> upper_keys_;  ///< short rows: the next leaf, of the same load
   std::vector<Register> free_;
   Xbyak::Label slow_, result_;
 };

@@ -18,6 +18,7 @@ constexpr int kVirtualLanes = 16;
 }  // namespace
 
 PackedBlock::Value PackedBlock::leaf(const Reg64& in, int index) {
+  if (keys()) return key_leaf(in, index);
   if (segment_ < lanes_) return widened() ? short_rows_widened(in, index) : short_rows(in, index);
   // Halves of the lanes meet first, and keep to their half of the rows.
   const int number = index / 2 + index % 2 * (lanes_ / 2);

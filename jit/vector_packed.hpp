@@ -36,6 +36,10 @@ class PackedVectors {
   /// Eight f32 lanes, rounded to `dtype`, to nearest even. NaNs must be canonical. Clobbers `s`.
   void store32(const Memory& to, DType dtype, Register s);
 
+  /// Lanes of `bytes`, whose lower half holds a code (all of its bits `inverted` or none), as so many of `dtype` (s32
+  /// or s64) without what is above. Clobbers `s`.
+  void store_codes(const Memory& to, Register s, int bytes, bool inverted, DType dtype);
+
   void splat(Register d, std::uint64_t pattern, int bytes);
   void and_bytes(Register d, const Bytes& mask);
   void or_bytes(Register d, const Bytes& pattern);
@@ -67,6 +71,13 @@ class PackedVectors {
   void replace_beyond(Register d, bool above, std::uint64_t limit, std::uint64_t other, int bytes);
   /// Jumps when a key is above (below) `limit`.
   void jump_if_beyond(Register keys, bool above, std::uint64_t limit, int bytes, const Xbyak::Label& target);
+
+  /// Floats of 2 or 4 bytes to two's complement of the same order, -0 as 0; `magnitude` gets their bits but the sign.
+  void sign_to_integer(Register d, Register magnitude, int bytes);
+  void flip_signs(Register d, int bytes);
+  /// Elements of `d` above `codes`, as lanes of twice as many `bytes`: of each half's first 8 bytes in `d`, of its last
+  /// 8 in `upper`.
+  void unpack_keys(Register d, Register upper, const Bytes& codes, int bytes);
 
  private:
   Xbyak::Ymm beyond(Register keys, bool above, std::uint64_t limit, int bytes);

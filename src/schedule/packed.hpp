@@ -19,7 +19,8 @@ inline constexpr int kMostWidthInF32 = kChain;
 bool packs(const kernel::KernelSpec& spec, const ReduceBody& body);
 Status check_packed(const kernel::KernelSpec& spec, const ReduceBody& body, const Schedule& schedule);
 
-/// Bytes of the lanes that packed rows are reduced in: the element's own, or f32's for sums of narrower floats.
+/// Bytes of the lanes that packed rows are reduced in: the element's own, f32's for sums of narrower floats, or twice
+/// the element's for its key in an arg-reduction.
 int packed_lane_bytes(Lanes lanes, DType input);
 
 }  // namespace tenfold::schedule

@@ -19,6 +19,7 @@
 #include "graph/pass/pass.hpp"
 #include "guarded_buffer.hpp"
 #include "prepared_case.hpp"
+#include "schedule/packed.hpp"
 #include "settings.hpp"
 #include "subjects.hpp"
 #include "test_pool.hpp"
@@ -165,6 +166,20 @@ ArgCase draw(DType dtype, std::size_t axes, bool large, std::mt19937_64& random)
   c.in.strides = drawn_strides(c.in.shape, random);
   c.index.strides = drawn_strides(c.index.shape, random);
   c.extreme.strides = drawn_strides(c.extreme.shape, random);
+  return c;
+}
+
+/// Short rows side by side, some of them with a gap after every few.
+ArgCase draw_packed(DType dtype, std::int64_t width, std::mt19937_64& random) {
+  ArgCase c;
+  const auto rows = static_cast<std::int64_t>(8 + random() % 120);
+  const std::int64_t outer = random() % 3 == 0 ? 3 : 1, gap = static_cast<std::int64_t>(random() % 4);
+  c.in = {dtype, {outer, rows, width}, {rows * width + gap, width, 1}};
+  c.index = {random() % 3 == 0 ? DType::s32 : DType::s64, {outer, rows, 1}, {rows + gap, 1, 1}};
+  c.extreme = {dtype, c.index.shape, c.index.strides};
+  c.axis = 2;
+  c.greatest = random() % 2 == 0;
+  c.last = random() % 2 == 0;
   return c;
 }
 
@@ -360,6 +375,29 @@ TEST_P(ArgReductions, AgreeWithTheReference) {
   EXPECT_GT(three_.calls(), 0);
 }
 
+TEST_P(ArgReductions, PackedRowsOfEveryWidth) {
+  constexpr std::int64_t kWidths = schedule::kMostPackedWidth - schedule::kLeastPackedWidth + 1;
+  const std::int64_t cases = scaled_cases(8 * kWidths);
+  std::uint64_t index = 0;
+  for (std::int64_t i = 0; i < cases && !HasFatalFailure(); ++i, ++index) {
+    if (only_case().value_or(index) != index) continue;
+    std::mt19937_64 random(case_seed(test_name(), index));
+    const std::int64_t width =
+        schedule::kLeastPackedWidth + (cases < kWidths ? static_cast<std::int64_t>(random() % kWidths) : i % kWidths);
+    const ArgCase c = draw_packed(GetParam(), width, random);
+    const auto guard = random() % 2 == 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
+    GuardedBuffer input(bytes_of(c.in), guard);
+    fill_input(c, input.data(), random);
+    check(c, "last", i % kEmulatedEvery == 0, input, guard, c.text() + "\n" + repeat_line(test_name(), index));
+  }
+  print(index);
+  if (only_case() || cases < kWidths || HasFailure() || byte_size(GetParam()) == 8) return;
+  const std::vector<std::string> ops{"argmax first", "argmax last", "argmin first", "argmin last"};
+  EXPECT_EQ(coverage_.missing(ops, std::vector<std::pair<std::string_view, std::string_view>>{{"last", "packed"}},
+                              all_levels()),
+            "");
+}
+
 /// One kind of element stands at `first` of the axis and again at `second`; all others are the worst there is.
 struct Planted {
   double value = 0;
@@ -417,6 +455,38 @@ TEST_P(ArgReductions, FindANaNATieOrAnExtremeAtEveryPosition) {
                   std::to_string(second));
         ++cases;
       }
+    }
+  }
+  print(cases);
+}
+
+TEST_P(ArgReductions, FindANaNATieOrAnExtremeAtEveryPositionOfPackedRows) {
+  const double values[] = {NAN, -NAN, 0.0, -0.0, 3.0, INFINITY, -INFINITY};
+  constexpr std::int64_t kRows = 21;
+  std::uint64_t cases = 0;
+  for (const std::int64_t width : {2, 5, 8, 13, 31, 63}) {
+    for (std::int64_t first = 0; first < width && !HasFatalFailure(); ++first, ++cases) {
+      ArgCase c;
+      c.in = {GetParam(), {kRows, width}, {width, 1}};
+      c.index = c.extreme = {DType::s64, {kRows}, {1}};
+      c.axis = 1;
+      c.greatest = first % 3 != 0;
+      c.last = cases % 2 == 0;
+      const auto guard = cases % 8 < 4 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
+      GuardedBuffer input(bytes_of(c.in), guard);
+      // One kind of value, in each row a place further on, and again some places behind.
+      for (std::int64_t at = 0; at < kRows * width; ++at) put_worst(c, input.data(), at);
+      for (std::int64_t row = 0; row < kRows; ++row)
+        for (const std::int64_t behind : {std::int64_t{0}, row % 3 * 4}) {
+          const std::int64_t at = row * width + (first + row + behind) % width;
+          if (is_floating(GetParam())) {
+            graph::store_real(GetParam(), input.data(), at, values[cases % std::size(values)]);
+          } else {
+            std::memset(input.data() + at * byte_size(GetParam()), c.greatest || GetParam() != DType::boolean ? 1 : 0,
+                        static_cast<std::size_t>(byte_size(GetParam())));
+          }
+        }
+      check(c, "last", cases % 4 == 0, input, guard, c.text() + " from " + std::to_string(first));
     }
   }
   print(cases);

@@ -31,6 +31,9 @@ template <class T>
 constexpr auto kMin = [](T a, T b) { return a < b ? a : b; };
 template <class T>
 constexpr auto kAbs = [](T a) { return static_cast<T>(a < 0 ? u64{0} - static_cast<u64>(a) : static_cast<u64>(a)); };
+/// The first operand with the second's sign taken over, 0 where that is 0.
+template <class T>
+constexpr auto kSign = [](T a, T b) { return static_cast<T>(b < 0 ? u64{0} - static_cast<u64>(a) : b == 0 ? 0 : a); };
 
 template <class T>
 void equal(Step& s) {
@@ -145,6 +148,8 @@ void add_arithmetic(HandlerTable& t) {
   t.add(ZYDIS_MNEMONIC_VPABSW, unary<s16>(kAbs<s16>));
   t.add(ZYDIS_MNEMONIC_VPABSD, unary<s32>(kAbs<s32>));
   t.add(ZYDIS_MNEMONIC_VPABSQ, unary<s64>(kAbs<s64>));
+  t.add(ZYDIS_MNEMONIC_VPSIGNW, binary<s16>(kSign<s16>));
+  t.add(ZYDIS_MNEMONIC_VPSIGND, binary<s32>(kSign<s32>));
 }
 
 void add_extremes(HandlerTable& t) {
