@@ -33,7 +33,9 @@ template <class T>
 constexpr auto kAbs = [](T a) { return static_cast<T>(a < 0 ? u64{0} - static_cast<u64>(a) : static_cast<u64>(a)); };
 /// The first operand with the second's sign taken over, 0 where that is 0.
 template <class T>
-constexpr auto kSign = [](T a, T b) { return static_cast<T>(b < 0 ? u64{0} - static_cast<u64>(a) : b == 0 ? 0 : a); };
+constexpr auto kSign = [](T a, T b) {
+  return static_cast<T>(b < 0 ? u64{0} - static_cast<u64>(a) : b == 0 ? 0 : a);
+};
 
 template <class T>
 void equal(Step& s) {
