@@ -286,7 +286,7 @@ class Columns {
     n_.divide_into_streams(d, rows_at_once_, n_.s.in_order());
   }
 
-  /// `count` sweeps of `at_once` rows each, from `q_` on; chains end after kChain rows.
+  /// `count` sweeps of `at_once` rows each, from `q_` on; chains end after as many rows as the state says.
   void sweeps(const Reg64& count, int at_once) {
     Label again, done;
     if (!n_.s.chained()) {
@@ -294,33 +294,39 @@ class Columns {
       c_.jz(done);
       c_.L(again);
       sweep(at_once);
-      c_.add(q_, row_stride_);
-      if (n_.s.in_order()) {
-        for (int row = 1; row < at_once; ++row) c_.add(q_, row_stride_);
-        n_.s.next_rows(at_once);
-      }
+      next_sweep(at_once);
       c_.dec(count);
       c_.jnz(again);
       c_.L(done);
       return;
     }
-    Gpr chain(n_.a);
     Label next;
     c_.L(again);
     c_.test(count, count);
     c_.jz(done);
-    c_.mov(chain.r32(), schedule::kChain / at_once);
-    c_.cmp(count, chain);
-    c_.cmovb(chain, count);
-    c_.sub(count, chain);
+    {
+      Gpr chain(n_.a);
+      c_.mov(chain.r32(), n_.s.chain() / at_once);
+      c_.cmp(count, chain);
+      c_.cmovb(chain, count);
+      c_.sub(count, chain);
+      c_.mov(n_.slot(frame::kChainLeft), chain);
+    }
     c_.L(next);
     sweep(at_once);
-    c_.add(q_, row_stride_);
-    c_.dec(chain);
+    next_sweep(at_once);
+    c_.dec(n_.slot(frame::kChainLeft));
     c_.jnz(next);
     each_record([this](const Reg64& record, Part) { n_.s.flush_record(record); });
     c_.jmp(again);
     c_.L(done);
+  }
+
+  void next_sweep(int at_once) {
+    c_.add(q_, row_stride_);
+    if (!n_.s.in_order()) return;
+    for (int row = 1; row < at_once; ++row) c_.add(q_, row_stride_);
+    n_.s.next_rows(at_once);
   }
 
   /// One row of each of `at_once` streams over the tile.

@@ -22,14 +22,14 @@ inline constexpr int kTileTail = kTileSteps + kSlot;    ///< columns: lanes of t
 inline constexpr int kOutput2 = kTileTail + kSlot;      ///< where the loops stand in the second output
 inline constexpr int kSavedOutput2 = kOutput2 + kSlot;  ///< by level: that at loop entry
 inline constexpr int kNestOutput2 = kSavedOutput2 + kSlot * kMaxLevels;
-inline constexpr int kStreamRows = kNestOutput2 + kSlot;  ///< rows in streams: left of each stream
-inline constexpr int kStreamOutput =
-    kStreamRows + kSlot;                          ///< rows in streams: bytes from one to the next in the output
-inline constexpr int kMasks = 320;                ///< of the AVX2 layer, three of 64 bytes
-inline constexpr int kStaging = kMasks + 3 * 64;  ///< 128 bytes for element-wise copies
-inline constexpr int kRows = kStaging + 128;      ///< arg-reductions: numbers of four rows, in each lane
-inline constexpr int kRecords = kRows + 256;      ///< accumulators of a tile of columns
+inline constexpr int kStreamRows = kNestOutput2 + kSlot;   ///< rows in streams: left of each stream
+inline constexpr int kStreamOutput = kStreamRows + kSlot;  ///< rows in streams: bytes between their outputs
+inline constexpr int kChainLeft = kStreamOutput + kSlot;   ///< columns: sweeps until the next flush
+inline constexpr int kMasks = 320;                         ///< of the AVX2 layer, three of 64 bytes
+inline constexpr int kStaging = kMasks + 3 * 64;           ///< 256 bytes for element-wise copies
+inline constexpr int kRows = kStaging + 256;  ///< arg-reductions: numbers of four rows, in each lane; what keys come to
+inline constexpr int kRecords = kRows + 256;  ///< accumulators of a tile of columns
 
-static_assert(kStreamOutput + kSlot <= kMasks);
+static_assert(kChainLeft + kSlot <= kMasks);
 
 }  // namespace tenfold::jit::frame

@@ -70,7 +70,7 @@ void PackedBlock::emit(const Reg64& in, const Reg64& out) {
   if (keys() && has_slow_way()) v_.jump_if_beyond(kLosers, true, float_bits(input_).infinity, element_, slow_);
   code_.L(result_);
   finish(result);
-  if (keys()) return v_.store_codes(out, result, lane_, codes_inverted(), output_);
+  if (keys()) return v_.store_codes(out, result, lane_, inverts_codes(key_rule()), output_);
   if (kind_ == schedule::Lanes::chained_f32) {
     v_.store32(out, output_, result);
   } else {

@@ -15,7 +15,7 @@
 #include <optional>
 #include <vector>
 
-#include "jit/vector_packed.hpp"
+#include "jit/keys.hpp"
 #include "kernel/spec.hpp"
 #include "schedule/packed.hpp"
 
@@ -61,8 +61,7 @@ class PackedBlock {
   Value long_keys(const Xbyak::Reg64& in, int index);
   Value short_keys(const Xbyak::Reg64& in, int index);
   void map_to_order(Register reg);
-  std::uint64_t place_code(int place) const;
-  bool codes_inverted() const { return maximum() != body_.last; }
+  KeyRule key_rule() const { return {input_, maximum(), body_.last}; }
   Value short_rows(const Xbyak::Reg64& in, int index);
   Value short_rows_widened(const Xbyak::Reg64& in, int index);
   Register row(const Xbyak::Reg64& in, int number);
@@ -78,7 +77,7 @@ class PackedBlock {
 
   bool widened() const { return lane_ != element_; }
   bool order() const { return kind_ == schedule::Lanes::order; }
-  bool keys() const { return kind_ == schedule::Lanes::arg; }
+  bool keys() const { return schedule::gives_index(kind_); }
   /// True when a second way through the block is there for NaNs.
   bool has_slow_way() const { return order() || (keys() && is_floating(input_)); }
   bool floats() const { return kind_ != schedule::Lanes::integer && !order() && !keys(); }

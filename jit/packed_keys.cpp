@@ -40,7 +40,7 @@ PackedBlock::Value PackedBlock::long_keys(const Reg64& in, int index) {
     for (int byte = 0; byte < PackedVectors::kBytes; ++byte) {
       const int place = std::min(first + byte % kHalf / element_, width_ - 1);
       const std::size_t at_byte = static_cast<std::size_t>(byte);
-      codes[at_byte] = static_cast<std::uint8_t>(place_code(place) >> (8 * (byte % element_)));
+      codes[at_byte] = static_cast<std::uint8_t>(place_code(key_rule(), place) >> (8 * (byte % element_)));
       bytes[at_byte] = static_cast<std::uint8_t>((place - first) * element_ + byte % element_);
     }
     if (width_ < each) v_.shuffle_in_halves(reg, bytes);
@@ -74,7 +74,7 @@ PackedBlock::Value PackedBlock::short_keys(const Reg64& in, int index) {
     const int start = byte % kHalf / segment * row_bytes();
     const int place = std::min(byte % segment / element_, width_ - 1);
     const std::size_t at_byte = static_cast<std::size_t>(byte);
-    codes[at_byte] = static_cast<std::uint8_t>(place_code(place) >> (8 * (byte % element_)));
+    codes[at_byte] = static_cast<std::uint8_t>(place_code(key_rule(), place) >> (8 * (byte % element_)));
     bytes[at_byte] = static_cast<std::uint8_t>(start + place * element_ + byte % element_);
   }
   if (width_ < segment_) v_.shuffle_in_halves(value.reg, bytes);
@@ -84,28 +84,10 @@ PackedBlock::Value PackedBlock::short_keys(const Reg64& in, int index) {
   return value;
 }
 
-/// Of equals the first is to have the greater code where the greatest key wins, and the less where the least does; the
-/// last the other way round.
-std::uint64_t PackedBlock::place_code(int place) const {
-  const std::uint64_t code = static_cast<std::uint64_t>(place);
-  return codes_inverted() ? ~code : code;
-}
-
-/// Elements to signed integers in the same order, -0 as +0.
 void PackedBlock::map_to_order(Register reg) {
-  if (is_floating(input_)) {
-    const Register magnitude = take();
-    v_.sign_to_integer(reg, magnitude, element_);
-    v_.integer(IntegerOp::greatest_signed, kLosers, kLosers, magnitude, 8 * element_);
-    give(magnitude);
-    if (!exact_) return;
-    const std::uint64_t infinity = float_bits(input_).infinity;
-    const std::uint64_t best = (std::uint64_t{1} << (8 * element_ - 1)) - (maximum() ? 1 : 0);
-    v_.replace_beyond(reg, true, infinity, best, element_);
-    v_.replace_beyond(reg, false, ~infinity + 1, best, element_);
-  } else if (tenfold::row(input_).kind != DTypeKind::signed_integer) {
-    v_.flip_signs(reg, element_);
-  }
+  const Register spare = take();
+  map_to_key_order(v_, key_rule(), {reg, spare, kLosers}, exact_);
+  give(spare);
 }
 
 }  // namespace tenfold::jit

@@ -2,7 +2,7 @@
 //
 // The rows nest. For each output: for each index of the outer reduced levels: one row of the vector level.
 //
-// A row of a chained reduction is cut into blocks of kChain * unroll vector steps, counted from its start; step k of a
+// A row of a chained reduction is cut into blocks of chain() * unroll vector steps, counted from its start; step k of a
 // block goes to set k mod unroll. What is left after the last whole group of a block of `unroll` steps goes to set 0,
 // the partial step last. So which elements share a chain depends on the row's length alone.
 //
@@ -232,7 +232,7 @@ class Rows {
     if (unroll_ > 1) c_.shr(groups, std::countr_zero(static_cast<unsigned>(unroll_)));
     c_.test(groups, groups);
     c_.jz(done);
-    c_.mov(taken.r32(), schedule::kChain);
+    c_.mov(taken.r32(), n_.s.chain());
     c_.cmp(groups, taken);
     c_.cmova(groups, taken);
     c_.mov(taken, groups);

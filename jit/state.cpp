@@ -15,6 +15,7 @@ std::unique_ptr<ReduceState> ReduceState::make(VectorLayer& layer, const kernel:
     case schedule::Lanes::wide_f64: return make_wide_state(layer, spec, body);
     case schedule::Lanes::order: return make_order_state(layer, spec, body, nest);
     case schedule::Lanes::arg: return make_arg_state(layer, spec, body, nest);
+    case schedule::Lanes::keys: return make_key_state(layer, spec, body, nest);
     case schedule::Lanes::integer: break;
   }
   return make_integer_state(layer, spec, body);

@@ -34,8 +34,9 @@ class ReduceState {
   int output_bytes(int output) const { return byte_size(output == 0 ? output_ : input_); }
   int step_bytes() const { return lanes() * input_bytes(); }
   virtual int lane_bits() const = 0;
-  /// True when a set must be flushed into the totals after kChain steps.
-  bool chained() const { return lanes_ == schedule::Lanes::chained_f32; }
+  /// Steps after which a set must be flushed into the totals (of columns: rows); 0 for never.
+  virtual int chain() const { return lanes_ == schedule::Lanes::chained_f32 ? schedule::kChain : 0; }
+  bool chained() const { return chain() > 0; }
   /// True when step() can read a tail of elements straight from an operand.
   virtual bool loads_tails() const;
   virtual bool stores_tails() const;

@@ -38,6 +38,7 @@ class VectorLayer {
   static std::unique_ptr<VectorLayer> make(Assembler& assembler, target::Isa isa);
   explicit VectorLayer(Assembler& assembler) : assembler_(assembler), code_(assembler.code()) {}
   virtual ~VectorLayer() = default;
+  Assembler& assembler() { return assembler_; }
   VectorLayer(const VectorLayer&) = delete;
   VectorLayer& operator=(const VectorLayer&) = delete;
 

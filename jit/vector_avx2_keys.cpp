@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packed rows in AVX2: keys of arg-reductions, elements above codes of their places (packed_keys.cpp). ymm14 and ymm15
+// Keys of arg-reductions in AVX2, elements above codes of their places (keys.hpp). ymm14 and ymm15
 // are the operations'.
+#include "jit/vector_integer.hpp"
 #include "jit/vector_packed.hpp"
 
 namespace tenfold::jit {
@@ -24,9 +25,15 @@ void PackedVectors::flip_signs(Register d, int bytes) {
   code_.vpxor(Ymm(d), Ymm(d), assembler_.splat(sign, bytes == 1 ? 2 : bytes));
 }
 
+void PackedVectors::load_constant(Register d, const Bytes& bytes) { code_.vmovdqu(Ymm(d), assembler_.bytes(bytes)); }
+
 void PackedVectors::unpack_keys(Register d, Register upper, const Bytes& codes, int bytes) {
-  const Ymm x(d), high(upper), low(15);
-  code_.vmovdqu(low, assembler_.bytes(codes));
+  load_constant(15, codes);
+  unpack_keys(d, upper, 15, bytes);
+}
+
+void PackedVectors::unpack_keys(Register d, Register upper, Register codes, int bytes) {
+  const Ymm x(d), high(upper), low(codes);
   switch (bytes) {
     case 1:
       code_.vpunpckhbw(high, low, x);
@@ -41,6 +48,61 @@ void PackedVectors::unpack_keys(Register d, Register upper, const Bytes& codes, 
       code_.vpunpckldq(x, low, x);
       break;
   }
+}
+
+void PackedVectors::add_constant(Register d, int value, int bytes) {
+  const auto bits = static_cast<std::uint64_t>(value);
+  if (bytes == 1) {
+    code_.vpaddb(Ymm(d), Ymm(d), assembler_.splat((bits & 0xff) * 0x0101, 2));
+  } else if (bytes == 2) {
+    code_.vpaddw(Ymm(d), Ymm(d), assembler_.splat(bits, 2));
+  } else {
+    code_.vpaddd(Ymm(d), Ymm(d), assembler_.splat(bits, 4));
+  }
+}
+
+void PackedVectors::broadcast32(Register d, const Memory& from) { code_.vpbroadcastd(Ymm(d), code_.ptr[from]); }
+
+void PackedVectors::first_lane(const Xbyak::Reg32& d, Register s) { code_.vmovd(d, Xmm(s)); }
+
+void PackedVectors::fold32(const Xbyak::Reg32& d, Register s, IntegerOp op) {
+  const Xmm lanes(s), others(15);
+  code_.vextracti128(others, Ymm(s), 1);
+  integer_avx2(assembler_, op, lanes, lanes, others, 32);
+  code_.vpshufd(others, lanes, 0x4e);
+  integer_avx2(assembler_, op, lanes, lanes, others, 32);
+  code_.vpshufd(others, lanes, 0xb1);
+  integer_avx2(assembler_, op, lanes, lanes, others, 32);
+  code_.vmovd(d, lanes);
+}
+
+void PackedVectors::load_keys(Register above, Register place, const Memory& from, int group, int bytes, bool inverted) {
+  // Lower unpacked halves are in the first 32 bytes, upper ones in the others, each by halves of the elements.
+  const Ymm keys(above), codes(place);
+  if (bytes == 2) {
+    code_.vpmovsxwd(keys, code_.ptr[from + (group % 2 * kBytes + group / 2 * (kBytes / 2))]);
+  } else {
+    load_halves(above, from + group * (kBytes / 2), from + (kBytes + group * (kBytes / 2)));
+  }
+  const Xbyak::Address mask = assembler_.splat((std::uint64_t{1} << (4 * bytes)) - 1, 4);
+  inverted ? code_.vpandn(codes, keys, mask) : code_.vpand(codes, keys, mask);
+  code_.vpsrad(keys, keys, static_cast<std::uint8_t>(4 * bytes));
+}
+
+void PackedVectors::take_better(Register best, Register index, Register x, Register at, bool greatest) {
+  const Ymm better(15);
+  greatest ? code_.vpcmpgtd(better, Ymm(x), Ymm(best)) : code_.vpcmpgtd(better, Ymm(best), Ymm(x));
+  code_.vpblendvb(Ymm(best), Ymm(best), Ymm(x), better);
+  code_.vpblendvb(Ymm(index), Ymm(index), Ymm(at), better);
+}
+
+void PackedVectors::store_indices(const Memory& to, Register s, DType dtype) {
+  if (dtype == DType::s32) return store(to, s);
+  code_.vextracti128(Xmm(15), Ymm(s), 1);
+  code_.vpmovsxdq(Ymm(14), Xmm(s));
+  code_.vmovdqu(code_.ptr[to], Ymm(14));
+  code_.vpmovsxdq(Ymm(14), Xmm(15));
+  code_.vmovdqu(code_.ptr[to + kBytes], Ymm(14));
 }
 
 void PackedVectors::store_codes(const Memory& to, Register s, int bytes, bool inverted, DType dtype) {

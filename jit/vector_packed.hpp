@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What packed rows speak: registers of 32 bytes and the shuffles that bring lanes of several rows together. There is
-// one implementation, in AVX2 (vector_avx2_packed.cpp), for all levels: with 32 bytes the ports keep up with memory
-// twice over, and the bits are the same everywhere by construction.
+// What packed rows and keys speak: registers of 32 bytes and the shuffles that bring lanes of several rows together.
+// There is one implementation, in AVX2 (vector_avx2_packed.cpp, vector_avx2_keys.cpp), for all levels: with 32 bytes
+// the ports keep up with memory twice over, and the bits are the same everywhere by construction.
 #pragma once
 
 #include <array>
@@ -78,6 +78,20 @@ class PackedVectors {
   /// Elements of `d` above `codes`, as lanes of twice as many `bytes`: of each half's first 8 bytes in `d`, of its last
   /// 8 in `upper`.
   void unpack_keys(Register d, Register upper, const Bytes& codes, int bytes);
+  void unpack_keys(Register d, Register upper, Register codes, int bytes);
+  void load_constant(Register d, const Bytes& bytes);
+  void add_constant(Register d, int value, int bytes);
+  void broadcast32(Register d, const Memory& from);
+  void first_lane(const Xbyak::Reg32& d, Register s);
+  /// The greatest (least) of eight lanes of 32 bits. Clobbers `s`.
+  void fold32(const Xbyak::Reg32& d, Register s, IntegerOp op);
+  /// Of 64 bytes of keys, as unpack_keys() left them, the elements 8 * `group` and on: what was above as 32 bits with
+  /// its sign, and the places that the codes below stand for.
+  void load_keys(Register above, Register place, const Memory& from, int group, int bytes, bool inverted);
+  /// Lanes of 32 bits: where x is greater (less) than best, best = x and index = at.
+  void take_better(Register best, Register index, Register x, Register at, bool greatest);
+  /// Eight lanes of 32 bits as `dtype` (s32 or s64).
+  void store_indices(const Memory& to, Register s, DType dtype);
 
  private:
   Xbyak::Ymm beyond(Register keys, bool above, std::uint64_t limit, int bytes);

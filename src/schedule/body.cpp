@@ -78,7 +78,8 @@ Result<ReduceBody> read_body(const kernel::KernelSpec& spec) {
 
 Lanes lanes_of(const kernel::KernelSpec& spec, const ReduceBody& body) {
   const DType dtype = spec.inputs[0].dtype;
-  if (kernel::row(body.monoid).state == kernel::State::arg) return Lanes::arg;
+  if (kernel::row(body.monoid).state == kernel::State::arg)
+    return byte_size(dtype) <= 2 && !body.last && !body.stores_extreme ? Lanes::keys : Lanes::arg;
   if (!is_floating(dtype)) return Lanes::integer;
   if (kernel::row(body.monoid).state == kernel::State::order) return Lanes::order;
   return dtype == DType::f64 ? Lanes::wide_f64 : Lanes::chained_f32;
@@ -86,6 +87,7 @@ Lanes lanes_of(const kernel::KernelSpec& spec, const ReduceBody& body) {
 
 int lanes_per_step(Lanes lanes, DType input) {
   if (lanes == Lanes::arg) return byte_size(input) == 8 ? 8 : 16;
+  if (lanes == Lanes::keys) return 32 / byte_size(input);
   return lanes == Lanes::order || lanes == Lanes::integer ? 64 / byte_size(input) : 16;
 }
 

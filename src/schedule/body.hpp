@@ -31,8 +31,10 @@ enum class Lanes {
   order,        ///< max and min of floating types on their raw bits
   integer,      ///< integers and booleans, in their own width
   arg,          ///< extremes beside their indices, in lanes of 32 bits, or 64 for elements of as many
+  keys,         ///< the index of the first extreme of elements of 8 or 16 bits: above a code of the place, in one lane
 };
 Lanes lanes_of(const kernel::KernelSpec& spec, const ReduceBody& body);
+constexpr bool gives_index(Lanes lanes) { return lanes == Lanes::arg || lanes == Lanes::keys; }
 
 /// Elements that one vector step takes along the vector level: 64 bytes of lanes, or 16 elements where they are
 /// widened.

@@ -96,7 +96,7 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes) {
   // Arg-reductions combine no partial results: an index would have to say which piece it came from.
   // Packed rows are many.
-  if (bytes_read(spec) < kSplitBytes || lanes == Lanes::arg || schedule.nest == Nest::packed) return {};
+  if (bytes_read(spec) < kSplitBytes || gives_index(lanes) || schedule.nest == Nest::packed) return {};
   std::int64_t tasks = outer_tasks(spec, schedule.vector_level);
   const bool columns = schedule.nest == Nest::columns;
   const std::int64_t kept = kernel::kept_count(spec);
@@ -159,7 +159,7 @@ std::int64_t inner_rows(const KernelSpec& spec) {
 /// Columns that fit one vector step, of rows one after another: their number, or 0.
 int narrow_width(const KernelSpec& spec, Lanes lanes, int vector_level) {
   const std::int64_t width = spec.levels[static_cast<std::size_t>(vector_level)].extent;
-  if (lanes == Lanes::arg || width > lanes_per_step(lanes, spec.inputs[0].dtype)) return 0;
+  if (gives_index(lanes) || width > lanes_per_step(lanes, spec.inputs[0].dtype)) return 0;
   int inner = -1;
   for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level)
     if (spec.levels[static_cast<std::size_t>(level)].reduced) inner = level;
@@ -204,6 +204,7 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& t
   switch (lanes) {
     case Lanes::wide_f64: schedule.columns = kTileRecords * step; return;
     case Lanes::arg:
+    case Lanes::keys:
       schedule.columns = kArgTileRecords * step;
       schedule.rows_at_once = kChainedStreams;
       schedule.ahead = true;
@@ -236,6 +237,7 @@ Schedule choose(const kernel::KernelSpec& spec, const target::Target& target) {
     // Order states: integer max and min have a latency of one cycle, so two sets of three keep every port busy.
     // Integer sums and products have up to ten; f64 totals are four registers on AVX2 already.
     // Arg-reductions hold two vectors a set, or three beside the extreme, and the running index.
+    // Steps of keys all go to one set.
     schedule.unroll = lanes == Lanes::order ? 2 : lanes == Lanes::wide_f64 ? 1 : kChainedUnroll;
     if (lanes == Lanes::arg) schedule.unroll = body.value().stores_extreme ? 1 : 2;
     schedule.rows_at_once = choose_streams(spec, lanes, target);

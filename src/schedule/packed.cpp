@@ -26,7 +26,7 @@ bool has_packed_levels(const KernelSpec& spec) {
 bool has_packed_body(const KernelSpec& spec, const ReduceBody& body) {
   const Lanes lanes = lanes_of(spec, body);
   // Keys have twice the bits of their elements (docs/design.md); no vector compares 128 at once.
-  if (lanes == Lanes::arg) return !body.stores_extreme && byte_size(spec.inputs[0].dtype) <= 4;
+  if (gives_index(lanes)) return !body.stores_extreme && byte_size(spec.inputs[0].dtype) <= 4;
   if (body.divide_by_count && body.square_root) return false;
   // Partial results of a split, which are f64, have one element a row and more.
   if (lanes == Lanes::chained_f32) return spec.outputs[0].dtype != DType::f64;
@@ -54,7 +54,7 @@ Status check_packed(const KernelSpec& spec, const ReduceBody& body, const Schedu
 }
 
 int packed_lane_bytes(Lanes lanes, DType input) {
-  if (lanes == Lanes::arg) return 2 * byte_size(input);
+  if (gives_index(lanes)) return 2 * byte_size(input);
   return lanes == Lanes::chained_f32 ? 4 : byte_size(input);
 }
 
