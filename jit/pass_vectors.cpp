@@ -19,15 +19,21 @@ int position(const std::vector<int>& list, int what) {
 PassVectors::PassVectors(const Stages& stages, const StagePass& pass, int vectors, int sets, int total_parts)
     : sets_(sets), total_parts_(total_parts), free_(vectors) {
   first_set_ = free_ - 1;
-  if (static_cast<int>(pass.reductions.size()) * sets <= vectors / 2) {
+  const int of_sets = static_cast<int>(pass.reductions.size()) * sets;
+  if (of_sets < vectors) {
     reductions_ = pass.reductions;
-    free_ -= static_cast<int>(reductions_.size()) * sets;
+    free_ -= of_sets;
+    // A tail may spill, once a row, where sets in memory would be moved with each step.
+    if (needed(stages, pass, false) > free_) {
+      reductions_.clear();
+      free_ = vectors;
+    }
   }
   first_total_ = free_ - 1;
   for (const int r : reductions_)
     if (total_parts > 0 && stages.reductions[static_cast<std::size_t>(r)].is_chained()) chained_.push_back(r);
   const int of_totals = static_cast<int>(chained_.size()) * total_parts;
-  if (needed(stages, pass) <= free_ - of_totals) {
+  if (needed(stages, pass, true) <= free_ - of_totals) {
     free_ -= of_totals;
   } else {
     chained_.clear();
@@ -37,7 +43,7 @@ PassVectors::PassVectors(const Stages& stages, const StagePass& pass, int vector
   for (const StagePlace& place : pass.step.inputs) {
     if (place.kind != StagePlace::Kind::saved) continue;
     slots_.push_back(place.index);
-    if (needed(stages, pass) <= free_ - 1) {
+    if (needed(stages, pass, true) <= free_ - 1) {
       --free_;
     } else {
       slots_.pop_back();
@@ -60,7 +66,7 @@ Vec PassVectors::saved(int slot) const {
   return at < 0 ? -1 : first_saved_ - at;
 }
 
-int PassVectors::needed(const Stages& stages, const StagePass& pass) const {
+int PassVectors::needed(const Stages& stages, const StagePass& pass, bool tails) const {
   const auto of = [this](const StageProgram& program) {
     std::vector<bool> resident;
     for (const StagePlace& place : program.inputs)
@@ -69,7 +75,7 @@ int PassVectors::needed(const Stages& stages, const StagePass& pass) const {
                          (place.kind == StagePlace::Kind::saved && saved(place.index) >= 0));
     return vectors_needed(program.lanes, resident);
   };
-  int most = std::max(of(pass.step), of(pass.tail));
+  int most = tails ? std::max(of(pass.step), of(pass.tail)) : of(pass.step);
   for (const int r : pass.reductions) {
     const StageReduction& reduction = stages.reductions[static_cast<std::size_t>(r)];
     // A flush and a fold pass parts on in one vector more, and a fold has the total in one.

@@ -29,7 +29,7 @@ class PassVectors {
   int folding() const { return folding_; }
 
  private:
-  int needed(const Stages& stages, const StagePass& pass) const;
+  int needed(const Stages& stages, const StagePass& pass, bool tails) const;
 
   std::vector<int> reductions_, chained_, slots_;  ///< those in vectors
   int sets_, total_parts_;

@@ -149,8 +149,23 @@ Lane StageBuilder::reduced(int index) {
   if (const std::optional<Lane> lane = wide(index)) return convert(LaneOp::narrow, *lane);
   const int reduction = reduction_of_[static_cast<std::size_t>(index)];
   const StageReduction& r = reductions_[static_cast<std::size_t>(reduction)];
+  if (r.one_of_three) return extreme(reduction, node(index).monoid == kernel::Monoid::max);
   const Lane total = input({StagePlace::Kind::total, reduction, r.total_type});
-  return r.negated ? negate(total) : normalized(r.dtype, total);
+  if (r.form == StageForm::bits) return as(LaneType::f32, total);
+  return r.form == StageForm::negated ? negate(total) : normalized(r.dtype, total);
+}
+
+/// Of no elements, the signed greatest is negative and the unsigned one 0.
+Lane StageBuilder::extreme(int reductions, bool max) {
+  const auto total = [&](int which) { return input({StagePlace::Kind::total, reductions + which, LaneType::i32}); };
+  const Lane greatest = total(ExtremeBits::kGreatestSigned), farthest = total(ExtremeBits::kGreatestUnsigned),
+             nearest = total(ExtremeBits::kLeastUnsigned);
+  const Lane negatives = farthest < 0.0, positives = complement(greatest < 0.0);
+  const Lane none = builder_.bits(LaneType::i32, max ? 0xff800000U : 0x7f800000U);
+  const Lane among_alike = select(positives | negatives, nearest, none);
+  const Lane found = select(max ? positives : negatives, max ? greatest : farthest, among_alike);
+  const Lane other = as(LaneType::f32, max ? farthest : greatest);
+  return select(is_nan(other), other, as(LaneType::f32, found));
 }
 
 /// What is left of elements when the greatest is taken from each.

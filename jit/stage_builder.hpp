@@ -66,6 +66,7 @@ class StageBuilder {
   std::optional<Lane> wide(int index);
   bool is_by_count(const kernel::Node& at) const;
   Lane reduced(int index);
+  Lane extreme(int reductions, bool max);
   Lane applied(int index);
   Lane slot(const SavedValue& what);
   bool is_by_row(const kernel::Node& at) const;

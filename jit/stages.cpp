@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "jit/nan_flow.hpp"
 #include "jit/stage_builder.hpp"
@@ -43,6 +44,8 @@ std::uint64_t identity_bits(Monoid monoid, DType dtype, LaneType type) {
   const std::uint64_t pattern = monoid == Monoid::max ? least : greatest;
   return type == LaneType::i32 ? pattern & 0xffffffffU : pattern;
 }
+
+constexpr std::uint64_t kNegativeInfinity = 0xff800000;
 
 class Finder {
  public:
@@ -83,28 +86,78 @@ class Finder {
       if (node.kind != Node::Kind::reduce) continue;
       if (kernel::row(node.monoid).state == kernel::State::arg)
         return {Code::unsupported_op, "an arg-reduction beside other reductions"};
-      StageReduction r;
-      r.monoid = node.monoid;
-      r.dtype = kernel::dtype_of(spec_, node.args[0]);
-      const bool real_max = node.monoid == Monoid::max && is_floating(r.dtype);
-      r.plain = real_max && only_shifts_exponents(spec_, static_cast<int>(i));
-      // A minimum takes fewer operations than a maximum.
-      r.negated = real_max && !r.plain;
-      if (r.negated) r.monoid = Monoid::min;
-      r.set_type = r.total_type = lane_type(r.dtype);
-      const bool chained = kernel::row(node.monoid).state == kernel::State::chained;
-      if (chained && r.set_type == LaneType::f32) r.total_type = LaneType::f64;
-      r.set_identity = identity_bits(r.monoid, r.dtype, r.set_type);
-      r.total_identity = identity_bits(r.monoid, r.dtype, r.total_type);
-      r.pass = positions_[i].pass - 1;
+      if (find_extremes(static_cast<int>(i))) continue;
       reduction_of_[i] = static_cast<int>(stages_.reductions.size());
-      stages_.reductions.push_back(std::move(r));
+      stages_.reductions.push_back(reduction(static_cast<int>(i)));
     }
     for (std::size_t r = 0; r < stages_.reductions.size(); ++r) {
       stages_.reductions[r].flush = combine(static_cast<int>(r), true);
       stages_.reductions[r].fold = combine(static_cast<int>(r), false);
     }
     return {};
+  }
+
+  StageReduction reduction(int index) const {
+    const Node& node = spec_.body[static_cast<std::size_t>(index)];
+    StageReduction r;
+    r.monoid = node.monoid;
+    r.element = node.args[0];
+    r.dtype = kernel::dtype_of(spec_, r.element);
+    r.pass = position(index).pass - 1;
+    if (node.monoid == Monoid::max && is_floating(r.dtype)) {
+      r.form = only_shifts_exponents(spec_, index) ? StageForm::plain
+               : has_clear_sign(r.element)         ? StageForm::bits
+                                                   : StageForm::negated;
+      // A minimum takes fewer operations than a maximum.
+      if (r.form == StageForm::negated) r.monoid = Monoid::min;
+    }
+    if (r.form == StageForm::bits) r.dtype = DType::s32;
+    r.set_type = r.total_type = lane_type(r.dtype);
+    const bool chained = kernel::row(node.monoid).state == kernel::State::chained;
+    if (chained && r.set_type == LaneType::f32) r.total_type = LaneType::f64;
+    r.set_identity = identity_bits(r.monoid, r.dtype, r.set_type);
+    r.total_identity = identity_bits(r.monoid, r.dtype, r.total_type);
+    // Less than all bits without a sign, and the max of no elements.
+    if (r.form == StageForm::bits) r.set_identity = r.total_identity = kNegativeInfinity;
+    return r;
+  }
+
+  /// Absolute values, of f32 lanes: NaNs without a sign are above infinity, and there is but one zero.
+  bool has_clear_sign(int index) const {
+    const Node& node = spec_.body[static_cast<std::size_t>(index)];
+    return node.kind == Node::Kind::apply && node.function == Function::abs && is_f32(index);
+  }
+
+  bool is_f32(int index) const { return lane_type(kernel::dtype_of(spec_, index)) == LaneType::f32; }
+
+  /// Where max and min of the same reals are both asked for, three reductions of bits do for the two.
+  bool find_extremes(int index) {
+    const Node& node = spec_.body[static_cast<std::size_t>(index)];
+    if (!is_f32(node.args[0]) || (node.monoid != Monoid::max && node.monoid != Monoid::min)) return false;
+    const Monoid other = node.monoid == Monoid::max ? Monoid::min : Monoid::max;
+    int twin = -1;
+    for (std::size_t i = 0; i < spec_.body.size(); ++i)
+      if (const Node& at = spec_.body[i];
+          at.kind == Node::Kind::reduce && at.monoid == other && at.args[0] == node.args[0])
+        twin = static_cast<int>(i);
+    if (twin < 0 || only_shifts_exponents(spec_, node.monoid == Monoid::max ? index : twin)) return false;
+    const int known = reduction_of_[static_cast<std::size_t>(twin)];
+    reduction_of_[static_cast<std::size_t>(index)] = known >= 0 ? known : static_cast<int>(stages_.reductions.size());
+    if (known >= 0) return true;
+    for (const auto& [monoid, dtype] :
+         {std::pair{Monoid::max, DType::s32}, {Monoid::max, DType::u32}, {Monoid::min, DType::u32}}) {
+      StageReduction r;
+      r.monoid = monoid;
+      r.form = StageForm::bits;
+      r.one_of_three = true;
+      r.element = node.args[0];
+      r.dtype = dtype;
+      r.set_type = r.total_type = LaneType::i32;
+      r.set_identity = r.total_identity = identity_bits(monoid, dtype, LaneType::i32);
+      r.pass = position(index).pass - 1;
+      stages_.reductions.push_back(std::move(r));
+    }
+    return true;
   }
 
   int pass_count() const {
@@ -129,7 +182,7 @@ class Finder {
   }
 
   Lane combined(const StageReduction& r, LaneType type, Lane a, Lane b) {
-    if (r.plain) return jit::combine(LaneOp::greater, b, a);
+    if (r.form == StageForm::plain) return jit::combine(LaneOp::greater, b, a);
     const DType of = type == LaneType::f64 && r.set_type == LaneType::f32 ? DType::f64 : r.dtype;
     const Lane args[] = {a, b};
     if (of == DType::boolean || has_function(combining(r.monoid), of))
@@ -156,15 +209,10 @@ class Finder {
 
   const Position& position(int node) const { return positions_[static_cast<std::size_t>(node)]; }
 
-  int element_of(const StageReduction& r) const {
-    const auto of = std::find(reduction_of_.begin(), reduction_of_.end(), &r - stages_.reductions.data());
-    return spec_.body[static_cast<std::size_t>(of - reduction_of_.begin())].args[0];
-  }
-
   /// Looks for what a pass computes for a reduction, and a later pass needs again. Scratch has lanes of 32 bits.
   void choose_kept() {
     for (const StageReduction& r : stages_.reductions) {
-      const int node = element_of(r);
+      const int node = r.element;
       if (position(node).per_row || position(node).pass != r.pass || stages_.kept.node >= 0) continue;
       const bool fits = lane_type(kernel::dtype_of(spec_, node)) == LaneType::f32;
       if (fits && is_read_after(node, r.pass) && is_dear(node)) stages_.kept = {node, KeptValue::kInScratch, r.pass};
@@ -195,7 +243,7 @@ class Finder {
     // Until the last pass the output is the kept value's.
     if (position(store.node).pass + 1 != pass_count()) return;
     for (const StageReduction& r : stages_.reductions) {
-      const int node = element_of(r);
+      const int node = r.element;
       const KeptValue kept{node, store.output, r.pass};
       if (r.pass >= position(store.node).pass || position(node).per_row || position(node).pass != r.pass) continue;
       if (kernel::dtype_of(spec_, node) == dtype && is_dear(node) && stands_alone(kept)) stages_.kept = kept;
@@ -242,9 +290,9 @@ class Finder {
     if (kept.node >= 0 && pass == kept.pass) made.result(made.value(kept.node), made.place_of(kept));
     for (const int reduction : of.reductions) {
       const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
-      const auto node = std::find(reduction_of_.begin(), reduction_of_.end(), reduction) - reduction_of_.begin();
-      Lane element = made.value(spec_.body[static_cast<std::size_t>(node)].args[0]);
-      if (r.negated) element = negate(element);
+      Lane element = made.value(r.element);
+      if (r.form == StageForm::negated) element = negate(element);
+      if (r.form == StageForm::bits) element = as(LaneType::i32, element);
       if (masked) {
         const Lane mask = made.input({StagePlace::Kind::mask, 0, integer_of(r.set_type)});
         element = select(mask, element, made.builder().bits(r.set_type, r.set_identity));

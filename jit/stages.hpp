@@ -47,11 +47,28 @@ struct StageProgram {
   std::vector<StagePlace> results;  ///< by result
 };
 
+/// What a reduction combines. The extremes of reals would take two operations and a union each to be right about NaN
+/// and zeros; bits, as integers, take one.
+enum class StageForm : std::uint8_t {
+  value,    ///< the elements
+  negated,  ///< their negations: the max of reals, as a min
+  plain,    ///< the elements, by a max that leaves out NaN, and takes either of two zeros
+  bits,     ///< their bits: the max of reals without a sign; or one of three extremes (ExtremeBits)
+};
+
+/// The three reductions of bits, one after another from where both reductions stand, that give max and min of the same
+/// reals: the signed greatest is the max if its sign is clear, the unsigned greatest is the min if its sign is set;
+/// where all signs are alike, the other one is the least unsigned. NaNs of either sign show in one of the greatest.
+struct ExtremeBits {
+  static constexpr int kGreatestSigned = 0, kGreatestUnsigned = 1, kLeastUnsigned = 2;
+};
+
 struct StageReduction {
   kernel::Monoid monoid = kernel::Monoid::sum;
-  bool negated = false;                                ///< the max of reals, as the min of their negations
-  bool plain = false;                                  ///< a max that leaves out NaN, and takes either of two zeros
-  DType dtype = DType::f32;                            ///< of the elements
+  StageForm form = StageForm::value;
+  bool one_of_three = false;                           ///< bits: one of ExtremeBits
+  int element = -1;                                    ///< the node that is reduced
+  DType dtype = DType::f32;                            ///< of what is combined
   LaneType set_type = LaneType::f32;                   ///< of the running value
   LaneType total_type = LaneType::f32;                 ///< f64 for sums and products of f32
   std::uint64_t set_identity = 0, total_identity = 0;  ///< bit patterns
