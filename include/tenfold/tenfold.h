@@ -306,9 +306,10 @@ TENFOLD_API tenfold_status_t tenfold_get_compiled_partition_cache_bytes(size_t* 
 /// What it holds now: how many, and about how many bytes. Each pointer may be null.
 TENFOLD_API tenfold_status_t tenfold_get_compiled_partition_cache_use(int32_t* count, size_t* bytes);
 
-/// The most bytes of constants in other forms (repacked weights) that are kept for all partitions, as
-/// TENFOLD_CONSTANT_CACHE_BYTES says at first. This version keeps none: what is computed of constants with data belongs
-/// to the partition.
+/// Compiled partitions that have equal constants with data of 4 KiB or more hold them once: weights of a graph that is
+/// compiled for many shapes. This is the most bytes that are shared so, without bound at first, or as the environment
+/// variable TENFOLD_CONSTANT_CACHE_BYTES says; beyond it, and with 0, each partition has a copy of its own. Nothing is
+/// held longer than a compiled partition has it.
 TENFOLD_API tenfold_status_t tenfold_set_constant_cache_bytes(size_t bytes);
 TENFOLD_API tenfold_status_t tenfold_get_constant_cache_bytes(size_t* bytes);
 

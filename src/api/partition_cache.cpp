@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/partition.hpp"
+#include "compile/constant_cache.hpp"
 #include "target/environment.hpp"
 
 namespace tenfold::api {
@@ -120,7 +121,7 @@ std::size_t footprint(const CompiledPartition& compiled) {
   }
   bytes += made.program.steps.size() * kStep;
   bytes += made.unfused.size() * kRegion;
-  for (const auto& constant : made.program.constants) bytes += constant.size();
+  for (const auto& constant : made.program.constants) bytes += constant->size();  // as if they were not shared
   return bytes;
 }
 
@@ -196,9 +197,7 @@ PartitionCache& partition_cache() {
   return *cache;
 }
 
-std::atomic<std::size_t>& constant_cache_bytes() {
-  static std::atomic<std::size_t> bytes(target::environment().constant_cache_bytes);
-  return bytes;
-}
+std::size_t constant_cache_bytes() { return compiler::constant_cache().most_bytes(); }
+void set_constant_cache_bytes(std::size_t bytes) { compiler::constant_cache().set_most_bytes(bytes); }
 
 }  // namespace tenfold::api

@@ -4,7 +4,6 @@
 // number and in bytes; the least recently used ones go first, and who has one keeps it alive.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <list>
@@ -71,7 +70,8 @@ class PartitionCache {
 /// The process' own.
 PartitionCache& partition_cache();
 
-/// The most bytes of constants in other forms that are kept for all partitions.
-std::atomic<std::size_t>& constant_cache_bytes();
+/// The most bytes of constants that partitions share (compile/constant_cache.hpp).
+std::size_t constant_cache_bytes();
+void set_constant_cache_bytes(std::size_t bytes);
 
 }  // namespace tenfold::api

@@ -60,11 +60,11 @@ tenfold_status_t tenfold_get_compiled_partition_cache_use(int32_t* count, size_t
 
 tenfold_status_t tenfold_set_constant_cache_bytes(size_t bytes) {
   return capi::answer(__func__, [&]() -> Status {
-    api::constant_cache_bytes() = bytes;
+    api::set_constant_cache_bytes(bytes);
     return {};
   });
 }
 
 tenfold_status_t tenfold_get_constant_cache_bytes(size_t* bytes) {
-  return capi::give(__func__, "bytes", bytes, [] { return api::constant_cache_bytes().load(); });
+  return capi::give(__func__, "bytes", bytes, [] { return api::constant_cache_bytes(); });
 }

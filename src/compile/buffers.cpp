@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/buffers.hpp"
 
+#include "compile/constant_cache.hpp"
 #include "tenfold/tensor.hpp"
 
 namespace tenfold::compiler {
@@ -18,7 +19,7 @@ Buffers::Buffers(const graph::Graph& graph, runtime::Program& program)
   for (graph::ValueId value = 0; value < graph.values.size(); ++value) {
     if (!graph.values[value].is_constant) continue;
     place(value, Location::Kind::constant, program.constants.size());
-    program.constants.push_back(graph.values[value].data);
+    program.constants.push_back(constant_cache().share(graph.values[value].data));
   }
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) place(graph.outputs[i], Location::Kind::output, i);
 }

@@ -74,8 +74,8 @@ struct Step {
 
 struct Program {
   std::vector<Step> steps;
-  std::int64_t arena_bytes = 0;  ///< temporaries of one run
-  std::vector<std::vector<std::byte>> constants;
+  std::int64_t arena_bytes = 0;                                          ///< temporaries of one run
+  std::vector<std::shared_ptr<const std::vector<std::byte>>> constants;  ///< other programs may have the same ones
 };
 
 /// Runs the program: inputs and outputs in the order of compile(). Uses no more than `max_threads` of the pool; with 1,

@@ -38,7 +38,7 @@ struct Operands {
     const std::size_t index = static_cast<std::size_t>(at.index);
     switch (at.kind) {
       case Location::Kind::input: return static_cast<const std::byte*>(inputs[index]) + at.offset;
-      case Location::Kind::constant: return program.constants[index].data() + at.offset;
+      case Location::Kind::constant: return program.constants[index]->data() + at.offset;
       case Location::Kind::output:
       case Location::Kind::temporary: break;
     }

@@ -52,7 +52,7 @@ struct Run {
       case Location::Kind::input: base = static_cast<std::byte*>(inputs[index].data); break;
       case Location::Kind::output: base = static_cast<std::byte*>(outputs[index].data); break;
       case Location::Kind::temporary: base = arena.data(); break;
-      case Location::Kind::constant: base = const_cast<std::byte*>(program.constants[index].data()); break;
+      case Location::Kind::constant: base = const_cast<std::byte*>(program.constants[index]->data()); break;
     }
     return base + at.offset;
   }
@@ -65,7 +65,7 @@ struct Run {
       case Location::Kind::output: memory.allow(outputs[index].data, outputs[index].size, access, "output"); break;
       case Location::Kind::temporary: memory.allow(arena.data(), arena.size(), access, "temporaries"); break;
       case Location::Kind::constant:
-        memory.allow(program.constants[index].data(), program.constants[index].size(), Access::read, "constant");
+        memory.allow(program.constants[index]->data(), program.constants[index]->size(), Access::read, "constant");
         break;
     }
   }
@@ -157,7 +157,8 @@ bool same_kernel(const KernelStep& a, const KernelStep& b) {
 
 /// Calls run outside kernels; they are the reference evaluator's, whatever the level.
 bool same_program(const runtime::Program& a, const runtime::Program& b) {
-  return a.arena_bytes == b.arena_bytes && a.constants == b.constants &&
+  return a.arena_bytes == b.arena_bytes &&
+         std::ranges::equal(a.constants, b.constants, [](const auto& x, const auto& y) { return *x == *y; }) &&
          std::ranges::equal(a.steps, b.steps, [](const runtime::Step& x, const runtime::Step& y) {
            if (x.kernel && y.kernel) return same_kernel(*x.kernel, *y.kernel);
            if (x.tasks && y.tasks)

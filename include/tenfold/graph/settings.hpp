@@ -25,8 +25,8 @@ inline void set_compiled_partition_cache_capacity(int capacity) {
   error::wrap_c_api(tenfold_set_compiled_partition_cache_capacity(capacity), "could not set cache capacity");
 }
 
-/// Whether, and in how many megabytes at most, constants are kept in other forms for all partitions. See
-/// tenfold_set_constant_cache_bytes() for what this version keeps.
+/// Whether, and up to how many megabytes, compiled partitions share equal constants:
+/// tenfold_set_constant_cache_bytes().
 inline std::size_t get_constant_tensor_cache_capacity(engine::kind) {
   std::size_t bytes = 0;
   error::wrap_c_api(tenfold_get_constant_cache_bytes(&bytes), "could not get constant cache capacity");

@@ -262,10 +262,11 @@ Program two_steps() {
   program.arena_bytes = 128 + parts * kRows * kColumns * 8;
   first.kernel = std::move(kernel);
   program.steps.push_back(std::move(first));
-  program.constants.resize(2);
-  program.constants[1].resize(24);
   const double bias = 1000.0;
-  std::memcpy(program.constants[1].data() + 16, &bias, 8);
+  std::vector<std::byte> constant(24);
+  std::memcpy(constant.data() + 16, &bias, 8);
+  program.constants = {std::make_shared<const std::vector<std::byte>>(),
+                       std::make_shared<const std::vector<std::byte>>(constant)};
   auto call = std::make_unique<CallStep>();
   call->inputs = {{Location::Kind::temporary, 0, 128}, {Location::Kind::constant, 1, 16}};
   call->outputs = {{Location::Kind::output, 0, 8}};

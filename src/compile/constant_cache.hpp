@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The data of constants, held once for all compiled partitions that have equal ones: weights of a graph that is
+// compiled for many shapes. As the kernel cache it holds nothing alive: data go with the last partition that has them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace tenfold::compiler {
+
+using Bytes = std::vector<std::byte>;
+
+class ConstantCache {
+ public:
+  /// Smaller data are not worth a look.
+  static constexpr std::size_t kLeastBytes = 4096;
+
+  explicit ConstantCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+
+  /// The equal data that somebody holds already, or a copy of `data`: one that others will find, unless it is small or
+  /// the bound is reached.
+  std::shared_ptr<const Bytes> share(const Bytes& data);
+
+  /// The most bytes that are found by others; a lower bound takes nothing from those who hold it.
+  void set_most_bytes(std::size_t bytes);
+  std::size_t most_bytes() const;
+  /// The bytes that are held by somebody now and found by others.
+  std::size_t use();
+
+ private:
+  std::shared_ptr<const Bytes> find(std::size_t hash, const Bytes& data);
+  std::size_t live_bytes();
+
+  mutable std::mutex mutex_;
+  std::size_t most_bytes_;
+  std::unordered_multimap<std::size_t, std::weak_ptr<const Bytes>> entries_;
+};
+
+/// The process' own. At first bounded as the environment says.
+ConstantCache& constant_cache();
+
+}  // namespace tenfold::compiler
