@@ -148,6 +148,27 @@ TEST(CppStress, DistinctShapesStayWithinTheCachesBound) {
   ASSERT_EQ(tenfold_set_compiled_partition_cache_bytes(before), tenfold_success);
 }
 
+TEST(CppStress, ShapesOfOneGraphShareItsWeights) {
+  constexpr std::int64_t kColumns = std::int64_t{1} << 20, kShapes = 16;
+  constexpr std::int64_t kWeightBytes = kColumns * 4;
+  Graph g(engine::kind::cpu);
+  g.add_op(op(0, op::kind::Add, {f32(0, {TENFOLD_UNKNOWN_DIM, kColumns}), f32(1, {kColumns})}, {open_f32(2)}));
+  g.add_constant(f32(1, {kColumns}), std::vector<float>(static_cast<std::size_t>(kColumns), 0.5F).data());
+  g.finalize();
+  const partition part = g.get_partitions().at(0);
+  std::vector<compiled_partition> compiled{part.compile({f32(0, {1, kColumns})}, {}, cpu())};
+  const std::int64_t start = resident_bytes();
+  for (std::int64_t rows = 2; rows <= kShapes; ++rows)
+    compiled.push_back(part.compile({f32(0, {rows, kColumns})}, {}, cpu()));
+  if (!TENFOLD_SANITIZED) {
+    EXPECT_LT(resident_bytes() - start, kWeightBytes * kShapes / 2);
+  }
+  std::vector<float> in(kColumns * 2, 1.0F), out(in.size());
+  stream s(cpu());
+  compiled[1].execute(s, {on(f32(0, {2, kColumns}), in)}, {on(f32(2, {2, kColumns}), out)});
+  EXPECT_EQ(out, std::vector<float>(in.size(), 1.5F));
+}
+
 /// A function of a library that is loaded by name; null when it has none of the name.
 template <class Function>
 Function* find(void* library, const char* name) {
