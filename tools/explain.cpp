@@ -87,9 +87,11 @@ Json region_json(const compiler::RegionReport& region, bool with_asm) {
     json["kernels"].back()[listed.ok() ? "asm" : "asm_notice"] =
         listed.ok() ? listed.value() : listed.status().message();
   }
-  if (region.heavy)
+  if (region.heavy) {
     json["onednn"] = {
         {"implementation", region.heavy->implementation}, {"spec", region.heavy->spec}, {"tasks", region.heavy->tasks}};
+    for (const DType dtype : region.heavy->widened) json["onednn"]["widened"].push_back(to_string(dtype));
+  }
   json["bytes_least"] = region.bytes_least;
   json["bytes_moved"] = region.bytes_moved;
   if (!region.reason.empty()) json["reason"] = region.reason;

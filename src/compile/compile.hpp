@@ -34,6 +34,7 @@ struct HeavyReport {
   std::string implementation;  ///< by oneDNN's own name
   std::string spec;
   std::int64_t tasks = 1;
+  std::vector<DType> widened;  ///< dtypes of operands that it is given as f32
 };
 
 /// What became of a group of ops; for explain.

@@ -26,6 +26,11 @@ void print_region(std::ostringstream& out, std::size_t index, const RegionReport
   }
   out << '\n';
   for (const std::string& op : region.ops) out << "  " << op << '\n';
+  if (region.heavy && !region.heavy->widened.empty()) {
+    out << "  its";
+    for (const DType dtype : region.heavy->widened) out << ' ' << to_string(dtype);
+    out << " operands as f32\n";
+  }
   if (!region.reason.empty()) out << "  because " << region.reason << '\n';
   if (region.kind != RegionReport::Kind::nothing)
     out << "  bytes moved " << region.bytes_moved << ", least possible " << region.bytes_least << '\n';

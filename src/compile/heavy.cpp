@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -36,6 +37,33 @@ const Row* find_row(const graph::Op& op) noexcept {
   return row == std::end(kHeavy) ? nullptr : row;
 }
 
+/// The dtype that an operand had before it was dequantised, or widened by decompose() for `op`; undef: neither was
+/// done.
+DType widened_from(const graph::Graph& graph, const graph::Op& op, graph::ValueId value) {
+  const auto written_as = [](const graph::Op& o) { return graph::attribute_or(o, "source_kind", o.kind); };
+  const std::string own = written_as(op);
+  for (graph::OpId id = graph.values[value].producer; id != graph::kNone; id = graph.values[value].producer) {
+    const graph::Op& producer = graph.ops[id];
+    if (producer.dialect != graph::Dialect::core || producer.inputs.empty()) return DType::undef;
+    const std::string kind = written_as(producer);
+    const bool is_view = producer.kind == "transpose" || producer.kind == "reshape" || producer.kind == "broadcast";
+    if (kind != own && !is_view && kind.find("Dequantize") == std::string::npos) return DType::undef;
+    value = producer.inputs[0];
+    if (graph.values[value].dtype != DType::f32) return graph.values[value].dtype;
+  }
+  return DType::undef;
+}
+
+std::vector<DType> widened_operands(const graph::Graph& graph, const graph::Op& op) {
+  std::vector<DType> dtypes;
+  for (const graph::ValueId value : op.inputs) {
+    const DType dtype = value == graph::kNone ? DType::undef : widened_from(graph, op, value);
+    if (dtype != DType::undef && std::find(dtypes.begin(), dtypes.end(), dtype) == dtypes.end())
+      dtypes.push_back(dtype);
+  }
+  return dtypes;
+}
+
 }  // namespace
 
 bool is_heavy(const graph::Op& op) noexcept { return find_row(op) != nullptr; }
@@ -47,7 +75,7 @@ Result<HeavyOp> lower_heavy(const graph::Graph& graph, const graph::Op& op, std:
   if (!source.ok()) return source.status();
   Result<std::shared_ptr<const onednn::HeavyCall>> call = onednn::make_call(source.value().spec);
   if (!call.ok()) return call.status();
-  return HeavyOp{std::move(source).value(), std::move(call).value()};
+  return HeavyOp{std::move(source).value(), std::move(call).value(), widened_operands(graph, op)};
 }
 
 }  // namespace tenfold::compiler

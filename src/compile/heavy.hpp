@@ -26,6 +26,7 @@ struct HeavySource {
 struct HeavyOp {
   HeavySource source;
   std::shared_ptr<const onednn::HeavyCall> call;
+  std::vector<DType> widened;  ///< what operands were before they became f32 on the op's behalf, or were dequantised
 };
 
 bool is_heavy(const graph::Op& op) noexcept;

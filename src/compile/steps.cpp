@@ -104,7 +104,8 @@ void add_heavy_step(const HeavyOp& heavy, Buffers& buffers, runtime::Program& pr
   step->run = [call = heavy.call](std::span<const void* const> inputs, std::span<void* const> outputs,
                                   std::int64_t task,
                                   void* scratch) { return call->run(inputs, outputs, task, scratch); };
-  report.heavy = HeavyReport{heavy.call->implementation(), onednn::print(source.spec), heavy.call->tasks()};
+  report.heavy =
+      HeavyReport{heavy.call->implementation(), onednn::print(source.spec), heavy.call->tasks(), heavy.widened};
   program.steps.push_back({nullptr, nullptr, std::move(step)});
 }
 

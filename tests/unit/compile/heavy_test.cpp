@@ -469,6 +469,22 @@ TEST(Explain, SaysWhatOneDnnRuns) {
       << text;
 }
 
+TEST(Explain, SaysWhatIsWidened) {
+  const std::string dequantized =
+      "  %0 = input : u8[5,7]\n  %1 = input : s8[3,7]\n"
+      "  %2 = onednn.Dequantize (%0) {scales = [0.5], zps = [3]} : f32[5,7]\n"
+      "  %3 = onednn.Dequantize (%1) {scales = [0.25], zps = [0]} : f32[3,7]\n"
+      "  %4 = onednn.MatMul (%2, %3) {transpose_b = true} : f32[5,3]\n";
+  EXPECT_NE(explain(compiled(dequantized, "%4").value(), host()).find("its u8 s8 operands as f32"), std::string::npos);
+  const std::string narrow =
+      "  %0 = input : f16[5,7]\n  %1 = input : f16[7,3]\n  %2 = onnx.MatMul (%0, %1) : f16[5,3]\n";
+  EXPECT_NE(explain(compiled(narrow, "%2").value(), host()).find("its f16 operands as f32"), std::string::npos);
+  const std::string wide =
+      "  %0 = input : f16[5,7]\n  %1 = onednn.TypeCast (%0) {} : f32[5,7]\n  %2 = input : f32[7,3]\n"
+      "  %3 = onednn.MatMul (%1, %2) {} : f32[5,3]\n";
+  EXPECT_EQ(explain(compiled(wide, "%3").value(), host()).find("operands as f32"), std::string::npos);
+}
+
 TEST(Explain, SaysWhyNot) {
   const auto reason = [](const std::string& lines) -> std::string {
     const Result<Compiled> made = compiled(lines, "%3");
