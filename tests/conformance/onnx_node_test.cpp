@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 
 /// Names, each between two spaces.
 constexpr std::string_view kOps =
+    " AveragePool Conv ConvTranspose Gemm MatMul MaxPool"
     " BatchNormalization Concat ConstantOfShape CumSum DequantizeLinear DynamicQuantizeLinear Expand Flatten"
     " GlobalAveragePool GlobalMaxPool GroupNormalization Hardmax InstanceNormalization LayerNormalization"
     " LogSoftmax LpNormalization MeanVarianceNormalization QuantizeLinear RMSNormalization Reshape Shape Size"
