@@ -23,6 +23,7 @@ class Rows {
   explicit Rows(Nest& nest)
       : n_(nest), c_(nest.c), unroll_(nest.input_contiguous() ? nest.schedule.unroll : 1), p_(nest.a), steps_(nest.a) {
     if (!n_.input_contiguous() || !n_.s.loads_tails()) element_stride_.emplace(nest.a);
+    n_.s.read_by(p_);
   }
 
   void emit() {
@@ -264,16 +265,22 @@ class Rows {
     Label again;
     c_.align(32);
     c_.L(again);
-    for (int set = 0; set < unroll_; ++set) whole_step(set, set);
-    if (n_.input_contiguous()) c_.add(p_, unroll_ * n_.s.step_bytes());
+    if (n_.input_contiguous()) {
+      std::vector<Memory> steps;
+      for (int set = 0; set < unroll_; ++set) steps.push_back(p_.reg() + set * n_.s.step_bytes());
+      n_.s.step_sets(steps);
+      c_.add(p_, unroll_ * n_.s.step_bytes());
+    } else {
+      whole_step();
+    }
     c_.dec(groups);
     c_.jnz(again);
   }
 
-  /// One vector step at `p_`, `offset` steps on. Staged operands advance `p_` themselves.
-  void whole_step(int set, int offset) {
+  /// One vector step at `p_`, into set 0. Staged operands advance `p_` themselves.
+  void whole_step() {
     if (n_.input_contiguous()) {
-      n_.s.step(set, p_.reg() + offset * n_.s.step_bytes(), Part::full);
+      n_.s.step(0, p_.reg(), Part::full);
       return;
     }
     Gpr lanes(n_.a);
@@ -281,7 +288,7 @@ class Rows {
     n_.stage_in(p_, *element_stride_, lanes);
     c_.imul(lanes, *element_stride_, n_.s.lanes());
     c_.add(p_, lanes);
-    n_.s.step(set, Nest::staging(), Part::full);
+    n_.s.step(0, Nest::staging(), Part::full);
   }
 
   /// Fewer than `unroll` whole steps and the partial one, into set 0.
@@ -299,7 +306,7 @@ class Rows {
     c_.test(steps_, steps_);
     c_.jz(partial);
     c_.L(again);
-    whole_step(0, 0);
+    whole_step();
     if (n_.input_contiguous()) c_.add(p_, n_.s.step_bytes());
     c_.dec(steps_);
     c_.jnz(again);

@@ -58,6 +58,12 @@ class ReduceState {
   virtual void step_rows(int set, const std::vector<Memory>& rows) {
     for (const Memory& row : rows) step(set, row, Part::full);
   }
+  /// The same of a whole step for each set, from the first on, one after another in memory.
+  virtual void step_sets(const std::vector<Memory>& steps) {
+    for (std::size_t set = 0; set < steps.size(); ++set) step(static_cast<int>(set), steps[set], Part::full);
+  }
+  /// Rows: the register that says where the next step is, for as long as there are steps and flushes.
+  virtual void read_by(const Xbyak::Reg64&) {}
   virtual void merge(int into, int from) = 0;
   /// Sets that there are of states whose elements may come in any order and in any lane; 0 of the others.
   virtual int free_sets() const { return 0; }

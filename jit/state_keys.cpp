@@ -6,8 +6,10 @@
 //
 // Rows: the code is the number of the step (of 16 bits: the place among the elements since the last flush); a flush
 // folds all lanes into one, and this into the extreme so far in the upper and the index in the lower half of a qword.
-// All sets are one. Columns: the code is the number of the row, of which a flush keeps the low bits, in a record that
-// has the keys in its first plane and values and indices, in lanes of 32 bits, of eight columns in each other.
+// All sets are one: steps side by side become one step first, lane by lane, which costs a fraction of entering each,
+// and once it is known which of these has the extreme, its elements are looked through. Columns: the code is the number
+// of the row, of which a flush keeps the low bits, in a record that has the keys in its first plane and values and
+// indices, in lanes of 32 bits, of eight columns in each other.
 //
 // Registers of 32 bytes at every level, as of packed rows: keys in 0 and 1, elements in 2, what is free up to 4, the
 // greatest magnitude in 5, codes from 8 on (of columns, one for each row of a sweep).
@@ -31,8 +33,9 @@ constexpr int kRowsAtOnce = 4;
 constexpr int kTotal = frame::kRows, kTaken = kTotal + 8;
 constexpr int kKeys = frame::kRows + 64, kIndices = kKeys + 64;
 static_assert(kIndices + 32 * 4 <= frame::kRecords);
-/// Of a row, with four steps at a time: the number of a step has 8 bits, a place among them 16.
-constexpr int kStepsOfBytes = 60, kStepsOfWords = 1000;
+/// Of a row: the number of a step has 8 bits, of words 16 together with the place in it. What is found is looked at
+/// again, better while it is in L2.
+constexpr int kStepsOfBytes = 240, kStepsOfWords = 1000, kStepShift = 4;
 
 class KeyState final : public ReduceState {
  public:
@@ -69,20 +72,25 @@ class KeyState final : public ReduceState {
     keys_.splat(kLow, worst_key(rule_, key_bytes()), key_bytes());
     keys_.splat(kHigh, worst_key(rule_, key_bytes()), key_bytes());
     start_code(0);
+    group_ = 1;
   }
 
   void step(int, const Memory& from, Part) override {
-    keys_.load(kLoaded, from);
-    map_to_key_order(keys_, rule_, {kLoaded, kSpare, kSeen}, pass_ != Pass::first);
-    keys_.unpack_keys(kLoaded, kUpper, kCode + row_, input_bytes());
-    keys_.integer(key_op(rule_), kLow, kLow, kLoaded, 8 * key_bytes());
-    keys_.integer(key_op(rule_), kHigh, kHigh, kUpper, 8 * key_bytes());
-    if (tiled_) {
-      ++row_;
-    } else {
-      move_code(0, rows_ && input_bytes() == 2 ? lanes() : 1);
-    }
+    load(kLoaded, from);
+    take_loaded();
   }
+
+  /// Of elements of several steps the most extreme enter, by lane; a flush looks for them again.
+  void step_sets(const std::vector<Memory>& steps) override {
+    group_ = static_cast<int>(steps.size());
+    load(kLoaded, steps[0]);
+    for (std::size_t next = 1; next < steps.size(); ++next) {
+      load(kUpper, steps[next]);
+      keys_.integer(key_op(rule_), kLoaded, kLoaded, kUpper, lane_bits());
+    }
+    take_loaded();
+  }
+  void read_by(const Xbyak::Reg64& next) override { next_ = next; }
 
   /// Staged over what is past a tail; it comes later than all that is in the row.
   void clear_staging(const Memory& staging) override {
@@ -212,28 +220,28 @@ class KeyState final : public ReduceState {
     keys_.store(record + kBytes, kLow);
   }
 
+  void load(Register to, const Memory& from) {
+    keys_.load(to, from);
+    map_to_key_order(keys_, rule_, {to, kSpare, kSeen}, pass_ != Pass::first);
+  }
+
+  void take_loaded() {
+    keys_.unpack_keys(kLoaded, kUpper, kCode + row_, input_bytes());
+    keys_.integer(key_op(rule_), kLow, kLow, kLoaded, 8 * key_bytes());
+    keys_.integer(key_op(rule_), kHigh, kHigh, kUpper, 8 * key_bytes());
+    if (tiled_) {
+      ++row_;
+    } else {
+      move_code(0, rows_ && input_bytes() == 2 ? lanes() : 1);
+    }
+  }
+
+  /// The elements since the last flush to one, and this against the total.
   void flush_row() {
     Gpr value(assembler_), index(assembler_);
     Xbyak::Label stays;
-    if (input_bytes() == 1) add_places();
-    keys_.integer(key_op(rule_), kLow, kLow, kHigh, 32);
-    keys_.fold32(value.r32(), kLow, key_op(rule_));
-    code_.mov(index.r32(), value.r32());
-    if (inverts_codes(rule_)) code_.not_(index.r32());
-    if (input_bytes() == 1) {
-      // From 8 bits of the step above 16 of the place in it.
-      Gpr step(assembler_);
-      code_.mov(step.r32(), index.r32());
-      code_.shr(step.r32(), 16);
-      code_.and_(step.r32(), 0xff);
-      code_.and_(index.r32(), kBytes - 1);
-      code_.imul(step.r32(), step.r32(), kBytes);
-      code_.add(index.r32(), step.r32());
-      code_.sar(value.r32(), 24);
-    } else {
-      code_.and_(index.r32(), 0xffff);
-      code_.sar(value.r32(), 16);
-    }
+    fold_keys(value, index);
+    if (group_ > 1) find_in_group(value, index);
     code_.add(index.r32(), code_.dword[rbp + kTaken]);
     if (inverts_codes(rule_)) code_.not_(index.r32());
     code_.shl(value, 32);
@@ -242,11 +250,73 @@ class KeyState final : public ReduceState {
     rule_.greatest ? code_.jle(stays) : code_.jge(stays);
     code_.mov(code_.qword[rbp + kTotal], value);
     code_.L(stays);
-    keys_.first_lane(index.r32(), kCode);
-    if (inverts_codes(rule_)) code_.not_(index.r32());
-    code_.and_(index.r32(), (1 << (8 * input_bytes())) - 1);
-    if (input_bytes() == 1) code_.imul(index.r32(), index.r32(), kBytes);
+    load_steps(index);
+    code_.imul(index.r32(), index.r32(), group_ * lanes());
     code_.add(code_.dword[rbp + kTaken], index.r32());
+  }
+
+  /// How many steps, or groups of them, there were.
+  void load_steps(const Xbyak::Reg64& steps) {
+    const Xbyak::Reg32 d = steps.cvt32();
+    keys_.first_lane(d, kCode);
+    if (inverts_codes(rule_)) code_.not_(d);
+    code_.and_(d, (1 << (8 * input_bytes())) - 1);
+    if (input_bytes() == 2) code_.shr(d, kStepShift);
+  }
+
+  /// The extreme, with its sign, and its place; of groups the number of the group.
+  void fold_keys(const Gpr& value, const Gpr& index) {
+    if (input_bytes() == 1) add_places();
+    keys_.integer(key_op(rule_), kLow, kLow, kHigh, 32);
+    keys_.fold32(value.r32(), kLow, key_op(rule_));
+    code_.mov(index.r32(), value.r32());
+    if (inverts_codes(rule_)) code_.not_(index.r32());
+    code_.sar(value.r32(), input_bytes() == 1 ? 24 : 16);
+    if (input_bytes() == 2) {
+      code_.and_(index.r32(), 0xffff);
+      if (group_ > 1) code_.shr(index.r32(), kStepShift);
+      return;
+    }
+    // 8 bits of the step are above 16 of the place in it.
+    if (group_ > 1) {
+      code_.shr(index.r32(), 16);
+      code_.and_(index.r32(), 0xff);
+      return;
+    }
+    Gpr step(assembler_);
+    code_.mov(step.r32(), index.r32());
+    code_.shr(step.r32(), 16);
+    code_.and_(step.r32(), 0xff);
+    code_.and_(index.r32(), kBytes - 1);
+    code_.imul(step.r32(), step.r32(), kBytes);
+    code_.add(index.r32(), step.r32());
+  }
+
+  /// From the number of a group to the place of the first `value` in it.
+  void find_in_group(const Gpr& value, const Gpr& index) {
+    Gpr at(assembler_), low(assembler_), high(assembler_), mask(assembler_);
+    load_steps(at);
+    code_.sub(at, index);
+    code_.imul(at, at, -group_ * kBytes);
+    code_.add(at, next_);
+    code_.imul(index, index, group_ * kBytes);
+    keys_.broadcast_element(kBase, value.r32(), input_bytes());
+    for (int step = 0; step < group_; ++step) {
+      const Gpr& bits = step < 2 ? low : high;
+      load(kLoaded, at.reg() + kBytes * step);
+      keys_.equal_bytes(step % 2 == 0 ? bits.r32() : mask.r32(), kLoaded, kBase, input_bytes());
+      if (step % 2 == 0) continue;
+      code_.shl(mask, kBytes);
+      code_.or_(bits, mask);
+    }
+    if (group_ > 2) {
+      code_.tzcnt(high, high);
+      code_.add(high, 2 * kBytes);
+    }
+    code_.tzcnt(low, low);
+    if (group_ > 2) code_.cmovc(low, high);
+    code_.add(index, low);
+    if (input_bytes() == 2) code_.shr(index.r32(), 1);
   }
 
   /// Keys of 16 bits to the better of two of 32 bits each, with the element's place in the step below. Unpacking has
@@ -286,6 +356,8 @@ class KeyState final : public ReduceState {
   bool rows_;
   bool tiled_ = false;  ///< columns whose keys are in records
   int row_ = 0;         ///< of a sweep
+  int group_ = 1;       ///< rows: steps that enter as one
+  Xbyak::Reg64 next_;   ///< rows: where the next step is
   std::vector<Memory> indices_;
 };
 

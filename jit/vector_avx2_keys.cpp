@@ -65,6 +65,16 @@ void PackedVectors::broadcast32(Register d, const Memory& from) { code_.vpbroadc
 
 void PackedVectors::first_lane(const Xbyak::Reg32& d, Register s) { code_.vmovd(d, Xmm(s)); }
 
+void PackedVectors::broadcast_element(Register d, const Xbyak::Reg32& s, int bytes) {
+  code_.vmovd(Xmm(d), s);
+  bytes == 1 ? code_.vpbroadcastb(Ymm(d), Xmm(d)) : code_.vpbroadcastw(Ymm(d), Xmm(d));
+}
+
+void PackedVectors::equal_bytes(const Xbyak::Reg32& d, Register a, Register b, int bytes) {
+  bytes == 1 ? code_.vpcmpeqb(Ymm(a), Ymm(a), Ymm(b)) : code_.vpcmpeqw(Ymm(a), Ymm(a), Ymm(b));
+  code_.vpmovmskb(d, Ymm(a));
+}
+
 void PackedVectors::fold32(const Xbyak::Reg32& d, Register s, IntegerOp op) {
   const Xmm lanes(s), others(15);
   code_.vextracti128(others, Ymm(s), 1);

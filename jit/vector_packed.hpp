@@ -83,6 +83,10 @@ class PackedVectors {
   void add_constant(Register d, int value, int bytes);
   void broadcast32(Register d, const Memory& from);
   void first_lane(const Xbyak::Reg32& d, Register s);
+  /// The low `bytes` (1 or 2) of `s` in all lanes of so many.
+  void broadcast_element(Register d, const Xbyak::Reg32& s, int bytes);
+  /// A bit for each byte of lanes that are equal. Clobbers `a`.
+  void equal_bytes(const Xbyak::Reg32& d, Register a, Register b, int bytes);
   /// The greatest (least) of eight lanes of 32 bits. Clobbers `s`.
   void fold32(const Xbyak::Reg32& d, Register s, IntegerOp op);
   /// Of 64 bytes of keys, as unpack_keys() left them, the elements 8 * `group` and on: what was above as 32 bits with
