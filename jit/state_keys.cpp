@@ -12,7 +12,7 @@
 // indices, in lanes of 32 bits, of eight columns in each other.
 //
 // Registers of 32 bytes at every level, as of packed rows: keys in 0 and 1, elements in 2, what is free up to 4, the
-// greatest magnitude in 5, codes from 8 on (of columns, one for each row of a sweep).
+// greatest magnitude in 5, codes from 8 to 11 (of columns, one for each row of a sweep).
 #include "jit/frame.hpp"
 #include "jit/keys.hpp"
 #include "jit/state.hpp"
@@ -25,6 +25,7 @@ using Register = PackedVectors::Register;
 using Xbyak::util::rbp;
 
 constexpr Register kLow = 0, kHigh = 1, kLoaded = 2, kUpper = 3, kSpare = 4, kSeen = 5, kBase = 6, kCode = 8;
+constexpr Register kWinner = 6, kOther = 7, kOtherWinner = 12;  // of the rows of a sweep
 constexpr int kBytes = PackedVectors::kBytes;
 constexpr int kGroup = kBytes / 4;  ///< columns of a vector of indices
 constexpr int kRowsAtOnce = 4;
@@ -91,6 +92,19 @@ class KeyState final : public ReduceState {
     take_loaded();
   }
   void read_by(const Xbyak::Reg64& next) override { next_ = next; }
+
+  /// Adjacent rows play it out in pairs, each column for itself, and the winner enters with its own code: three
+  /// operations for each row that drops out, where entering takes four.
+  void step_rows(int set, const std::vector<Memory>& rows) override {
+    if (rows.size() != kRowsAtOnce) return ReduceState::step_rows(set, rows);
+    play(kLoaded, kUpper, kWinner, rows[0], rows[1], kCode);
+    play(kUpper, kOther, kOtherWinner, rows[2], rows[3], kCode + 2);
+    keys_.beats(kOther, kUpper, kLoaded, rule_.greatest, input_bytes());
+    keys_.integer(key_op(rule_), kLoaded, kLoaded, kUpper, lane_bits());
+    keys_.blend(kWinner, kOtherWinner, kOther);
+    enter(kWinner);
+    row_ += kRowsAtOnce;
+  }
 
   /// Staged over what is past a tail; it comes later than all that is in the row.
   void clear_staging(const Memory& staging) override {
@@ -225,10 +239,24 @@ class KeyState final : public ReduceState {
     map_to_key_order(keys_, rule_, {to, kSpare, kSeen}, pass_ != Pass::first);
   }
 
-  void take_loaded() {
-    keys_.unpack_keys(kLoaded, kUpper, kCode + row_, input_bytes());
+  /// Of two rows, the better elements in `early`, and their codes in `winner`. Clobbers `late`.
+  void play(Register early, Register late, Register winner, const Memory& first, const Memory& second, Register codes) {
+    load(early, first);
+    load(late, second);
+    keys_.beats(winner, late, early, rule_.greatest, input_bytes());
+    keys_.integer(key_op(rule_), early, early, late, lane_bits());
+    keys_.step_codes(winner, codes, winner, inverts_codes(rule_), input_bytes());
+  }
+
+  /// kLoaded with `codes`.
+  void enter(Register codes) {
+    keys_.unpack_keys(kLoaded, kUpper, codes, input_bytes());
     keys_.integer(key_op(rule_), kLow, kLow, kLoaded, 8 * key_bytes());
     keys_.integer(key_op(rule_), kHigh, kHigh, kUpper, 8 * key_bytes());
+  }
+
+  void take_loaded() {
+    enter(kCode + row_);
     if (tiled_) {
       ++row_;
     } else {

@@ -70,6 +70,24 @@ void PackedVectors::broadcast_element(Register d, const Xbyak::Reg32& s, int byt
   bytes == 1 ? code_.vpbroadcastb(Ymm(d), Xmm(d)) : code_.vpbroadcastw(Ymm(d), Xmm(d));
 }
 
+void PackedVectors::beats(Register mask, Register late, Register early, bool greatest, int bytes) {
+  const Ymm above(greatest ? late : early), below(greatest ? early : late);
+  bytes == 1 ? code_.vpcmpgtb(Ymm(mask), above, below) : code_.vpcmpgtw(Ymm(mask), above, below);
+}
+
+void PackedVectors::step_codes(Register d, Register codes, Register mask, bool down, int bytes) {
+  // A mask says -1.
+  if (down) {
+    bytes == 1 ? code_.vpaddb(Ymm(d), Ymm(codes), Ymm(mask)) : code_.vpaddw(Ymm(d), Ymm(codes), Ymm(mask));
+  } else {
+    bytes == 1 ? code_.vpsubb(Ymm(d), Ymm(codes), Ymm(mask)) : code_.vpsubw(Ymm(d), Ymm(codes), Ymm(mask));
+  }
+}
+
+void PackedVectors::blend(Register d, Register taken, Register mask) {
+  code_.vpblendvb(Ymm(d), Ymm(d), Ymm(taken), Ymm(mask));
+}
+
 void PackedVectors::equal_bytes(const Xbyak::Reg32& d, Register a, Register b, int bytes) {
   bytes == 1 ? code_.vpcmpeqb(Ymm(a), Ymm(a), Ymm(b)) : code_.vpcmpeqw(Ymm(a), Ymm(a), Ymm(b));
   code_.vpmovmskb(d, Ymm(a));

@@ -85,6 +85,12 @@ class PackedVectors {
   void first_lane(const Xbyak::Reg32& d, Register s);
   /// The low `bytes` (1 or 2) of `s` in all lanes of so many.
   void broadcast_element(Register d, const Xbyak::Reg32& s, int bytes);
+  /// Lanes of `bytes` (1 or 2) in which `late` is greater (less) than `early`, as a mask.
+  void beats(Register mask, Register late, Register early, bool greatest, int bytes);
+  /// `codes`, in lanes of the mask one less, or one more.
+  void step_codes(Register d, Register codes, Register mask, bool down, int bytes);
+  /// d = where the mask is set: taken, else d.
+  void blend(Register d, Register taken, Register mask);
   /// A bit for each byte of lanes that are equal. Clobbers `a`.
   void equal_bytes(const Xbyak::Reg32& d, Register a, Register b, int bytes);
   /// The greatest (least) of eight lanes of 32 bits. Clobbers `s`.
