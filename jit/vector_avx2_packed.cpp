@@ -26,21 +26,27 @@ void PackedVectors::load_halves(Register d, const Memory& low, const Memory& hig
 void PackedVectors::load_widened(Register d, DType dtype, const Memory& from) {
   if (dtype == DType::f16) {
     code_.vcvtph2ps(Ymm(d), code_.ptr[from]);
-  } else {
-    code_.vpmovzxwd(Ymm(d), code_.ptr[from]);
-    code_.vpslld(Ymm(d), Ymm(d), 16);
+    return;
   }
+  Bytes in_order{};
+  for (std::size_t byte = 0; byte < kBytes / 2; ++byte) in_order[byte] = static_cast<std::uint8_t>(byte);
+  load_spread_widened(d, dtype, from, in_order);
 }
 
 void PackedVectors::load_spread_widened(Register d, DType dtype, const Memory& from, const Bytes& bytes) {
-  code_.vmovdqu(Xmm(d), code_.ptr[from]);
-  code_.vpshufb(Xmm(d), Xmm(d), assembler_.bytes(bytes));
   if (dtype == DType::f16) {
+    code_.vmovdqu(Xmm(d), code_.ptr[from]);
+    code_.vpshufb(Xmm(d), Xmm(d), assembler_.bytes(bytes));
     code_.vcvtph2ps(Ymm(d), Xmm(d));
-  } else {
-    code_.vpmovzxwd(Ymm(d), Xmm(d));
-    code_.vpslld(Ymm(d), Ymm(d), 16);
+    return;
   }
+  // The shuffle that brings each bf16 to its place brings it to the upper half of its lane as well: one operation on
+  // the busy shuffle ports, where widening and shifting are two.
+  Bytes to_upper{};
+  for (std::size_t byte = 0; byte < kBytes; ++byte)
+    to_upper[byte] = byte % 4 < 2 ? kZero : bytes[byte / 4 * 2 + byte % 2];
+  code_.vbroadcasti128(Ymm(d), code_.ptr[from]);
+  code_.vpshufb(Ymm(d), Ymm(d), assembler_.bytes(to_upper));
 }
 
 void PackedVectors::store(const Memory& to, Register s) { code_.vmovdqu(code_.ptr[to], Ymm(s)); }
