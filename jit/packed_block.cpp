@@ -36,7 +36,8 @@ PackedBlock::PackedBlock(Assembler& assembler, const kernel::KernelSpec& spec, c
       element_(byte_size(input_)),
       lane_(schedule::packed_lane_bytes(kind_, input_)),
       lanes_(kBytes / lane_),
-      segment_(std::min(keys() ? lanes_ / 2 : lanes_, static_cast<int>(std::bit_ceil(static_cast<unsigned>(width))))) {}
+      segment_(std::min(keys() || widens_in_halves() ? lanes_ / 2 : lanes_,
+                        static_cast<int>(std::bit_ceil(static_cast<unsigned>(width))))) {}
 
 PackedBlock::Register PackedBlock::take() {
   const Register reg = free_.back();

@@ -64,6 +64,8 @@ class PackedBlock {
   KeyRule key_rule() const { return {input_, maximum(), body_.last}; }
   Value short_rows(const Xbyak::Reg64& in, int index);
   Value short_rows_widened(const Xbyak::Reg64& in, int index);
+  bool widens_in_halves() const;
+  Value rows_in_halves(const Xbyak::Reg64& in, int index);
   Register row(const Xbyak::Reg64& in, int number);
   Register piece(const Xbyak::Reg64& in, int number, int index);
   Memory at(const Xbyak::Reg64& in, int offset, int bytes);

@@ -2,6 +2,7 @@
 //
 // The leaves of a block of packed rows: rows, or several short ones, from memory to one register.
 #include <algorithm>
+#include <array>
 
 #include "jit/packed_block.hpp"
 
@@ -19,6 +20,7 @@ constexpr int kVirtualLanes = 16;
 
 PackedBlock::Value PackedBlock::leaf(const Reg64& in, int index) {
   if (keys()) return key_leaf(in, index);
+  if (widens_in_halves()) return rows_in_halves(in, index);
   if (segment_ < lanes_) return widened() ? short_rows_widened(in, index) : short_rows(in, index);
   // Halves of the lanes meet first, and keep to their half of the rows.
   const int number = index / 2 + index % 2 * (lanes_ / 2);
@@ -48,6 +50,50 @@ PackedBlock::Value PackedBlock::short_rows(const Reg64& in, int index) {
     fill(value.reg, width_);
   }
   map(value.reg);
+  return value;
+}
+
+/// Sums of bf16 rows that are longer than half a register of f32 and end in f32.
+bool PackedBlock::widens_in_halves() const {
+  return input_ == DType::bf16 && kind_ == schedule::Lanes::chained_f32 && body_.monoid == kernel::Monoid::sum &&
+         width_ > lanes_ / 2 && !ends_in_f64();
+}
+
+/// One row in each half: of 8 elements of both the first four are shuffled to the lanes of one register and the last
+/// four to those of another. These are combined where they are, so that the rows need not be brought to meet; lanes
+/// meet in the same order.
+PackedBlock::Value PackedBlock::rows_in_halves(const Reg64& in, int index) {
+  const int half = lanes_ / 2, each = kHalf / element_;
+  Value value{0, {}};
+  for (int lane = 0; lane < lanes_; ++lane) value.rows.push_back(index + lane / half * half);
+  Register upper = 0;
+  for (int first = 0; first < width_; first += each) {
+    const int offset = index * row_bytes() + first * element_;
+    std::array<Register, 2> parts{take(), take()};
+    v_.load_halves(parts[0], at(in, offset, kHalf), at(in, offset + half * row_bytes(), kHalf));
+    for (const int part : {1, 0}) {
+      PackedVectors::Bytes bytes{};
+      for (int byte = 0; byte < kBytes; ++byte) {
+        const int place = part * half + byte % kHalf / lane_;
+        const bool is_there = byte % lane_ >= lane_ - element_ && first + place < width_;
+        bytes[static_cast<std::size_t>(byte)] =
+            is_there ? static_cast<std::uint8_t>(place * element_ + byte % element_) : PackedVectors::kZero;
+      }
+      const Register to = parts[static_cast<std::size_t>(part)];
+      v_.shuffle_in_halves(to, parts[0], bytes);
+      map(to);
+    }
+    if (first == 0) {
+      value.reg = parts[0], upper = parts[1];
+      continue;
+    }
+    combine(value.reg, parts[0], lane_);
+    combine(upper, parts[1], lane_);
+    give(parts[0]);
+    give(parts[1]);
+  }
+  combine(value.reg, upper, lane_);
+  give(upper);
   return value;
 }
 

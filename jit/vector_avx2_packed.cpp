@@ -81,8 +81,8 @@ void PackedVectors::fill_dwords(Register d, int lanes, std::uint64_t pattern, in
   code_.vpblendd(Ymm(d), Ymm(d), assembler_.splat(pattern, bytes), static_cast<std::uint8_t>(lanes));
 }
 
-void PackedVectors::shuffle_in_halves(Register d, const Bytes& from) {
-  code_.vpshufb(Ymm(d), Ymm(d), assembler_.bytes(from));
+void PackedVectors::shuffle_in_halves(Register d, Register s, const Bytes& from) {
+  code_.vpshufb(Ymm(d), Ymm(s), assembler_.bytes(from));
 }
 
 void PackedVectors::permute_dwords(Register d, const std::array<std::uint32_t, 8>& from) {

@@ -45,7 +45,8 @@ class PackedVectors {
   void or_bytes(Register d, const Bytes& pattern);
   /// Lanes of 32 bits whose bit is set in `lanes` become `pattern`, which is of `bytes`.
   void fill_dwords(Register d, int lanes, std::uint64_t pattern, int bytes);
-  void shuffle_in_halves(Register d, const Bytes& from);
+  void shuffle_in_halves(Register d, const Bytes& from) { shuffle_in_halves(d, d, from); }
+  void shuffle_in_halves(Register d, Register s, const Bytes& from);
   void permute_dwords(Register d, const std::array<std::uint32_t, 8>& from);
 
   /// Lanes `bytes` apart meet: `x` becomes the lanes of `x` whose number has that bit clear beside those of `y` whose
