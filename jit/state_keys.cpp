@@ -11,7 +11,7 @@
 // of the row, of which a flush keeps the low bits, in a record that has the keys in its first plane and values and
 // indices, in lanes of 32 bits, of eight columns in each other.
 //
-// Registers of 32 bytes at every level, as of packed rows: keys in 0 and 1, elements in 2, what is free up to 4, the
+// Registers of 32 bytes at every level, as of packed rows: elements in 0 and 1, keys in 2 and 3, what is free in 4, the
 // greatest magnitude in 5, codes from 8 to 11 (of columns, one for each row of a sweep).
 #include "jit/frame.hpp"
 #include "jit/keys.hpp"
@@ -24,7 +24,9 @@ namespace {
 using Register = PackedVectors::Register;
 using Xbyak::util::rbp;
 
-constexpr Register kLow = 0, kHigh = 1, kLoaded = 2, kUpper = 3, kSpare = 4, kSeen = 5, kBase = 6, kCode = 8;
+constexpr Register kLoaded = 0, kUpper = 1, kLow = 2, kHigh = 3, kSpare = 4, kSeen = 5, kBase = 6, kCode = 8;
+/// The vector that begins with kLoaded at every level; on AVX2 it goes on with kUpper, which is free then.
+constexpr Vec kLoadedVec = 0;
 constexpr Register kWinner = 6, kOther = 7, kOtherWinner = 12;  // of the rows of a sweep
 constexpr int kBytes = PackedVectors::kBytes;
 constexpr int kGroup = kBytes / 4;  ///< columns of a vector of indices
@@ -49,7 +51,7 @@ class KeyState final : public ReduceState {
         rows_(nest == schedule::Nest::rows) {}
 
   int lane_bits() const override { return 8 * input_bytes(); }
-  bool loads_tails() const override { return false; }
+  bool loads_tails() const override { return input_bytes() == 2 && v_.loads_tails_of(input_bytes()); }
   bool stores_tails() const override { return false; }
   bool in_order() const override { return true; }
   bool has_second_pass() const override { return is_floating(input_); }
@@ -76,8 +78,14 @@ class KeyState final : public ReduceState {
     group_ = 1;
   }
 
-  void step(int, const Memory& from, Part) override {
-    load(kLoaded, from);
+  void step(int, const Memory& from, Part part) override {
+    if (part == Part::tail && loads_tails()) {
+      v_.load16(kLoadedVec, from, part);
+      v_.fill_past_tail(kLoadedVec, worst_element(), lane_bits());
+      map_loaded(kLoaded);
+    } else {
+      load(kLoaded, from);
+    }
     take_loaded();
   }
 
@@ -236,8 +244,9 @@ class KeyState final : public ReduceState {
 
   void load(Register to, const Memory& from) {
     keys_.load(to, from);
-    map_to_key_order(keys_, rule_, {to, kSpare, kSeen}, pass_ != Pass::first);
+    map_loaded(to);
   }
+  void map_loaded(Register to) { map_to_key_order(keys_, rule_, {to, kSpare, kSeen}, pass_ != Pass::first); }
 
   /// Of two rows, the better elements in `early`, and their codes in `winner`. Clobbers `late`.
   void play(Register early, Register late, Register winner, const Memory& first, const Memory& second, Register codes) {
