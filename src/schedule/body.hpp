@@ -37,7 +37,7 @@ Lanes lanes_of(const kernel::KernelSpec& spec, const ReduceBody& body);
 constexpr bool gives_index(Lanes lanes) { return lanes == Lanes::arg || lanes == Lanes::keys; }
 
 /// Elements that one vector step takes along the vector level: 64 bytes of lanes, or 16 elements where they are
-/// widened.
+/// widened; of keys 32 bytes of elements, which make 64 of lanes.
 int lanes_per_step(Lanes lanes, DType input);
 
 /// Longest chain of f32 additions (or products) in one lane before it is widened. Part of the numeric contract.
