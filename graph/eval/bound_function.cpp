@@ -48,8 +48,10 @@ double furthest_corner(const FunctionRow& function, const Parameters& parameters
 bool may_cross_pole(const FunctionRow& function, std::span<const double> x, std::span<const double> error) {
   const bool divides = function.name == "div" || function.name == "reciprocal";
   if (!divides && function.name != "pow") return false;
-  // A negative base has powers of whole numbers alone.
-  if (!divides && x[0] - error[0] < 0 && error[1] > 0) return true;
+  // A negative base has powers of whole numbers alone, and of -0 the odd ones are negative.
+  if (!divides && std::signbit(x[0] - error[0]) && error[1] > 0) return true;
+  // Anything to the power of 0 is 1: infinity and 0 are not next to it on either side.
+  if (!divides && error[1] > 0 && std::fabs(x[1]) <= error[1] && (!std::isfinite(x[0]) || x[0] == 0)) return true;
   const std::size_t k = divides ? x.size() - 1 : 0;
   return error[k] > 0 && std::fabs(x[k]) <= error[k];
 }

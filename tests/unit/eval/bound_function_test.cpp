@@ -184,6 +184,8 @@ TEST(FunctionBound, NothingIsStatedAcrossAPole) {
   EXPECT_EQ(of("reciprocal", {1}, {2}), kInf);
   EXPECT_EQ(of("div", {1, 0.5}, {0, 0.5}), kInf);
   EXPECT_EQ(of("pow", {1, -1}, {2, 0}), kInf);
+  EXPECT_EQ(of("pow", {-0.0, 0.999}, {0, 0.001}), kInf);
+  EXPECT_EQ(of("pow", {kInf, -1e-9}, {0, 1e-8}), kInf);
   EXPECT_EQ(of("log", {1}, {2}), kInf);
   EXPECT_NEAR(of("reciprocal", {2}, {1}), 0.5, 1e-6);
   EXPECT_NEAR(of("div", {1, 2}, {0.5, 0}), 0.25, 1e-6);
