@@ -7,7 +7,7 @@
 
 #include "jit/body_program.hpp"
 #include "jit/flat.hpp"
-#include "jit/nest.hpp"
+#include "jit/narrow_columns.hpp"
 #include "jit/staged.hpp"
 
 namespace tenfold::jit {
@@ -106,7 +106,9 @@ Result<EmittedCode> emit(const kernel::KernelSpec& spec, const schedule::Schedul
   Assembler assembler;
   const std::unique_ptr<VectorLayer> layer = VectorLayer::make(assembler, schedule.isa);
   const std::unique_ptr<ReduceState> state = ReduceState::make(*layer, spec, body.value(), schedule.nest);
-  state->set_records(schedule.columns / state->lanes() + 1);
+  // Narrow columns: the records of a row stand beside those of the tile, and what is folded reads on by one.
+  state->set_records(schedule.columns / state->lanes() + 1 +
+                     (schedule.width > 0 ? schedule.width / state->lanes() + 2 : 0));
   std::int64_t scratch = scratch_bytes(*state, schedule);
   assembler.prologue();
   {
@@ -116,6 +118,8 @@ Result<EmittedCode> emit(const kernel::KernelSpec& spec, const schedule::Schedul
       scratch = emit_packed(nest, body.value());
     } else if (nest.start(); schedule.nest == schedule::Nest::rows) {
       emit_rows(nest);
+    } else if (state->chained() && schedule.width > 0 && schedule.width <= state->lanes()) {
+      emit_narrow_sums(nest);
     } else {
       emit_columns(nest);
     }

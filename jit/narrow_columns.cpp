@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
+#include "jit/blocks.hpp"
+
 namespace tenfold::jit {
 namespace {
 
 using Xbyak::Label;
 using Xbyak::Reg64;
 
-/// Chains in flight: an addition takes four cycles, of which two start in each.
-constexpr int kChains = 4;
 constexpr int kSweepsOfChain = schedule::kChain / schedule::kChainedStreams;
 /// Sets of states whose elements may come in any order.
 constexpr int kMostSets = 4;
@@ -18,43 +18,49 @@ constexpr int kMostSets = 4;
 }  // namespace
 
 int NarrowColumns::rows_behind(int rows_of_step) const {
-  const int bytes = n_.s.step_bytes() - rows_of_step * row_bytes();
+  const int step = n_.s.step_bytes(), steps = rows_of_step > 1 ? 1 : (row_bytes() + step - 1) / step;
+  const int bytes = steps * step - rows_of_step * row_bytes();
   return bytes <= 0 ? 0 : (bytes + row_bytes() - 1) / row_bytes();
 }
 
 void NarrowColumns::take_sweeps(const Reg64& first, const Reg64& stream, const Reg64& sweeps) {
+  const int steps = (width_ + n_.s.lanes() - 1) / n_.s.lanes(), least = kSweepsOfChain + rows_behind(1);
   Gpr stream3(n_.a);
   Label again, enough;
-  c_.cmp(sweeps, kChains * kSweepsOfChain + rows_behind(1));
+  c_.cmp(sweeps, least);
   c_.jb(enough);
   c_.lea(stream3, c_.ptr[stream + stream * 2]);
-  n_.s.load_totals(record(0));
   n_.s.set_whole_steps(true);
   c_.align(32);
   c_.L(again);
-  for (int chain = 0; chain < kChains; ++chain) n_.s.init_set(chain);
+  init_sets(n_.s, steps);
   for (int sweep = 0; sweep < kSweepsOfChain; ++sweep)
     for (int at = 0; at < schedule::kChainedStreams; ++at)
-      for (int chain = 0; chain < kChains; ++chain) {
-        const int offset = (chain * kSweepsOfChain + sweep) * row_bytes();
+      for (int step = 0; step < steps; ++step) {
+        const int offset = sweep * row_bytes() + step * n_.s.step_bytes();
         const Memory row = at == 0   ? first + offset
                            : at == 1 ? first + stream + offset
                            : at == 2 ? first + stream * 2 + offset
                                      : first + stream3.reg() + offset;
-        n_.s.step(chain, row, Part::full);
+        n_.s.step(step, row, Part::full);
       }
-  for (int chain = 0; chain < kChains; ++chain) n_.s.flush(chain);
+  for (int step = 0; step < steps; ++step) {
+    n_.s.load_totals(record(step));
+    n_.s.flush(step);
+    n_.s.keep_totals(record(step));
+  }
   n_.s.set_whole_steps(false);
-  c_.add(first, kChains * kSweepsOfChain * row_bytes());
-  c_.sub(sweeps, kChains * kSweepsOfChain);
-  c_.cmp(sweeps, kChains * kSweepsOfChain + rows_behind(1));
+  c_.add(first, kSweepsOfChain * row_bytes());
+  c_.sub(sweeps, kSweepsOfChain);
+  c_.cmp(sweeps, least);
   c_.jae(again);
-  n_.s.keep_totals(record(0));
   c_.L(enough);
 }
 
 void NarrowColumns::take_rows(const Reg64& first, const Reg64& rows) {
-  if (n_.s.free_sets() == 0) {
+  if (n_.schedule.columns > n_.s.lanes()) {
+    in_groups(first, rows);
+  } else if (n_.s.free_sets() == 0) {
     in_order(first, rows);
   } else {
     in_any_order(first, rows);
@@ -103,9 +109,25 @@ void NarrowColumns::in_any_order(const Reg64& first, const Reg64& rows) {
   c_.L(single);
   steps(1, one, folded);
   c_.L(folded);
+  if (n_.s.takes_twice() && rows_behind(of_step) == 0) {
+    Label none;
+    step_back(first, rows, of_step, none);
+    n_.s.step(0, first, Part::full);
+    c_.add(first, of_step * row_bytes());
+    c_.L(none);
+  }
   for (int set = 1; set < sets; ++set) n_.s.merge(0, set);
   fold_segments(of_step);
   c_.L(done);
+}
+
+void NarrowColumns::step_back(const Reg64& first, const Reg64& rows, int of_step, const Label& none) {
+  c_.test(rows, rows);
+  c_.jz(none);
+  c_.sub(rows, of_step);
+  c_.imul(rows, rows, row_bytes());
+  c_.add(first, rows);
+  c_.xor_(rows.cvt32(), rows.cvt32());
 }
 
 /// Set 0's lanes, and those a row further, and so on, into the first record; by way of the second one.

@@ -10,7 +10,7 @@
 // each a run of consecutive rows. Memory delivers several streams faster than one.
 #include <bit>
 
-#include "jit/nest.hpp"
+#include "jit/blocks.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -196,19 +196,9 @@ class Rows {
 
   void take_rows() {
     n_.s.init_totals();
-    if (!n_.s.chained()) init_sets();
+    if (!n_.s.chained()) init_sets(n_.s, unroll_);
     n_.over(n_.other_levels(true), [this] { row(); });
-    if (!n_.s.chained()) merge_sets();
-  }
-
-  void init_sets() {
-    for (int set = 0; set < unroll_; ++set) n_.s.init_set(set);
-  }
-
-  /// (0 + 1) + (2 + 3)
-  void merge_sets() {
-    for (int distance = 1; distance < unroll_; distance *= 2)
-      for (int set = 0; set + distance < unroll_; set += 2 * distance) n_.s.merge(set, set + distance);
+    if (!n_.s.chained()) merge_sets(n_.s, unroll_);
   }
 
   void row() {
@@ -217,36 +207,11 @@ class Rows {
     c_.shr(steps_, std::countr_zero(static_cast<unsigned>(n_.s.lanes())));
     if (element_stride_) n_.load_input_stride(*element_stride_, n_.schedule.vector_level);
     if (n_.s.chained()) {
-      blocks();
+      take_blocks(n_, steps_, unroll_, [this] { group(); });
     } else {
       groups();
     }
     rest();
-  }
-
-  /// Whole blocks, and the whole groups of the last one.
-  void blocks() {
-    Gpr groups(n_.a), taken(n_.a);
-    Label block, done;
-    c_.L(block);
-    c_.mov(groups, steps_);
-    if (unroll_ > 1) c_.shr(groups, std::countr_zero(static_cast<unsigned>(unroll_)));
-    c_.test(groups, groups);
-    c_.jz(done);
-    c_.mov(taken.r32(), n_.s.chain());
-    c_.cmp(groups, taken);
-    c_.cmova(groups, taken);
-    c_.mov(taken, groups);
-    if (unroll_ > 1) c_.shl(taken, std::countr_zero(static_cast<unsigned>(unroll_)));
-    c_.sub(steps_, taken);
-    n_.s.set_whole_steps(true);
-    init_sets();
-    repeat(groups);
-    merge_sets();
-    n_.s.flush(0);
-    n_.s.set_whole_steps(false);
-    c_.jmp(block);
-    c_.L(done);
   }
 
   void groups() {
@@ -257,24 +222,17 @@ class Rows {
     c_.and_(steps_, unroll_ - 1);
     c_.test(groups, groups);
     c_.jz(done);
-    repeat(groups);
+    repeat_groups(n_, groups, [this] { group(); });
     c_.L(done);
   }
 
-  void repeat(const Reg64& groups) {
-    Label again;
-    c_.align(32);
-    c_.L(again);
-    if (n_.input_contiguous()) {
-      std::vector<Memory> steps;
-      for (int set = 0; set < unroll_; ++set) steps.push_back(p_.reg() + set * n_.s.step_bytes());
-      n_.s.step_sets(steps);
-      c_.add(p_, unroll_ * n_.s.step_bytes());
-    } else {
-      whole_step();
-    }
-    c_.dec(groups);
-    c_.jnz(again);
+  /// As many steps as there are sets, at `p_`.
+  void group() {
+    if (!n_.input_contiguous()) return whole_step();
+    std::vector<Memory> steps;
+    for (int set = 0; set < unroll_; ++set) steps.push_back(p_.reg() + set * n_.s.step_bytes());
+    n_.s.step_sets(steps);
+    c_.add(p_, unroll_ * n_.s.step_bytes());
   }
 
   /// One vector step at `p_`, into set 0. Staged operands advance `p_` themselves.

@@ -67,6 +67,8 @@ class ReduceState {
   virtual void merge(int into, int from) = 0;
   /// Sets that there are of states whose elements may come in any order and in any lane; 0 of the others.
   virtual int free_sets() const { return 0; }
+  /// True when an element may be taken more than once.
+  virtual bool takes_twice() const { return false; }
   /// Fills the staging area with start values, so that a tail staged over it reads as a whole step.
   virtual void clear_staging(const Memory& staging) = 0;
 
@@ -92,7 +94,8 @@ class ReduceState {
   virtual void jump_if_clean(const Xbyak::Label&) {}
   virtual void flush_record(const Memory& record) = 0;
   virtual void load_totals(const Memory& record) = 0;
-  virtual void keep_totals(const Memory& /*record*/) {}  ///< the other way round
+  virtual void keep_totals(const Memory& /*record*/) {}   ///< the other way round
+  virtual void merge_totals(const Memory& /*record*/) {}  ///< those of the record into the totals
 
   /// After a first pass: jumps when it has settled the answer in every lane of set 0 (full), or in lane 0 (one).
   virtual void jump_if_settled(const Xbyak::Label&, Part) {}

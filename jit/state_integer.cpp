@@ -40,6 +40,7 @@ class IntegerState final : public ReduceState {
   }
 
   int free_sets() const override { return 4; }
+  bool takes_twice() const override { return op_ != IntegerOp::add && op_ != IntegerOp::multiply; }
   void merge(int into, int from) override { v_.integer(op_, into, into, from, lane_bits()); }
 
   void init_totals() override {}

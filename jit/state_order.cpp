@@ -27,6 +27,7 @@ class OrderState final : public ReduceState {
   int lane_bits() const override { return 8 * byte_size(input_); }
 
   int free_sets() const override { return 2; }
+  bool takes_twice() const override { return true; }
   bool has_second_pass() const override { return true; }
 
   /// The start value is in the data's own order: an infinity in all three extremes.

@@ -155,6 +155,12 @@ class ChainedState final : public WideState {
   }
   void load_totals(const Memory& record) override { WideState::load_totals(record + kVectorBytes); }
   void keep_totals(const Memory& record) override { store_totals(record + kVectorBytes); }
+  void merge_totals(const Memory& record) override {
+    for (const Vec half : {0, 1}) {
+      v_.load_bytes(half, record + kVectorBytes * (1 + half));
+      v_.arithmetic64(op_, kLow + half, kLow + half, half);
+    }
+  }
 
  private:
   bool split() const { return whole_steps_ && v_.splits(input_); }

@@ -4,70 +4,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compile/partials.hpp"
+#include "schedule/apart.hpp"
 #include "schedule/body.hpp"
 
 namespace tenfold::compiler {
 namespace {
 
 using kernel::KernelSpec;
-using kernel::Node;
-
-std::size_t reduce_node(const KernelSpec& spec) {
-  const auto at = std::find_if(spec.body.begin(), spec.body.end(),
-                               [](const Node& node) { return node.kind == Node::Kind::reduce; });
-  return static_cast<std::size_t>(at - spec.body.begin());
-}
-
-/// Strides of a dense buffer over the kept levels, in their order; 0 on reduced ones.
-std::vector<std::int64_t> dense_kept_strides(const KernelSpec& spec) {
-  std::vector<std::int64_t> strides(spec.levels.size(), 0);
-  std::int64_t step = 1;
-  for (std::size_t level = spec.levels.size(); level-- > 0;) {
-    if (spec.levels[level].reduced) continue;
-    strides[level] = step;
-    step *= spec.levels[level].extent;
-  }
-  return strides;
-}
-
-/// The part before the split's results: the body up to the reduction, stored unfinished.
-KernelSpec partial_spec(const KernelSpec& spec, DType partial) {
-  KernelSpec first = spec;
-  const std::size_t reduce = reduce_node(spec);
-  first.body.resize(reduce + 1);
-  first.stores = {{0, static_cast<int>(reduce)}};
-  first.outputs[0] = {partial, dense_kept_strides(spec)};
-  return first;
-}
-
-/// The part after: the same reduction over the pieces, outermost, then what the body does after it.
-KernelSpec combine_spec(const KernelSpec& spec, DType partial, std::int64_t pieces) {
-  KernelSpec second;
-  second.inputs.push_back({partial, {kernel::kept_count(spec)}});
-  second.outputs.push_back({spec.outputs[0].dtype, {0}});
-  second.levels.push_back({pieces, true});
-  const std::vector<std::int64_t> dense = dense_kept_strides(spec);
-  for (std::size_t level = 0; level < spec.levels.size(); ++level) {
-    if (spec.levels[level].reduced) continue;
-    second.levels.push_back(spec.levels[level]);
-    second.inputs[0].strides.push_back(dense[level]);
-    second.outputs[0].strides.push_back(spec.outputs[0].strides[level]);
-  }
-  if (second.levels.size() == 1) {
-    second.levels.push_back({1, false});
-    second.inputs[0].strides.push_back(1);
-    second.outputs[0].strides.push_back(1);
-  }
-  const std::size_t reduce = reduce_node(spec);
-  second.body.push_back(Node{});
-  for (std::size_t index = reduce; index < spec.body.size(); ++index) {
-    Node node = spec.body[index];
-    for (int& arg : node.args) arg = std::max(0, arg - static_cast<int>(reduce) + 1);
-    second.body.push_back(std::move(node));
-  }
-  second.stores = {{0, static_cast<int>(second.body.size()) - 1}};
-  return second;
-}
 
 Status add_kernel(Plan& plan, KernelSpec spec, schedule::Schedule schedule, std::vector<int> reads) {
   Status status = schedule::check(spec, schedule);
@@ -109,6 +53,34 @@ Result<Plan> plan_legs(const KernelSpec& spec, const target::Target& target, std
   return plan;
 }
 
+Result<Plan> plan_two(TwoKernels two, const schedule::Schedule& first, const target::Target& target) {
+  Plan plan;
+  plan.partial_bytes = two.partial_bytes;
+  plan.partial_stride_bytes = two.piece_bytes;
+  const schedule::Schedule second = schedule::choose_whole(two.second, target);
+  Status status = add_kernel(plan, std::move(two.first), first, {0});
+  if (status.ok()) status = add_kernel(plan, std::move(two.second), second, {kHandedOn});
+  if (!status.ok()) return status;
+  return plan;
+}
+
+Result<Plan> plan_split(const KernelSpec& spec, const target::Target& target, const schedule::Schedule& schedule) {
+  const Result<schedule::ReduceBody> body = schedule::read_body(spec);
+  if (!body.ok()) return body.status();
+  const std::int64_t extent = spec.levels[static_cast<std::size_t>(schedule.split.level)].extent;
+  const std::int64_t pieces = (extent + schedule.split.grain - 1) / schedule.split.grain;
+  return plan_two(in_pieces(spec, schedule::partial_dtype(spec, body.value()), pieces), schedule, target);
+}
+
+Result<Plan> plan_apart(const KernelSpec& spec, const target::Target& target, int level) {
+  const Result<schedule::ReduceBody> body = schedule::read_body(spec);
+  if (!body.ok()) return body.status();
+  Result<TwoKernels> two = with_level_apart(spec, schedule::partial_dtype(spec, body.value()), level);
+  if (!two.ok()) return two.status();
+  const schedule::Schedule first = schedule::choose_whole(two.value().first, target);
+  return plan_two(std::move(two).value(), first, target);
+}
+
 }  // namespace
 
 Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target) {
@@ -120,26 +92,11 @@ Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target) {
     Result<Plan> legs = plan_legs(spec, target, most);
     if (legs.ok() || spec.inputs.size() > kernel::kMaxInputs) return legs;
   }
+  if (const int apart = schedule::level_apart(spec); apart >= 0) return plan_apart(spec, target, apart);
+  const schedule::Schedule schedule = schedule::choose(spec, target);
+  if (schedule.split.level >= 0) return plan_split(spec, target, schedule);
   Plan plan;
-  schedule::Schedule schedule = schedule::choose(spec, target);
-  if (schedule.split.level < 0) {
-    Status status = add_kernel(plan, spec, schedule, all_inputs(spec));
-    if (!status.ok()) return status;
-    return plan;
-  }
-  const Result<schedule::ReduceBody> body = schedule::read_body(spec);
-  if (!body.ok()) return body.status();
-  const bool chained = schedule::lanes_of(spec, body.value()) == schedule::Lanes::chained_f32;
-  const DType partial = chained ? DType::f64 : spec.outputs[0].dtype;
-  const std::int64_t extent = spec.levels[static_cast<std::size_t>(schedule.split.level)].extent;
-  const std::int64_t pieces = (extent + schedule.split.grain - 1) / schedule.split.grain;
-  plan.partial_stride_bytes = kernel::kept_count(spec) * byte_size(partial);
-  plan.partial_bytes = pieces * plan.partial_stride_bytes;
-  const KernelSpec second = combine_spec(spec, partial, pieces);
-  schedule::Schedule combine = schedule::choose(second, target);
-  combine.split = {};
-  Status status = add_kernel(plan, partial_spec(spec, partial), schedule, {0});
-  if (status.ok()) status = add_kernel(plan, second, combine, {kHandedOn});
+  Status status = add_kernel(plan, spec, schedule, all_inputs(spec));
   if (!status.ok()) return status;
   return plan;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plan: the kernels that run one spec, which is one as a rule. A reduction that is split writes partial results and a
-// second kernel combines them in index order; a body of more inputs than one kernel takes is cut into legs (relay.hpp).
-// All of them are ordinary specs and schedules.
+// Plan: the kernels that run one spec, which is one as a rule. A reduction that is split, or whose
+// reduced levels lie apart, writes partial results and a second kernel combines them in index order (partials.hpp); a
+// body of more inputs than one kernel takes is cut into legs (relay.hpp). All of them are ordinary specs and schedules.
 #pragma once
 
 #include <vector>

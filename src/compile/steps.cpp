@@ -56,7 +56,7 @@ runtime::KernelStep make_step(const PlannedKernel& kernel, std::shared_ptr<const
 
 Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffers, runtime::Program& program,
                         RegionReport& report) {
-  const double count = static_cast<double>(kernel::reduced_count(plan.kernels.front().spec));
+  const double count = static_cast<double>(kernel::reduced_count(lowered.spec));
   const auto location = [&buffers](graph::ValueId value, const std::vector<std::int64_t>& offsets,
                                    std::size_t operand) {
     Location found = buffers.location(value);

@@ -2,9 +2,11 @@
 //
 // The heuristic: every number here says where it comes from.
 #include <algorithm>
+#include <numeric>
 
 #include "schedule/body.hpp"
 #include "schedule/flat.hpp"
+#include "schedule/narrow.hpp"
 #include "schedule/packed.hpp"
 #include "schedule/schedule.hpp"
 #include "schedule/staged.hpp"
@@ -156,19 +158,6 @@ std::int64_t inner_rows(const KernelSpec& spec) {
   return rows;
 }
 
-/// Columns that fit one vector step, of rows one after another: their number, or 0.
-int narrow_width(const KernelSpec& spec, Lanes lanes, int vector_level) {
-  const std::int64_t width = spec.levels[static_cast<std::size_t>(vector_level)].extent;
-  if (gives_index(lanes) || width > lanes_per_step(lanes, spec.inputs[0].dtype)) return 0;
-  int inner = -1;
-  for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level)
-    if (spec.levels[static_cast<std::size_t>(level)].reduced) inner = level;
-  const std::vector<std::int64_t>& strides = spec.inputs[0].strides;
-  const bool dense = inner >= 0 && strides[static_cast<std::size_t>(vector_level)] == 1 &&
-                     strides[static_cast<std::size_t>(inner)] == width;
-  return dense ? static_cast<int>(width) : 0;
-}
-
 /// Tiles of states whose order is free, and how many rows they take at once.
 void choose_exact_tile(const KernelSpec& spec, const target::Target& target, std::int64_t row_bytes,
                        Schedule& schedule) {
@@ -200,18 +189,22 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& t
   const bool direct = reduced_levels <= 1 && kernel::reduced_count(spec) <= kChain;
   schedule.columns = 0;
   if (direct) return;
-  schedule.width = narrow_width(spec, lanes, schedule.vector_level);
+  const Narrow narrow = narrow_columns(spec, lanes, schedule.vector_level);
+  schedule.width = narrow.width;
+  if (lanes != Lanes::wide_f64) schedule.rows_at_once = kChainedStreams;
+  if (narrow.columns > 0) {
+    schedule.columns = narrow.columns;
+    return;
+  }
   switch (lanes) {
     case Lanes::wide_f64: schedule.columns = kTileRecords * step; return;
     case Lanes::arg:
     case Lanes::keys:
       schedule.columns = kArgTileRecords * step;
-      schedule.rows_at_once = kChainedStreams;
       schedule.ahead = true;
       return;
     case Lanes::chained_f32:
       schedule.columns = kTileRowBytes / element;
-      schedule.rows_at_once = kChainedStreams;
       schedule.ahead = row_bytes > kTileRowBytes;
       return;
     case Lanes::order:
@@ -219,9 +212,7 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& t
   }
 }
 
-}  // namespace
-
-Schedule choose(const kernel::KernelSpec& spec, const target::Target& target) {
+Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_split) {
   if (kernel::is_elementwise(spec)) return choose_flat(spec, target);
   Schedule schedule;
   schedule.isa = target.isa;
@@ -246,10 +237,16 @@ Schedule choose(const kernel::KernelSpec& spec, const target::Target& target) {
   }
   // Pieces of what comes out the same however it is cut are for threads alone.
   const bool exact = lanes == Lanes::order || lanes == Lanes::integer;
-  if (!exact || target.cores > 1) schedule.split = choose_split(spec, schedule, lanes);
+  if (may_split && (!exact || target.cores > 1)) schedule.split = choose_split(spec, schedule, lanes);
   if (schedule.split.level < 0) schedule.tile = choose_tile(spec, schedule, target.cores);
   return schedule;
 }
+
+}  // namespace
+
+Schedule choose(const KernelSpec& spec, const target::Target& target) { return choose(spec, target, true); }
+
+Schedule choose_whole(const KernelSpec& spec, const target::Target& target) { return choose(spec, target, false); }
 
 Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
   const auto broken = [](const std::string& what) { return Status(Code::internal_error, "schedule: " + what); };
@@ -292,8 +289,9 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
       return broken("columns is not a multiple of the lanes");
     int reduced_levels = 0;
     for (const kernel::Level& level : spec.levels) reduced_levels += level.reduced ? 1 : 0;
-    if (schedule.width != 0 &&
-        (schedule.columns == 0 || schedule.ahead || schedule.width != narrow_width(spec, lanes, schedule.vector_level)))
+    const Narrow narrow = narrow_columns(spec, lanes, schedule.vector_level);
+    if (schedule.width != 0 && (schedule.columns == 0 || schedule.ahead || schedule.width != narrow.width ||
+                                (narrow.columns > 0 && schedule.columns != narrow.columns)))
       return broken("width is not that of narrow columns");
     if (schedule.columns == 0 && (reduced_levels > 1 || kernel::reduced_count(spec) > kChain))
       return broken("columns in registers are for one reduced level of at most 16");

@@ -53,6 +53,8 @@ struct Schedule {
 /// The heuristic choice for `spec` on `target`. What decides bits (nest, vector_level, and the split of sums and
 /// products) depends on the spec alone, never on target or threads, so that results have the same bits everywhere.
 Schedule choose(const kernel::KernelSpec& spec, const target::Target& target);
+/// The same for one of two kernels of a reduction, which is not split any further.
+Schedule choose_whole(const kernel::KernelSpec& spec, const target::Target& target);
 
 /// Proves that the emitter can follow `schedule`: internal_error or unsupported_shape with the reason otherwise.
 Status check(const kernel::KernelSpec& spec, const Schedule& schedule);

@@ -151,19 +151,42 @@ Drawn draw_packed(const std::string& reduction, DType dtype, std::int64_t width,
 Drawn draw_narrow(const std::string& reduction, DType dtype, std::int64_t width, std::mt19937_64& random) {
   Drawn drawn;
   drawn.in.dtype = drawn.out.dtype = dtype;
-  const std::int64_t rows = 20 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(100 + 3000 / width));
+  // One case of eight has so many rows that groups of 64 of them, as bytes may have, make some sweeps.
+  const std::uint64_t most = random() % 8 == 0 ? 1500 : static_cast<std::uint64_t>(100 + 3000 / width);
+  const std::int64_t rows = 20 + static_cast<std::int64_t>(random() % most);
   const std::int64_t outer = random() % 3 == 0 ? 2 : 1, gap = static_cast<std::int64_t>(random() % 4);
   drawn.in.shape = {outer, rows, width};
   drawn.in.strides = {rows * width + gap, width, 1};
-  drawn.out.shape = {outer, 1, width};
+  const bool both = random() % 4 == 0;
+  drawn.out.shape = {both ? 1 : outer, 1, width};
   drawn.out.strides = {width + gap, width, 1};
-  drawn.reduced = rows;
-  complete(drawn, reduction, {1});
+  drawn.reduced = both ? outer * rows : rows;
+  complete(drawn, reduction, both ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{1});
+  return drawn;
+}
+
+/// Enough short rows, reduced along with what lies around them, that two kernels share the work.
+Drawn draw_apart(const std::string& reduction, DType dtype, std::mt19937_64& random) {
+  constexpr std::int64_t kBytes = 64 << 10;
+  Drawn drawn;
+  drawn.in.dtype = drawn.out.dtype = dtype;
+  const auto outer = static_cast<std::int64_t>(1 + random() % 3), rows = static_cast<std::int64_t>(32 + random() % 40);
+  const auto width = static_cast<std::int64_t>(2 + random() % 80), gap = static_cast<std::int64_t>(random() % 2);
+  const std::int64_t least = kBytes / byte_size(dtype) / (outer * rows * width) + 1;
+  const std::int64_t kept = least + static_cast<std::int64_t>(random() % 5);
+  drawn.in.shape = {outer, rows, kept, width};
+  drawn.in.strides = {rows * kept * width + gap, kept * width, width, 1};
+  drawn.out.shape = {outer, 1, kept, 1};
+  drawn.out.strides = {kept + gap, kept, 1, 1};
+  drawn.reduced = rows * width;
+  complete(drawn, reduction, {1, 3});
   return drawn;
 }
 
 void fill_input(const Drawn& drawn, const std::string& reduction, std::byte* data, std::mt19937_64& random) {
   const bool product = reduction == "prod";
+  // One case of four has values of one sign alone, for which an extreme is found in another way.
+  const std::uint64_t signs = random() % 8;
   for (const std::int64_t at : element_offsets(drawn.in)) {
     const std::uint64_t bits = random();
     const int size = byte_size(drawn.in.dtype);
@@ -174,6 +197,7 @@ void fill_input(const Drawn& drawn, const std::string& reduction, std::byte* dat
       if (!product && bits % 97 == 0) value = (bits & 2) != 0 ? 0.0 : -0.0;
       if (!product && bits % 1009 == 3) value = (bits & 2) != 0 ? NAN : -NAN;
       if (!product && bits % 1009 == 5) value = (bits & 2) != 0 ? INFINITY : -INFINITY;
+      if (signs < 2) value = std::copysign(value, signs == 0 ? 1.0 : -1.0);
       graph::store_real(drawn.in.dtype, data, at, value);
     } else if (drawn.in.dtype == DType::boolean) {
       data[at] = static_cast<std::byte>(bits & 1);
@@ -371,7 +395,7 @@ TEST_P(EveryType, PackedRowsOfEveryWidth) {
 
 TEST_P(EveryType, NarrowColumnsOfEveryWidth) {
   if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
-  constexpr std::int64_t kWidths = 64;
+  constexpr std::int64_t kWidths = 80;
   const std::int64_t cases = scaled_cases(kWidths);
   std::uint64_t index = 0;
   for (const char* reduction : kCoreReductions)
@@ -383,6 +407,21 @@ TEST_P(EveryType, NarrowColumnsOfEveryWidth) {
       check(drawn, reduction, "middle", i % kEmulatedEvery == 0, index, random);
     }
   std::printf("%llu narrow cases of %s, seed %llu\n", static_cast<unsigned long long>(index),
+              std::string(to_string(GetParam())).c_str(), static_cast<unsigned long long>(test_seed()));
+}
+
+TEST_P(EveryType, LevelsApart) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  const std::int64_t cases = scaled_cases(6);
+  std::uint64_t index = 0;
+  for (const char* reduction : kCoreReductions)
+    for (std::int64_t i = 0; i < cases && !HasFatalFailure(); ++i, ++index) {
+      if (only_case().value_or(index) != index) continue;
+      std::mt19937_64 random(case_seed(test_name(), index));
+      const Drawn drawn = draw_apart(reduction, GetParam(), random);
+      check(drawn, reduction, "around", i % kEmulatedEvery == 0, index, random);
+    }
+  std::printf("%llu cases apart of %s, seed %llu\n", static_cast<unsigned long long>(index),
               std::string(to_string(GetParam())).c_str(), static_cast<unsigned long long>(test_seed()));
 }
 

@@ -122,20 +122,45 @@ TEST(Plan, ASplitMaxKeepsItsOwnType) {
   EXPECT_EQ(plan.value().partial_stride_bytes, 64);
 }
 
-TEST(Plan, DoesNotDependOnCoresInWhatDecidesBits) {
-  const graph::Graph graph = reduction("ReduceSum", "f32[64,128,1024]", "0, 2", "f32[128]");
+TEST(Plan, AxesApartAreReducedOneAfterTheOther) {
+  const graph::Graph graph = reduction("ReduceL2", "bf16[16,64,80,48]", "1, 3", "bf16[16,80]");
   const Result<Lowered> lowering = lower_first(graph);
   ASSERT_TRUE(lowering.ok());
-  const kernel::KernelSpec& spec = lowering.value().spec;
-  const Result<Plan> one = make_plan(spec, avx2(1));
-  const Result<Plan> many = make_plan(spec, avx2(48));
-  ASSERT_TRUE(one.ok() && many.ok());
-  ASSERT_EQ(one.value().kernels.size(), many.value().kernels.size());
-  for (std::size_t i = 0; i < one.value().kernels.size(); ++i) {
-    schedule::Schedule a = one.value().kernels[i].schedule;
-    schedule::Schedule b = many.value().kernels[i].schedule;
-    a.tile = b.tile = {};
-    EXPECT_EQ(a, b);
+  const Result<Plan> plan = make_plan(lowering.value().spec, avx2(2));
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  ASSERT_EQ(plan.value().kernels.size(), 2U);
+  EXPECT_EQ(kernel::print(plan.value().kernels[0].spec),
+            "kernel\nspace kept 16, reduced 64, kept 3840\nin x0 bf16 [245760, 3840, 1]\nout y0 f64 [3840, 0, 1]\n"
+            "%0 = load x0\n%1 = square %0\n%2 = reduce sum %1\nstore y0 %2\n");
+  EXPECT_EQ(kernel::print(plan.value().kernels[1].spec),
+            "kernel\nspace kept 1280, reduced 48\nin x0 f64 [48, 1]\nout y0 bf16 [1, 0]\n%0 = load x0\n"
+            "%1 = reduce sum %0\n%2 = sqrt %1\nstore y0 %2\n");
+  EXPECT_EQ(plan.value().partial_bytes, 16 * 80 * 48 * 8);
+}
+
+TEST(Compile, TheMeanOverAxesApartDividesByAllThatItReduces) {
+  const Result<Compiled> compiled = compile(reduction("ReduceMean", "f32[16,64,80,48]", "1, 3", "f32[16,80]"), avx2(1));
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  ASSERT_EQ(compiled.value().program.steps.size(), 2U);
+  for (const runtime::Step& step : compiled.value().program.steps) EXPECT_EQ(step.kernel->count, 64 * 48);
+}
+
+TEST(Plan, DoesNotDependOnCoresInWhatDecidesBits) {
+  for (const char* type : {"f32[64,128,1024]", "f32[64,128,64]", "f32[8,128,64]"}) {
+    const graph::Graph graph = reduction("ReduceSum", type, "0, 2", "f32[128]");
+    const Result<Lowered> lowering = lower_first(graph);
+    ASSERT_TRUE(lowering.ok());
+    const kernel::KernelSpec& spec = lowering.value().spec;
+    const Result<Plan> one = make_plan(spec, avx2(1));
+    const Result<Plan> many = make_plan(spec, avx2(48));
+    ASSERT_TRUE(one.ok() && many.ok());
+    ASSERT_EQ(one.value().kernels.size(), many.value().kernels.size());
+    for (std::size_t i = 0; i < one.value().kernels.size(); ++i) {
+      schedule::Schedule a = one.value().kernels[i].schedule;
+      schedule::Schedule b = many.value().kernels[i].schedule;
+      a.tile = b.tile = {};
+      EXPECT_EQ(a, b);
+    }
   }
 }
 

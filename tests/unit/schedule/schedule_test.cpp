@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "schedule/apart.hpp"
 #include "schedule/body.hpp"
 
 namespace tenfold::schedule {
@@ -97,9 +98,34 @@ TEST(Choose, ColumnsThatFitOneStepAreNarrow) {
   };
   EXPECT_EQ(width_of("f32", "reduced 1000, kept 8", "[8, 1]", "[0, 1]"), 8);
   EXPECT_EQ(width_of("s8", "reduced 1000, kept 64", "[64, 1]", "[0, 1]"), 64);
-  EXPECT_EQ(width_of("f32", "reduced 1000, kept 17", "[17, 1]", "[0, 1]"), 0) << "two steps";
+  EXPECT_EQ(width_of("f32", "reduced 1000, kept 17", "[17, 1]", "[0, 1]"), 17) << "two steps";
+  EXPECT_EQ(width_of("f32", "reduced 1000, kept 65", "[65, 1]", "[0, 1]"), 0) << "more than registers hold";
+  EXPECT_EQ(width_of("s32", "reduced 1000, kept 65", "[65, 1]", "[0, 1]"), 65) << "in groups of 16 rows";
+  EXPECT_EQ(width_of("s32", "reduced 63, kept 65", "[65, 1]", "[0, 1]"), 0) << "few groups";
   EXPECT_EQ(width_of("f32", "reduced 1000, kept 8", "[9, 1]", "[0, 1]"), 0) << "a gap after each row";
   EXPECT_EQ(width_of("f32", "reduced 16, kept 8", "[8, 1]", "[0, 1]"), 0) << "in registers anyway";
+}
+
+TEST(Choose, AnInnermostReducedLevelMayStandApart) {
+  const auto apart = [](const char* monoid, const char* dtype, const char* space, const char* in, const char* out) {
+    return level_apart(spec_of(monoid, dtype, space, in, out));
+  };
+  const char* space = "kept 16, reduced 64, kept 64, reduced 64";
+  const char* in = "[262144, 4096, 64, 1]";
+  const char* out = "[64, 0, 1, 0]";
+  for (const char* dtype : {"f32", "bf16", "f64", "s8"})
+    for (const char* monoid : {"sum", "max"}) EXPECT_EQ(apart(monoid, dtype, space, in, out), 3) << dtype << monoid;
+  EXPECT_EQ(apart("argmax", "f32", space, in, out), -1) << "an index does not say where it was";
+  EXPECT_EQ(apart("sum", "f32", "kept 16, reduced 4, kept 64, reduced 256", "[65536, 16384, 256, 1]", out), -1)
+      << "long rows";
+  EXPECT_EQ(apart("sum", "f32", "reduced 16, kept 4096, reduced 64", "[262144, 64, 1]", "[0, 1, 0]"), -1)
+      << "as many partial results as a sixteenth of the elements";
+  EXPECT_EQ(apart("sum", "f32", "reduced 64, kept 64, reduced 64, kept 64", "[262144, 4096, 64, 1]", "[0, 64, 0, 1]"),
+            -1)
+      << "lanes are kept";
+  EXPECT_EQ(apart("sum", "f32", "kept 2, reduced 32, kept 4, reduced 8", "[1024, 32, 8, 1]", "[4, 0, 1, 0]"), -1)
+      << "little work";
+  EXPECT_EQ(apart("sum", "f32", "kept 65536, reduced 64", "[64, 1]", "[1, 0]"), -1) << "one reduced level";
 }
 
 TEST(Choose, AFullReductionIsSplitByItsShapeAlone) {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/blocks.hpp"
+
+#include <bit>
+
+namespace tenfold::jit {
+
+using Xbyak::Label;
+using Xbyak::Reg64;
+
+void init_sets(ReduceState& state, int sets) {
+  for (int set = 0; set < sets; ++set) state.init_set(set);
+}
+
+void merge_sets(ReduceState& state, int sets) {
+  for (int distance = 1; distance < sets; distance *= 2)
+    for (int set = 0; set + distance < sets; set += 2 * distance) state.merge(set, set + distance);
+}
+
+void repeat_groups(Nest& nest, const Reg64& groups, const EmitGroup& group) {
+  Label again;
+  nest.c.align(32);
+  nest.c.L(again);
+  group();
+  nest.c.dec(groups);
+  nest.c.jnz(again);
+}
+
+void take_blocks(Nest& nest, const Reg64& steps, int sets, const EmitGroup& group) {
+  Xbyak::CodeGenerator& c = nest.c;
+  const int shift = std::countr_zero(static_cast<unsigned>(sets));
+  Gpr groups(nest.a), taken(nest.a);
+  Label block, done;
+  c.L(block);
+  c.mov(groups, steps);
+  if (shift > 0) c.shr(groups, shift);
+  c.test(groups, groups);
+  c.jz(done);
+  c.mov(taken.r32(), nest.s.chain());
+  c.cmp(groups, taken);
+  c.cmova(groups, taken);
+  c.mov(taken, groups);
+  if (shift > 0) c.shl(taken, shift);
+  c.sub(steps, taken);
+  nest.s.set_whole_steps(true);
+  init_sets(nest.s, sets);
+  repeat_groups(nest, groups, group);
+  merge_sets(nest.s, sets);
+  nest.s.flush(0);
+  nest.s.set_whole_steps(false);
+  c.jmp(block);
+  c.L(done);
+}
+
+}  // namespace tenfold::jit

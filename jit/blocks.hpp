@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sets of accumulators side by side, and the whole vector steps of a chained reduction in blocks: what rows and sums of
+// narrow columns do alike. Which step goes to which set and when a chain ends is part of the numeric contract.
+#pragma once
+
+#include <functional>
+
+#include "jit/nest.hpp"
+
+namespace tenfold::jit {
+
+void init_sets(ReduceState& state, int sets);
+/// Into set 0: (0 + 1) + (2 + 3).
+void merge_sets(ReduceState& state, int sets);
+
+/// Emits a group: a step for each set, and moving on behind them.
+using EmitGroup = std::function<void()>;
+
+/// `groups` groups; at least one.
+void repeat_groups(Nest& nest, const Xbyak::Reg64& groups, const EmitGroup& group);
+
+/// As many of `steps` steps as make whole groups, in blocks of as many groups as the state's chains are long, whose
+/// sets are merged and flushed into the totals. `steps` becomes what is left: fewer than `sets`.
+void take_blocks(Nest& nest, const Xbyak::Reg64& steps, int sets, const EmitGroup& group);
+
+}  // namespace tenfold::jit

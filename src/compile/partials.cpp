@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/partials.hpp"
+
+#include <algorithm>
+
+namespace tenfold::compiler {
+namespace {
+
+using kernel::KernelSpec;
+using kernel::Node;
+
+std::size_t reduce_node(const KernelSpec& spec) {
+  const auto at = std::find_if(spec.body.begin(), spec.body.end(),
+                               [](const Node& node) { return node.kind == Node::Kind::reduce; });
+  return static_cast<std::size_t>(at - spec.body.begin());
+}
+
+/// Strides of a dense buffer over the kept levels, in their order; 0 on reduced ones.
+std::vector<std::int64_t> dense_kept_strides(const KernelSpec& spec) {
+  std::vector<std::int64_t> strides(spec.levels.size(), 0);
+  std::int64_t step = 1;
+  for (std::size_t level = spec.levels.size(); level-- > 0;) {
+    if (spec.levels[level].reduced) continue;
+    strides[level] = step;
+    step *= spec.levels[level].extent;
+  }
+  return strides;
+}
+
+/// The part before: the body up to the reduction, stored unfinished.
+KernelSpec first_part(const KernelSpec& spec, DType partial) {
+  KernelSpec first = spec;
+  const std::size_t reduce = reduce_node(spec);
+  first.body.resize(reduce + 1);
+  first.stores = {{0, static_cast<int>(reduce)}};
+  first.outputs[0] = {partial, dense_kept_strides(spec)};
+  return first;
+}
+
+/// The part after, over levels that are yet to be said: the same reduction of what was handed on, then what the body
+/// does after it.
+KernelSpec second_part(const KernelSpec& spec, DType partial) {
+  KernelSpec second;
+  second.inputs.push_back({partial, {}});
+  second.outputs.push_back({spec.outputs[0].dtype, {}});
+  const std::size_t reduce = reduce_node(spec);
+  second.body.push_back(Node{});
+  for (std::size_t index = reduce; index < spec.body.size(); ++index) {
+    Node node = spec.body[index];
+    for (int& arg : node.args) arg = std::max(0, arg - static_cast<int>(reduce) + 1);
+    second.body.push_back(std::move(node));
+  }
+  second.stores = {{0, static_cast<int>(second.body.size()) - 1}};
+  return second;
+}
+
+void add_level(KernelSpec& spec, kernel::Level level, std::int64_t input_stride, std::int64_t output_stride) {
+  spec.levels.push_back(level);
+  spec.inputs[0].strides.push_back(input_stride);
+  spec.outputs[0].strides.push_back(output_stride);
+}
+
+}  // namespace
+
+TwoKernels in_pieces(const KernelSpec& spec, DType partial, std::int64_t pieces) {
+  TwoKernels two{first_part(spec, partial), second_part(spec, partial)};
+  two.piece_bytes = kernel::kept_count(spec) * byte_size(partial);
+  two.partial_bytes = pieces * two.piece_bytes;
+  add_level(two.second, {pieces, true}, kernel::kept_count(spec), 0);
+  const std::vector<std::int64_t> dense = dense_kept_strides(spec);
+  for (std::size_t level = 0; level < spec.levels.size(); ++level)
+    if (!spec.levels[level].reduced)
+      add_level(two.second, spec.levels[level], dense[level], spec.outputs[0].strides[level]);
+  if (two.second.levels.size() == 1) add_level(two.second, {1, false}, 1, 1);
+  return two;
+}
+
+Result<TwoKernels> with_level_apart(const KernelSpec& spec, DType partial, int level_apart) {
+  const auto apart = static_cast<std::size_t>(level_apart);
+  KernelSpec kept = spec;
+  kept.levels[apart].reduced = false;
+  TwoKernels two{first_part(kept, partial), second_part(spec, partial)};
+  two.partial_bytes = kernel::kept_count(kept) * byte_size(partial);
+  const std::vector<std::int64_t> dense = dense_kept_strides(kept);
+  for (std::size_t level = 0; level < spec.levels.size(); ++level)
+    if (!kept.levels[level].reduced)
+      add_level(two.second, spec.levels[level], dense[level], spec.outputs[0].strides[level]);
+  for (KernelSpec* part : {&two.first, &two.second}) {
+    Result<KernelSpec> collapsed = kernel::collapse(std::move(*part));
+    if (!collapsed.ok()) return collapsed.status();
+    *part = std::move(collapsed).value();
+  }
+  return two;
+}
+
+}  // namespace tenfold::compiler

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One reduction as two kernels, with partial results between them: a level that is split into pieces, or a level that
+// the first kernel keeps and the second one reduces. The body is cut in two at the reduction; both parts are ordinary
+// specs.
+#pragma once
+
+#include <cstdint>
+
+#include "kernel/spec.hpp"
+#include "tenfold/status.hpp"
+
+namespace tenfold::compiler {
+
+struct TwoKernels {
+  kernel::KernelSpec first, second;
+  std::int64_t partial_bytes = 0;  ///< all that the first one writes
+  std::int64_t piece_bytes = 0;    ///< of a split: what each piece writes, one after the other
+};
+
+/// The reduction in `pieces` pieces of a reduced level, which the schedule of the first kernel says, combined in order.
+TwoKernels in_pieces(const kernel::KernelSpec& spec, DType partial, std::int64_t pieces);
+
+/// The reduction over all reduced levels but `level`, then over that one.
+Result<TwoKernels> with_level_apart(const kernel::KernelSpec& spec, DType partial, int level);
+
+}  // namespace tenfold::compiler
