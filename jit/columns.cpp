@@ -383,7 +383,7 @@ class Columns {
     c_.L(settled);
   }
 
-  /// The rows of streams `first` on, up to four of them, `base` being in the first: one address each.
+  /// Where the rows of `count` streams are, four at most, when the first one's is at `base`.
   std::vector<Memory> four_streams(const Reg64& base, int count, const std::optional<Gpr>& stream3) {
     std::vector<Memory> places;
     for (int row = 0; row < count; ++row) {

@@ -142,8 +142,9 @@ class Finder {
         twin = static_cast<int>(i);
     if (twin < 0 || only_shifts_exponents(spec_, node.monoid == Monoid::max ? index : twin)) return false;
     const int known = reduction_of_[static_cast<std::size_t>(twin)];
-    reduction_of_[static_cast<std::size_t>(index)] = known >= 0 ? known : static_cast<int>(stages_.reductions.size());
-    if (known >= 0) return true;
+    const bool made = known >= 0 && stages_.reductions[static_cast<std::size_t>(known)].one_of_three;
+    reduction_of_[static_cast<std::size_t>(index)] = made ? known : static_cast<int>(stages_.reductions.size());
+    if (made) return true;
     for (const auto& [monoid, dtype] :
          {std::pair{Monoid::max, DType::s32}, {Monoid::max, DType::u32}, {Monoid::min, DType::u32}}) {
       StageReduction r;
