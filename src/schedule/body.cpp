@@ -88,7 +88,7 @@ Lanes lanes_of(const kernel::KernelSpec& spec, const ReduceBody& body) {
 int lanes_per_step(Lanes lanes, DType input) {
   if (lanes == Lanes::arg) return byte_size(input) == 8 ? 8 : 16;
   if (lanes == Lanes::keys) return 32 / byte_size(input);
-  return lanes == Lanes::order || lanes == Lanes::integer ? 64 / byte_size(input) : 16;
+  return is_exact(lanes) ? 64 / byte_size(input) : 16;
 }
 
 }  // namespace tenfold::schedule

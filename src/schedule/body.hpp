@@ -34,6 +34,8 @@ enum class Lanes {
   keys,         ///< the index of the first extreme of elements of 8 or 16 bits: above a code of the place, in one lane
 };
 Lanes lanes_of(const kernel::KernelSpec& spec, const ReduceBody& body);
+/// Whether the result has the same bits in whatever order elements come.
+constexpr bool is_exact(Lanes lanes) { return lanes == Lanes::order || lanes == Lanes::integer; }
 constexpr bool gives_index(Lanes lanes) { return lanes == Lanes::arg || lanes == Lanes::keys; }
 
 /// Elements that one vector step takes along the vector level: 64 bytes of lanes, or 16 elements where they are

@@ -18,8 +18,9 @@ using kernel::KernelSpec;
 
 /// Below this a reduction runs whole: two tasks of less than 256 KiB gain nothing over the fork-join (docs/threads.md).
 constexpr std::int64_t kSplitBytes = 512 << 10;
-/// Pieces of a split. Fixed, as it decides bits: 8 cores are fed. Each piece of columns starts four streams anew; with
-/// 16 pieces ReduceMax of [4096, 1024] over axis 0 reaches 0.87 of the roof, with 8 it reaches 0.92.
+/// Pieces of a split. Fixed where it decides bits: 8 cores are fed. Else no more than there are cores. Each piece of
+/// columns starts four streams anew; with 16 pieces ReduceMax of [4096, 1024] over axis 0 reaches 0.87 of the roof,
+/// with 8 it reaches 0.92.
 constexpr std::int64_t kSplitPieces = 8;
 /// With this many tasks or more from kept levels alone nothing is split.
 constexpr std::int64_t kEnoughTasks = 16;
@@ -98,7 +99,7 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 
 /// Cuts the widest reduced level when the kept levels give too few tasks. Grains are whole blocks of a row
 /// (kChain * kChainedUnroll * 16 elements), or whole chains of a column, so that no piece ends inside one.
-Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes) {
+Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, int cores) {
   // Arg-reductions combine no partial results: an index would have to say which piece it came from.
   // Packed rows are many.
   if (bytes_read(spec) < kSplitBytes || gives_index(lanes) || schedule.nest == Nest::packed) return {};
@@ -111,7 +112,8 @@ Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes) 
   if (tasks >= kEnoughTasks || level < 0) return {};
   const std::int64_t extent = spec.levels[static_cast<std::size_t>(level)].extent;
   const std::int64_t whole = level == schedule.vector_level ? 1024 : kChain;
-  const std::int64_t grain = divide_up(divide_up(extent, kSplitPieces), whole) * whole;
+  const std::int64_t wanted = is_exact(lanes) ? std::clamp<std::int64_t>(cores, 2, kSplitPieces) : kSplitPieces;
+  const std::int64_t grain = divide_up(divide_up(extent, wanted), whole) * whole;
   const std::int64_t pieces = divide_up(extent, grain);
   const std::int64_t partial_bytes =
       2 * pieces * kept * (lanes == Lanes::chained_f32 ? 8 : byte_size(spec.outputs[0].dtype));
@@ -240,8 +242,8 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
     choose_columns(spec, lanes, target, schedule);
   }
   // Pieces of what comes out the same however it is cut are for threads alone.
-  const bool exact = lanes == Lanes::order || lanes == Lanes::integer;
-  if (may_split && (!exact || target.cores > 1)) schedule.split = choose_split(spec, schedule, lanes);
+  if (may_split && (!is_exact(lanes) || target.cores > 1))
+    schedule.split = choose_split(spec, schedule, lanes, target.cores);
   if (schedule.split.level < 0) schedule.tile = choose_tile(spec, schedule, target.cores);
   return schedule;
 }

@@ -21,7 +21,7 @@ const kernel::Level& level_of(const KernelSpec& spec, int level) {
 bool is_exact(const KernelSpec& spec) {
   if (const Result<ReduceBody> body = read_body(spec); body.ok()) {
     const Lanes lanes = lanes_of(spec, body.value());
-    return lanes == Lanes::order || lanes == Lanes::integer || gives_index(lanes);
+    return is_exact(lanes) || gives_index(lanes);
   }
   return std::none_of(spec.body.begin(), spec.body.end(), [](const kernel::Node& node) {
     return node.kind == kernel::Node::Kind::reduce && node.monoid != kernel::Monoid::max &&
