@@ -251,7 +251,7 @@ class Columns {
     Gpr rows(n_.a);
     c_.mov(q_, n_.in);
     n_.s.first_row();
-    if (n_.schedule.width > 0 && !n_.s.chained()) {
+    if (n_.schedule.width > 0 && (!n_.s.chained() || n_.s.in_order())) {
       load_rows(rows);
       NarrowColumns(n_).take_rows(q_, rows);
       sweeps(rows, 1);

@@ -15,7 +15,9 @@ namespace {
 
 std::int64_t scratch_bytes(const ReduceState& state, const schedule::Schedule& schedule) {
   if (schedule.nest == schedule::Nest::rows || schedule.columns == 0) return frame::kRecords;
-  return frame::kRecords + state.record_planes() * state.plane_bytes();
+  const bool places = schedule.width > 0 && state.in_order();
+  return frame::kRecords + state.record_planes() * state.plane_bytes() +
+         (places ? NarrowColumns::scratch_of_places(state, schedule) : 0);
 }
 
 /// The nests of one plain reduction.
@@ -118,7 +120,7 @@ Result<EmittedCode> emit(const kernel::KernelSpec& spec, const schedule::Schedul
       scratch = emit_packed(nest, body.value());
     } else if (nest.start(); schedule.nest == schedule::Nest::rows) {
       emit_rows(nest);
-    } else if (state->chained() && schedule.width > 0 && schedule.width <= state->lanes()) {
+    } else if (state->chained() && !state->in_order() && schedule.width > 0 && schedule.width <= state->lanes()) {
       emit_narrow_sums(nest);
     } else {
       emit_columns(nest);

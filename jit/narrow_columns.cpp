@@ -58,7 +58,9 @@ void NarrowColumns::take_sweeps(const Reg64& first, const Reg64& stream, const R
 }
 
 void NarrowColumns::take_rows(const Reg64& first, const Reg64& rows) {
-  if (n_.schedule.columns > n_.s.lanes()) {
+  if (n_.s.in_order()) {
+    in_turn(first, rows);
+  } else if (n_.schedule.columns > n_.s.lanes()) {
     in_groups(first, rows);
   } else if (n_.s.free_sets() == 0) {
     in_order(first, rows);

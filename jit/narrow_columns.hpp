@@ -18,9 +18,12 @@ class NarrowColumns {
   /// the order of the columns nest. `first` moves to the next row of the first stream, `sweeps` becomes what is left.
   void take_sweeps(const Xbyak::Reg64& first, const Xbyak::Reg64& stream, const Xbyak::Reg64& sweeps);
 
-  /// All but chained ones: as many rows as possible from `first` on, which moves behind them; `rows`
+  /// All but chained sums: as many rows as possible from `first` on, which moves behind them; `rows`
   /// becomes what is left.
   void take_rows(const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
+
+  /// What take_rows() needs for states in order, behind the records.
+  static std::int64_t scratch_of_places(const ReduceState& state, const schedule::Schedule& schedule);
 
  private:
   int row_bytes() const { return width_ * n_.s.input_bytes(); }
@@ -33,9 +36,12 @@ class NarrowColumns {
   /// are; jumps when that is so.
   void step_back(const Xbyak::Reg64& first, const Xbyak::Reg64& rows, int of_step, const Xbyak::Label& none);
   void fold_segments(int segments);
+  void in_turn(const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
+  void steps_in_turn(const Xbyak::Reg64& first, const Xbyak::Reg64& rows, int of_step);
+  void groups_in_turn(const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
+  void fold_places(int rows);
   void in_groups(const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
-  template <class Body>
-  void each_group_record(const Body& body);
+  void each_group_record(const std::function<void(const Xbyak::Reg64&)>& body);
   void sweep(const Xbyak::Reg64& first, const Xbyak::Reg64* stream);
   void fold_group();
   int records_of_row() const;

@@ -60,8 +60,7 @@ void NarrowColumns::in_groups(const Reg64& first, const Reg64& rows) {
   c_.L(done);
 }
 
-template <class Body>
-void NarrowColumns::each_group_record(const Body& body) {
+void NarrowColumns::each_group_record(const std::function<void(const Reg64&)>& body) {
   Gpr at(n_.a), left(n_.a);
   Label again;
   c_.lea(at, c_.ptr[group_record()]);
@@ -92,7 +91,7 @@ void NarrowColumns::sweep(const Reg64& first, const Reg64* stream) {
         n_.s.store_set(at);
       };
       step(pass);
-      if (pass == Pass::first) {
+      if (pass == Pass::first && !n_.s.second_pass_redoes()) {
         Label settled;
         n_.s.jump_if_settled(settled, Part::full);
         step(Pass::second);

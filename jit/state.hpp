@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "jit/places.hpp"
 #include "jit/vector.hpp"
 #include "schedule/body.hpp"
 #include "schedule/schedule.hpp"
@@ -79,6 +80,16 @@ class ReduceState {
   /// Columns, where elements come in order: the next step is on the first row; `rows` rows have been taken.
   virtual void first_row() {}
   virtual void next_rows(int /*rows*/) {}
+
+  /// Narrow columns of those. Steps in registers have numbers from 0 on, of which the set that load_set() and
+  /// store_set() move knows the next; then rows have, from behind so many of them for each step, or sweep, that was
+  /// taken.
+  virtual void number_steps() {}
+  virtual void number_rows(int /*rows_of_step*/) {}
+  /// What the columns of a record have found, side by side with those of others, and back.
+  virtual PlaceRule place_rule() const { return {}; }
+  virtual void lay_places(const Memory& /*record*/, const Places& /*to*/) {}
+  virtual void take_places(const Memory& /*record*/, const Places& /*from*/) {}
 
   /// Records: the same in memory, for a vector of columns: record_bytes() in each of record_planes(), so many bytes
   /// apart as set_records() makes of the number of records.

@@ -99,6 +99,35 @@ class ArgState final : public ReduceState {
   void init_totals() override {}
   void flush(int) override {}
 
+  void number_steps() override {
+    tiled_ = false;
+    numbers_steps_ = true;
+  }
+  void number_rows(int rows_of_step) override {
+    tiled_ = true;
+    numbers_steps_ = false;
+    v_.load_bytes(kAt, row_number(0));
+    v_.splat(kLoaded, static_cast<std::uint64_t>(rows_of_step), lane_bytes());
+    v_.integer(IntegerOp::multiply, kAt, kAt, kLoaded, lane_bits());
+    for (int row = 0; row < kRowsAtOnce; ++row) {
+      v_.store_bytes(row_number(row), kAt);
+      arg_->add_constant(kAt, 1, lane_bits());
+    }
+  }
+  PlaceRule place_rule() const override {
+    return {lane_bits(), is_floating(input_) || rule_.greatest, rule_.last, signs_, sign_op()};
+  }
+  void lay_places(const Memory& record, const Places& to) override {
+    load_totals(record);
+    to_integers(best(0));
+    for (Vec at = 0; at < width(); ++at) v_.store_bytes(to.plane(at), at);
+  }
+  void take_places(const Memory& record, const Places& from) override {
+    for (Vec at = 0; at < width(); ++at) v_.load_bytes(at, from.plane(at));
+    from_integers(best(0));
+    for (Vec at = 0; at < width(); ++at) v_.store_bytes(record + kVectorBytes * at, at);
+  }
+
   void first_row() override {
     tiled_ = true;
     for (int row = 0; row < kRowsAtOnce; ++row) {
@@ -129,8 +158,10 @@ class ArgState final : public ReduceState {
   void load_set(const Memory& record) override {
     load_totals(record);
     row_ = 0;
+    if (numbers_steps_) v_.load_bytes(kAt, row_number(0));
   }
   void store_set(const Memory& record) override {
+    if (numbers_steps_) v_.store_bytes(row_number(0), kAt);
     for (Vec at = 0; at < width(); ++at) v_.store_bytes(record + kVectorBytes * at, at);
   }
   void flush_record(const Memory&) override {}
@@ -232,8 +263,9 @@ class ArgState final : public ReduceState {
   bool rows_;
   bool signs_;  ///< floats whose extreme is wanted
   int sets_ = 0;
-  bool tiled_ = false;  ///< columns whose rows are counted in the frame
-  int row_ = 0;         ///< of a sweep
+  bool tiled_ = false;          ///< columns whose rows are counted in the frame
+  bool numbers_steps_ = false;  ///< narrow columns: the first row's number is that of the next step
+  int row_ = 0;                 ///< of a sweep
 };
 
 }  // namespace

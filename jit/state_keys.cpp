@@ -32,8 +32,8 @@ constexpr int kBytes = PackedVectors::kBytes;
 constexpr int kGroup = kBytes / 4;  ///< columns of a vector of indices
 constexpr int kRowsAtOnce = 4;
 /// In frame::kRows. Rows: the key so far, and how many elements there were before those that are not flushed. Columns:
-/// rows taken; of columns in registers the keys, and then indices.
-constexpr int kTotal = frame::kRows, kTaken = kTotal + 8;
+/// rows taken, and those before them; of columns in registers the keys, and then indices.
+constexpr int kTotal = frame::kRows, kTaken = kTotal + 8, kBefore = kTaken + 8;
 constexpr int kKeys = frame::kRows + 64, kIndices = kKeys + 64;
 static_assert(kIndices + 32 * 4 <= frame::kRecords);
 /// Of a row: the number of a step has 8 bits, of words 16 together with the place in it. What is found is looked at
@@ -128,6 +128,36 @@ class KeyState final : public ReduceState {
     tiled_ = true;
     for (int row = 0; row < kRowsAtOnce; ++row) start_code(row);
     code_.mov(code_.qword[rbp + kTaken], 0);
+    code_.mov(code_.qword[rbp + kBefore], 0);
+  }
+  /// Each chain of steps begins with 0, so that what came before it is all in kBefore.
+  void number_steps() override {
+    numbers_steps_ = true;
+    tiled_ = false;
+    code_.mov(code_.qword[rbp + kTaken], 1);
+  }
+  void number_rows(int rows_of_step) override {
+    Gpr before(assembler_);
+    code_.imul(before, code_.qword[rbp + (numbers_steps_ ? kBefore : kTaken)], rows_of_step);
+    numbers_steps_ = false;
+    first_row();
+    code_.mov(code_.qword[rbp + kBefore], before);
+  }
+  PlaceRule place_rule() const override { return {32, rule_.greatest, rule_.last, false, key_op(rule_)}; }
+  void lay_places(const Memory& record, const Places& to) override {
+    for (int group = 0; group < groups(); ++group)
+      for (int plane = 0; plane < 2; ++plane) {
+        keys_.load(kLoaded, total(record, group) + kBytes * plane);
+        keys_.store(to.plane(plane) + kBytes * group, kLoaded);
+      }
+  }
+  void take_places(const Memory& record, const Places& from) override {
+    for (int group = 0; group < groups(); ++group)
+      for (int plane = 0; plane < 2; ++plane) {
+        keys_.load(kLoaded, from.plane(plane) + kBytes * group);
+        keys_.store(total(record, group) + kBytes * plane, kLoaded);
+      }
+    reset_keys(record);
   }
   void next_rows(int rows) override {
     for (int row = 0; row < kRowsAtOnce; ++row) move_code(row, rows);
@@ -158,6 +188,7 @@ class KeyState final : public ReduceState {
     keys_.load(kLow, record);
     keys_.load(kHigh, record + kBytes);
     row_ = 0;
+    if (numbers_steps_) start_code(0);
   }
   void store_set(const Memory& record) override {
     keys_.store(record, kLow);
@@ -175,6 +206,10 @@ class KeyState final : public ReduceState {
       keys_.store(total(record, group) + kBytes, kHigh);
     }
     reset_keys(record);
+    if (!numbers_steps_) return;
+    Gpr steps(assembler_);
+    load_steps(steps);
+    code_.add(code_.qword[rbp + kBefore], steps);
   }
   void load_totals(const Memory& record) override {
     for (int group = 0; group < groups(); ++group) indices_.push_back(total(record, group) + kBytes);
@@ -234,6 +269,8 @@ class KeyState final : public ReduceState {
     keys_.broadcast32(kBase, rbp + kTaken);
     keys_.add_constant(kBase, -1, 4);
     keys_.and_bytes(kBase, whole_chains);
+    keys_.broadcast32(kLoaded, rbp + kBefore);
+    keys_.integer(IntegerOp::add, kBase, kBase, kLoaded, 32);
   }
 
   void reset_keys(const Memory& record) {
@@ -298,7 +335,7 @@ class KeyState final : public ReduceState {
     keys_.first_lane(d, kCode);
     if (inverts_codes(rule_)) code_.not_(d);
     code_.and_(d, (1 << (8 * input_bytes())) - 1);
-    if (input_bytes() == 2) code_.shr(d, kStepShift);
+    if (rows_ && input_bytes() == 2) code_.shr(d, kStepShift);
   }
 
   /// The extreme, with its sign, and its place; of groups the number of the group.
@@ -391,10 +428,11 @@ class KeyState final : public ReduceState {
   Xbyak::CodeGenerator& code_;
   KeyRule rule_;
   bool rows_;
-  bool tiled_ = false;  ///< columns whose keys are in records
-  int row_ = 0;         ///< of a sweep
-  int group_ = 1;       ///< rows: steps that enter as one
-  Xbyak::Reg64 next_;   ///< rows: where the next step is
+  bool tiled_ = false;          ///< columns whose keys are in records
+  bool numbers_steps_ = false;  ///< narrow columns
+  int row_ = 0;                 ///< of a sweep
+  int group_ = 1;               ///< rows: steps that enter as one
+  Xbyak::Reg64 next_;           ///< rows: where the next step is
   std::vector<Memory> indices_;
 };
 

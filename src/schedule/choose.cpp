@@ -127,6 +127,8 @@ Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
   std::int64_t grain_unit = 1, per_core = 4;
   const bool few_outside = level < 0 || spec.levels[static_cast<std::size_t>(level)].extent < 2 * cores;
   if (few_outside && schedule.nest == Nest::columns) {
+    // Rows of narrow columns are whole.
+    if (schedule.width > 0) return {};
     level = schedule.vector_level;
     // A tile of whole cache lines of outputs, and at least 4 KiB of each row, keeps the reads streaming.
     grain_unit = 1024;

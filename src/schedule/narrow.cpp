@@ -37,7 +37,7 @@ std::int64_t rows_of_group(const KernelSpec& spec, std::int64_t width, std::int6
 
 Narrow narrow_columns(const KernelSpec& spec, Lanes lanes, int vector_level) {
   const std::int64_t width = spec.levels[static_cast<std::size_t>(vector_level)].extent;
-  if (gives_index(lanes) || width < 1 || width > kMostRowElements) return {};
+  if (width < 1 || width > kMostRowElements) return {};
   int inner = -1;
   for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level)
     if (spec.levels[static_cast<std::size_t>(level)].reduced) inner = level;

@@ -183,6 +183,23 @@ ArgCase draw_packed(DType dtype, std::int64_t width, std::mt19937_64& random) {
   return c;
 }
 
+/// Rows of few columns one after another, enough of them for steps, or groups, of several rows.
+ArgCase draw_narrow(DType dtype, std::int64_t width, std::mt19937_64& random) {
+  ArgCase c;
+  // One case of eight has so many rows that keys of bytes are flushed between two steps.
+  const std::uint64_t most = random() % 8 == 0 ? 6000 : static_cast<std::uint64_t>(100 + 3000 / width);
+  const auto rows = static_cast<std::int64_t>(17 + random() % most);
+  const std::int64_t outer = random() % 3 == 0 ? 2 : 1, gap = static_cast<std::int64_t>(random() % 4);
+  c.in = {dtype, {outer, rows, width}, {rows * width + gap, width, 1}};
+  c.index = {random() % 3 == 0 ? DType::s32 : DType::s64, {outer, 1, width}, {width + gap, width, 1}};
+  c.extreme = {dtype, c.index.shape, c.index.strides};
+  c.axis = 1;
+  c.greatest = random() % 2 == 0;
+  c.last = random() % 3 == 0;
+  c.beside = random() % 4 == 0;
+  return c;
+}
+
 /// The value that arg-max, or arg-min, wants least.
 void put_worst(const ArgCase& c, std::byte* data, std::int64_t at) {
   const int size = byte_size(c.in.dtype);
@@ -396,6 +413,23 @@ TEST_P(ArgReductions, PackedRowsOfEveryWidth) {
   EXPECT_EQ(coverage_.missing(ops, std::vector<std::pair<std::string_view, std::string_view>>{{"last", "packed"}},
                               all_levels()),
             "");
+}
+
+TEST_P(ArgReductions, NarrowColumnsOfEveryWidth) {
+  constexpr std::int64_t kWidths = 80;
+  const std::int64_t cases = scaled_cases(4 * kWidths);
+  std::uint64_t index = 0;
+  for (std::int64_t i = 0; i < cases && !HasFatalFailure(); ++i, ++index) {
+    if (only_case().value_or(index) != index) continue;
+    std::mt19937_64 random(case_seed(test_name(), index));
+    const std::int64_t width = 1 + (cases < kWidths ? static_cast<std::int64_t>(random() % kWidths) : i % kWidths);
+    const ArgCase c = draw_narrow(GetParam(), width, random);
+    const auto guard = random() % 2 == 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
+    GuardedBuffer input(bytes_of(c.in), guard);
+    fill_input(c, input.data(), random);
+    check(c, "middle", i % kEmulatedEvery == 0, input, guard, c.text() + "\n" + repeat_line(test_name(), index));
+  }
+  print(index);
 }
 
 /// One kind of element stands at `first` of the axis and again at `second`; all others are the worst there is.
