@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "schedule/body.hpp"
+#include "schedule/columns.hpp"
 #include "schedule/flat.hpp"
 #include "schedule/narrow.hpp"
 #include "schedule/packed.hpp"
@@ -26,47 +27,12 @@ constexpr std::int64_t kSplitPieces = 8;
 constexpr std::int64_t kEnoughTasks = 16;
 /// Partial results may cost no more than this part of the bytes read.
 constexpr std::int64_t kPartialsPart = 32;
-/// Vector steps of a tile of columns of f64 sums, and of what choose_split() counts as one.
-constexpr int kTileRecords = 128;
-/// Part of a row that a tile of f32 chains has, so that four of them and their records stay in L1, and what whole rows
-/// may have to be read as four streams: ReduceMax f32 [4096, 1024] over axis 0 reaches 0.95 of the roof. Prefetches
-/// help parts of rows, and cost whole ones a tenth.
-constexpr std::int64_t kTileRowBytes = 4096;
-/// Whole rows of up to this much are read two at a time, where the order is free: ReduceMax s64 [2048, 1024] reaches
-/// 0.97 of the roof, with four half rows 0.8.
-constexpr std::int64_t kPairRowBytes = 8192;
-/// Integers from this row length on likewise, as what they do with a line is short enough for two streams: ReduceMax
-/// s32 [4096, 1024] reaches 0.98 of the roof, s16 0.92; four at a time 0.91 and 0.85. Floats gain nothing.
-constexpr std::int64_t kPairIntegerRow = 1024;
-/// Longer ones whole and eight at a time, up to this much, as one sweep then reads eight times what its records have:
-/// ReduceMax s64 [1024, 4096] takes 1.07 ms, four at a time 1.11, in tiles of 4 KiB and four 1.77; f32 0.36, 0.40,
-/// 0.42.
-constexpr std::int64_t kWholeRowBytes = 65536;
-/// Of rows that are longer still, tiles of half as much: f32 [256, 65536] takes 2.65 ms, in tiles of 8 KiB 2.83, four
-/// rows at a time 3.15.
-constexpr std::int64_t kPartRowBytes = 32768;
-/// Eight rows at once need so many for the ones left over, which are read one by one, not to matter. What
-/// the last cache does not hold is read so whatever its rows' length: f32 [65536, 1024] takes 11.3 ms, four at a time
-/// 11.6; s64 [32768, 1024] 11.4, in pairs 13.4.
-constexpr std::int64_t kRowsOfEight = 64;
-/// Rows of elements of one byte from this length on are read two at a time, in the longest tiles: ReduceMax s8
-/// [4096, 1024] takes 57 us instead of 72, [1024, 16384] 230 instead of 350. Of shorter ones four are better: of
-/// [100000, 64] 122 us instead of 209.
-constexpr std::int64_t kPairByteRow = 256;
-constexpr std::int64_t kByteTile = 16384;
-/// Vector steps of a tile of arg-reductions, which read adjacent rows: the longer the part of a row, the rarer a stream
-/// starts anew, and records may then spill into L2. f32 [1024, 4096]: 0.70 of the roof with 64 to 256 records.
-constexpr int kArgTileRecords = 256;
 /// Rows of this much, and so many of them, are read as streams side by side where the order is free: two, and four from
 /// what the last cache does not hold. Of one stream's time ReduceMax s64 over the last axis takes 0.95 and 1.02 with
 /// two and with four for [2048, 1024], 0.88 and 0.85 for [4096, 1024], 0.88 and 0.86 for [16384, 1024].
 constexpr std::int64_t kStreamRowBytes = 1024, kStreamRows = 16;
 /// A task reads at least this much, so that handing it out (0.2 us) stays below a hundredth of its time.
 constexpr std::int64_t kTaskBytes = 128 << 10;
-
-std::int64_t bytes_read(const KernelSpec& spec) {
-  return kernel::kept_count(spec) * kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
-}
 
 /// The level that lanes run along: the one whose elements are neighbours, or else the innermost. Depends on the spec
 /// alone, and decides the order of additions.
@@ -155,69 +121,6 @@ int choose_streams(const KernelSpec& spec, Lanes lanes, const target::Target& ta
   const std::int64_t row_bytes = byte_size(spec.inputs[0].dtype) * spec.levels.back().extent;
   if (row_bytes < kStreamRowBytes || spec.levels[0].extent < kStreamRows) return 1;
   return std::min(most_streams(spec, lanes), bytes_read(spec) > target.l3_bytes ? 4 : 2);
-}
-
-/// Extent of the innermost reduced level, whose rows are swept side by side.
-std::int64_t inner_rows(const KernelSpec& spec) {
-  std::int64_t rows = 1;
-  for (const kernel::Level& level : spec.levels)
-    if (level.reduced) rows = level.extent;
-  return rows;
-}
-
-/// Tiles of states whose order is free, and how many rows they take at once.
-void choose_exact_tile(const KernelSpec& spec, Lanes lanes, const target::Target& target, std::int64_t row_bytes,
-                       Schedule& schedule) {
-  const std::int64_t element = byte_size(spec.inputs[0].dtype);
-  const bool many = inner_rows(spec) >= kRowsOfEight && schedule.width == 0;
-  const bool pairs = row_bytes > kTileRowBytes || (lanes == Lanes::integer && row_bytes >= kPairIntegerRow);
-  const auto tile = [&](std::int64_t bytes, int rows) {
-    schedule.columns = bytes / element;
-    schedule.rows_at_once = rows;
-  };
-  if (element == 1 && row_bytes >= kPairByteRow) return tile(kByteTile, 2);
-  if (row_bytes > kPairRowBytes) {
-    tile(row_bytes <= kWholeRowBytes ? kWholeRowBytes : kPartRowBytes, many ? 8 : 4);
-    schedule.ahead = !many;
-  } else if (many && bytes_read(spec) > target.l3_bytes) {
-    tile(kPairRowBytes, 8);
-  } else if (pairs) {
-    tile(kPairRowBytes, 2);
-  } else {
-    tile(kTileRowBytes, 4);
-  }
-}
-
-void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule) {
-  int reduced_levels = 0;
-  for (const kernel::Level& level : spec.levels) reduced_levels += level.reduced ? 1 : 0;
-  const std::int64_t step = lanes_per_step(lanes, spec.inputs[0].dtype);
-  const std::int64_t element = byte_size(spec.inputs[0].dtype);
-  const std::int64_t row_bytes = element * spec.levels[static_cast<std::size_t>(schedule.vector_level)].extent;
-  const bool direct = reduced_levels <= 1 && kernel::reduced_count(spec) <= kChain;
-  schedule.columns = 0;
-  if (direct) return;
-  const Narrow narrow = narrow_columns(spec, lanes, schedule.vector_level);
-  schedule.width = narrow.width;
-  if (lanes != Lanes::wide_f64) schedule.rows_at_once = kChainedStreams;
-  if (narrow.columns > 0) {
-    schedule.columns = narrow.columns;
-    return;
-  }
-  switch (lanes) {
-    case Lanes::wide_f64: schedule.columns = kTileRecords * step; return;
-    case Lanes::arg:
-    case Lanes::keys:
-      schedule.columns = kArgTileRecords * step;
-      schedule.ahead = true;
-      return;
-    case Lanes::chained_f32:
-      schedule.columns = kTileRowBytes / element;
-      schedule.ahead = row_bytes > kTileRowBytes;
-      return;
-    case Lanes::order:
-    case Lanes::integer: return choose_exact_tile(spec, lanes, target, row_bytes, schedule);
-  }
 }
 
 Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_split) {

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every number here says where it comes from: least times on AVX2, of sums and maxima over axis 0.
+#include "schedule/columns.hpp"
+
+#include "schedule/narrow.hpp"
+
+namespace tenfold::schedule {
+namespace {
+
+using kernel::KernelSpec;
+
+/// Part of a row that a tile of long rows has, so that four of them and their records stay in L1, while the last cache
+/// holds the tensor: ReduceSum f32 [256, 4096] takes 72 us, in whole rows 79; [64, 16384] 86 and 97. Prefetches cost
+/// a tenth.
+constexpr std::int64_t kTileRowBytes = 4096;
+/// Rows of up to this much are whole: ReduceSum f32 [1000, 1048] takes 67 us, in tiles of 4 KiB 81. Where the order is
+/// free they are read two at a time: ReduceMax s64 [2048, 1024] reaches 0.97 of the roof, with four half rows 0.8.
+constexpr std::int64_t kPairRowBytes = 8192;
+/// Integers from this row length on likewise, as what they do with a line is short enough for two streams: ReduceMax
+/// s32 [4096, 1024] reaches 0.98 of the roof, s16 0.92; four at a time 0.91 and 0.85. Floats gain nothing.
+constexpr std::int64_t kPairIntegerRow = 1024;
+/// Rows of elements of one byte from this length on are read two at a time, in the longest tiles: ReduceMax s8
+/// [4096, 1024] takes 57 us instead of 72, [1024, 16384] 230 instead of 350. Of shorter ones four are better: of
+/// [100000, 64] 122 us instead of 209.
+constexpr std::int64_t kPairByteRow = 256;
+constexpr std::int64_t kByteTile = 16384;
+/// What fills more than this part of the last cache comes in longer runs. Then rows are whole and read eight at a time,
+/// up to so many bytes, as one sweep reads eight times what its records have: ReduceMax s64 [1024, 4096] takes 1.07 ms,
+/// four at a time 1.11, in tiles of 4 KiB and four 1.77.
+constexpr std::int64_t kCachePart = 2;
+constexpr std::int64_t kWholeRowBytes = 65536;
+/// Of rows that are longer still, tiles of half as much: ReduceMax f32 [256, 65536] takes 2.65 ms, in tiles of 8 KiB
+/// 2.83, four rows at a time 3.15. Sums have tiles of no more: ReduceSum f32 [4096, 4096] takes 2.4 ms, in tiles of
+/// 4 KiB 3.4, those with prefetches 2.6.
+constexpr std::int64_t kPartRowBytes = 32768;
+/// Eight rows at once need so many for the ones left over, which are read one by one, not to matter: ReduceMax f32
+/// [23, 45000] takes 85 us, four at a time 86; of 15 rows of 65536 it takes 124 and 106. What the last cache does not
+/// hold is read so whatever its rows' length: f32 [65536, 1024] takes 11.3 ms, four at a time 11.6; s64 [32768, 1024]
+/// 11.4, in pairs 13.4.
+constexpr std::int64_t kRowsOfEight = 16;
+/// Vector steps of a tile of arg-reductions, which read adjacent rows: the longer the part of a row, the rarer a stream
+/// starts anew, and records may then spill into L2. f32 [1024, 4096]: 0.70 of the roof with 64 to 256 records.
+constexpr int kArgTileRecords = 256;
+
+/// Extent of the innermost reduced level, whose rows are swept side by side.
+std::int64_t inner_rows(const KernelSpec& spec) {
+  std::int64_t rows = 1;
+  for (const kernel::Level& level : spec.levels)
+    if (level.reduced) rows = level.extent;
+  return rows;
+}
+
+/// Bytes of each row that a tile has: chained sums.
+std::int64_t chained_tile(std::int64_t row_bytes, bool near) {
+  if (!near) return kPartRowBytes;
+  return row_bytes <= kPairRowBytes ? kPairRowBytes : kTileRowBytes;
+}
+
+/// Tiles of states whose order is free, and how many rows they take at once.
+void choose_exact_tile(const KernelSpec& spec, Lanes lanes, std::int64_t row_bytes, bool near, bool in_cache,
+                       Schedule& schedule) {
+  const std::int64_t element = byte_size(spec.inputs[0].dtype);
+  const bool many = inner_rows(spec) >= kRowsOfEight && schedule.width == 0;
+  const bool pairs = row_bytes > kTileRowBytes || (lanes == Lanes::integer && row_bytes >= kPairIntegerRow);
+  const auto tile = [&](std::int64_t bytes, int rows) {
+    schedule.columns = bytes / element;
+    schedule.rows_at_once = rows;
+  };
+  if (element == 1 && row_bytes >= kPairByteRow) {
+    tile(kByteTile, 2);
+  } else if (row_bytes > kPairRowBytes && near) {
+    tile(kPairRowBytes, many ? 8 : 4);
+  } else if (row_bytes > kPairRowBytes) {
+    tile(row_bytes <= kWholeRowBytes ? kWholeRowBytes : kPartRowBytes, many ? 8 : 4);
+    schedule.ahead = !many;
+  } else if (many && !in_cache) {
+    tile(kPairRowBytes, 8);
+  } else if (pairs) {
+    tile(kPairRowBytes, 2);
+  } else {
+    tile(kTileRowBytes, 4);
+  }
+}
+
+}  // namespace
+
+std::int64_t bytes_read(const KernelSpec& spec) {
+  return kernel::kept_count(spec) * kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
+}
+
+void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule) {
+  int reduced_levels = 0;
+  for (const kernel::Level& level : spec.levels) reduced_levels += level.reduced ? 1 : 0;
+  const std::int64_t step = lanes_per_step(lanes, spec.inputs[0].dtype);
+  const std::int64_t element = byte_size(spec.inputs[0].dtype);
+  const std::int64_t row_bytes = element * spec.levels[static_cast<std::size_t>(schedule.vector_level)].extent;
+  const bool direct = reduced_levels <= 1 && kernel::reduced_count(spec) <= kChain;
+  schedule.columns = 0;
+  if (direct) return;
+  const Narrow narrow = narrow_columns(spec, lanes, schedule.vector_level);
+  schedule.width = narrow.width;
+  if (lanes != Lanes::wide_f64) schedule.rows_at_once = kChainedStreams;
+  if (narrow.columns > 0) {
+    schedule.columns = narrow.columns;
+    return;
+  }
+  const bool near = bytes_read(spec) <= target.l3_bytes / kCachePart;
+  const bool in_cache = bytes_read(spec) <= target.l3_bytes;
+  switch (lanes) {
+    case Lanes::wide_f64: schedule.columns = kTileRecords * step; return;
+    case Lanes::arg:
+    case Lanes::keys:
+      schedule.columns = kArgTileRecords * step;
+      schedule.ahead = true;
+      return;
+    case Lanes::chained_f32: schedule.columns = chained_tile(row_bytes, near) / element; return;
+    case Lanes::order:
+    case Lanes::integer: return choose_exact_tile(spec, lanes, row_bytes, near, in_cache, schedule);
+  }
+}
+
+}  // namespace tenfold::schedule

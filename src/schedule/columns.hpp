@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the columns nest takes its rows: how wide a tile of columns is, whose records stay near, and how many rows a
+// sweep of it reads at once. None of it changes a bit of a result.
+#pragma once
+
+#include "schedule/body.hpp"
+#include "schedule/schedule.hpp"
+
+namespace tenfold::schedule {
+
+/// Vector steps of a tile of columns of f64 sums, and of what a split counts as one.
+inline constexpr int kTileRecords = 128;
+
+/// Sets `columns`, `width`, `rows_at_once` and `ahead` of a schedule whose vector level is chosen and kept.
+void choose_columns(const kernel::KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule);
+
+/// Bytes of the first input, each element counted once for each time it is read.
+std::int64_t bytes_read(const kernel::KernelSpec& spec);
+
+}  // namespace tenfold::schedule
