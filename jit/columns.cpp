@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "jit/narrow_columns.hpp"
+#include "jit/strips.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -107,20 +108,6 @@ class Columns {
     c_.add(pointer, bytes);
   }
 
-  /// Moves on in the outputs by one vector step.
-  void advance_outputs() {
-    Gpr bytes(n_.a);
-    for (int output = 0; output < n_.outputs(); ++output) {
-      if (n_.output_contiguous(output)) {
-        c_.mov(bytes.r32(), n_.s.lanes() * n_.s.output_bytes(output));
-      } else {
-        n_.load_output_stride(bytes, output, n_.schedule.vector_level);
-        c_.imul(bytes, bytes, n_.s.lanes());
-      }
-      n_.advance_output(output, bytes);
-    }
-  }
-
   // ---- direct
 
   void direct() {
@@ -133,7 +120,7 @@ class Columns {
     c_.L(again);
     direct_vector(Part::full);
     advance(n_.in, one);
-    advance_outputs();
+    n_.advance_outputs();
     c_.dec(steps);
     c_.jnz(again);
     c_.L(partial);
@@ -176,11 +163,11 @@ class Columns {
     c_.L(tile);
     take_tile();
     each_record([this](const Reg64& record, Part) { n_.s.init_record(record); });
-    n_.over(reduced_, [this] { chains(); });
+    reduce_tile();
     each_record([this](const Reg64& record, Part part) {
       n_.s.load_totals(record);
       n_.store_vector(part);
-      if (part == Part::full) advance_outputs();
+      if (part == Part::full) n_.advance_outputs();
     });
     c_.cmp(n_.slot(frame::kStepsLeft), 0);
     c_.jz(done);
@@ -191,6 +178,24 @@ class Columns {
     }
     c_.jmp(tile);
     c_.L(done);
+  }
+
+  /// Tiles as wide as a strip have their accumulators in registers where they are whole.
+  void reduce_tile() {
+    Label general, reduced;
+    if (is_strip(n_)) {
+      c_.cmp(n_.slot(frame::kTileSteps), kStripSteps);
+      c_.jne(general, Xbyak::CodeGenerator::T_NEAR);
+      c_.cmp(n_.slot(frame::kTileTail), 0);
+      c_.jne(general, Xbyak::CodeGenerator::T_NEAR);
+      in_strip_ = true;
+      n_.over(reduced_, [this] { chains(); });
+      in_strip_ = false;
+      c_.jmp(reduced, Xbyak::CodeGenerator::T_NEAR);
+    }
+    c_.L(general);
+    n_.over(reduced_, [this] { chains(); });
+    c_.L(reduced);
   }
 
   /// Sets kTileSteps and kTileTail. What is left after the widest tiles is shared by two, as a narrow last tile would
@@ -288,6 +293,7 @@ class Columns {
 
   /// `count` sweeps of `at_once` rows each, from `q_` on; chains end after as many rows as the state says.
   void sweeps(const Reg64& count, int at_once) {
+    if (in_strip_) return sweep_strip(n_, q_, row_stride_, stream_, count, at_once);
     Label again, done;
     if (!n_.s.chained()) {
       c_.test(count, count);
@@ -383,25 +389,13 @@ class Columns {
     c_.L(settled);
   }
 
-  /// Where the rows of `count` streams are, four at most, when the first one's is at `base`.
-  std::vector<Memory> four_streams(const Reg64& base, int count, const std::optional<Gpr>& stream3) {
-    std::vector<Memory> places;
-    for (int row = 0; row < count; ++row) {
-      if (row == 0) places.push_back(Memory(base));
-      if (row == 1) places.push_back(base + stream_.reg());
-      if (row == 2) places.push_back(base + stream_.reg() * 2);
-      if (row == 3) places.push_back(base + stream3->reg());
-    }
-    return places;
-  }
-
   void rows_together(int at_once, const std::optional<Gpr>& stream3) {
-    std::vector<Memory> places = four_streams(p_, std::min(at_once, 4), stream3);
+    std::vector<Memory> places = places_of_streams(p_, stream_, stream3, std::min(at_once, 4));
     std::optional<Gpr> fifth;
     if (at_once == 8) {
       fifth.emplace(n_.a);
       c_.lea(*fifth, c_.ptr[p_.reg() + stream_.reg() * 4]);
-      for (const Memory& place : four_streams(*fifth, 4, stream3)) places.push_back(place);
+      for (const Memory& place : places_of_streams(*fifth, stream_, stream3, 4)) places.push_back(place);
     }
     n_.s.step_rows(0, places);
     if (!n_.schedule.ahead || at_once < 4) return;
@@ -414,10 +408,10 @@ class Columns {
     } else {
       c_.lea(next, c_.ptr[p_.reg() + row_stride_.reg()]);
     }
-    for (const Memory& place : four_streams(next, 4, stream3)) c_.prefetcht1(c_.ptr[place]);
+    for (const Memory& place : places_of_streams(next, stream_, stream3, 4)) c_.prefetcht1(c_.ptr[place]);
     if (at_once < 8) return;
     c_.lea(next, c_.ptr[next.reg() + stream_.reg() * 4]);
-    for (const Memory& place : four_streams(next, 4, stream3)) c_.prefetcht1(c_.ptr[place]);
+    for (const Memory& place : places_of_streams(next, stream_, stream3, 4)) c_.prefetcht1(c_.ptr[place]);
   }
 
   void rows_one_by_one(int at_once, Part part) {
@@ -439,6 +433,7 @@ class Columns {
   int inner_ = -1;            ///< the innermost reduced level
   bool staged_input_ = false;
   int rows_at_once_ = 1;
+  bool in_strip_ = false;
   Gpr row_stride_, stream_, p_, q_;
 };
 

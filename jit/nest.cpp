@@ -94,6 +94,19 @@ void Nest::advance_output(int output, const Reg64& bytes) {
   }
 }
 
+void Nest::advance_outputs() {
+  Gpr bytes(a);
+  for (int output = 0; output < outputs(); ++output) {
+    if (output_contiguous(output)) {
+      c.mov(bytes.r32(), s.lanes() * s.output_bytes(output));
+    } else {
+      load_output_stride(bytes, output, schedule.vector_level);
+      c.imul(bytes, bytes, s.lanes());
+    }
+    advance_output(output, bytes);
+  }
+}
+
 void Nest::store_one() {
   s.finish(Part::one);
   s.store(0, out.reg(), Part::one);
@@ -178,6 +191,15 @@ void Nest::over(const std::vector<int>& levels, const std::function<void()>& bod
   c.L(done);
   c.mov(in, slot(frame::kSavedInput + 8 * level));
   if (kept) restore_outputs(frame::kSavedOutput + 8 * level, frame::kSavedOutput2 + 8 * level);
+}
+
+std::vector<Memory> places_of_streams(const Reg64& base, const Reg64& stream, const std::optional<Gpr>& stream3,
+                                      int count) {
+  std::vector<Memory> places{Memory(base)};
+  if (count > 1) places.push_back(base + stream);
+  if (count > 2) places.push_back(base + stream * 2);
+  if (count > 3) places.push_back(base + stream3->reg());
+  return places;
 }
 
 Memory Nest::staging() { return Xbyak::util::rbp + frame::kStaging; }

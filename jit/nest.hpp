@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "jit/assembler.hpp"
 #include "jit/frame.hpp"
@@ -49,6 +50,8 @@ struct Nest {
   void restore_outputs(int first_slot, int second_slot);
   /// Moves on in an output.
   void advance_output(int output, const Xbyak::Reg64& bytes);
+  /// In all of them by one vector step.
+  void advance_outputs();
   /// Stores what the state has finished, where the loops stand: lane 0, or a vector step of the vector level.
   void store_one();
   void store_vector(Part part);
@@ -72,6 +75,10 @@ struct Nest {
   /// Lanes of a step: all, or as many as the tail has.
   void load_count(const Gpr& count, Part part);
 };
+
+/// Where the rows of up to four streams are, when that of the first is at `base`; `stream3` is three times `stream`.
+std::vector<Memory> places_of_streams(const Xbyak::Reg64& base, const Xbyak::Reg64& stream,
+                                      const std::optional<Gpr>& stream3, int count);
 
 /// The reduced level is contiguous: each output folds vectors, then lanes.
 void emit_rows(Nest& nest);

@@ -4,6 +4,7 @@
 // taken as one that a group of them is whole steps, and long enough for a sweep. Its columns are reduced as if they
 // were that many outputs; then those that are one column meet. For states whose elements may come in any order.
 #include <bit>
+#include <optional>
 
 #include "jit/narrow_columns.hpp"
 
@@ -75,12 +76,14 @@ void NarrowColumns::each_group_record(const std::function<void(const Reg64&)>& b
 
 /// One group of each of four streams, or without them one group, as the columns nest sweeps over a tile.
 void NarrowColumns::sweep(const Reg64& first, const Reg64* stream) {
-  Gpr p(n_.a), stream3(n_.a);
-  std::vector<Memory> rows{p.reg()};
+  Gpr p(n_.a);
+  std::optional<Gpr> stream3;
   if (stream != nullptr) {
-    c_.lea(stream3, c_.ptr[*stream + *stream * 2]);
-    rows.insert(rows.end(), {p.reg() + *stream, p.reg() + *stream * 2, p.reg() + stream3.reg()});
+    stream3.emplace(n_.a);
+    c_.lea(*stream3, c_.ptr[*stream + *stream * 2]);
   }
+  const std::vector<Memory> rows =
+      stream != nullptr ? places_of_streams(p, *stream, stream3, kStreams) : std::vector<Memory>{p.reg()};
   const auto take = [&](Pass pass) {
     c_.mov(p, first);
     each_group_record([&](const Reg64& at) {

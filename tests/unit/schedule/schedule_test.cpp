@@ -70,6 +70,20 @@ TEST(Choose, FewRowsStayInRegisters) {
   EXPECT_EQ(choose(spec, machine(target::Isa::avx2, 1)).columns, 0);
 }
 
+TEST(Choose, SumsOfFewLongRowsGoInStrips) {
+  const auto columns_of = [](const char* monoid, const char* space, const char* in) {
+    const KernelSpec spec = spec_of(monoid, "f32", space, in, "[0, 1]");
+    const Schedule schedule = choose(spec, machine(target::Isa::avx2, 1));
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    return schedule.columns;
+  };
+  EXPECT_EQ(columns_of("sum", "reduced 17, kept 4100", "[4100, 1]"), 64);
+  EXPECT_EQ(columns_of("sum", "reduced 32, kept 4100", "[4100, 1]"), 64);
+  EXPECT_EQ(columns_of("sum", "reduced 33, kept 4100", "[4100, 1]"), 1024) << "too many rows";
+  EXPECT_EQ(columns_of("sum", "reduced 17, kept 4096", "[4096, 1]"), 1024) << "rows in the same sets of L1";
+  EXPECT_GT(columns_of("max", "reduced 17, kept 4100", "[4100, 1]"), 64) << "no chains";
+}
+
 TEST(Choose, ShortRowsSideBySideArePacked) {
   const auto nest_of = [](const char* monoid, const char* dtype, const char* space, const char* in, const char* out) {
     const KernelSpec spec = spec_of(monoid, dtype, space, in, out);
@@ -104,6 +118,22 @@ TEST(Choose, ColumnsThatFitOneStepAreNarrow) {
   EXPECT_EQ(width_of("s32", "reduced 63, kept 65", "[65, 1]", "[0, 1]"), 0) << "few groups";
   EXPECT_EQ(width_of("f32", "reduced 1000, kept 8", "[9, 1]", "[0, 1]"), 0) << "a gap after each row";
   EXPECT_EQ(width_of("f32", "reduced 16, kept 8", "[8, 1]", "[0, 1]"), 0) << "in registers anyway";
+}
+
+TEST(Choose, NarrowColumnsOfIndicesAreStepsOrGroups) {
+  const auto columns_of = [](const char* dtype, const char* space, const char* in) {
+    const std::string text = std::string("kernel\nspace ") + space + "\nin x0 " + dtype + " " + in +
+                             "\nout y0 s64 [0, 1]\n%0 = load x0\n%1 = reduce argmax %0\nstore y0 %1\n";
+    const KernelSpec spec = kernel::parse(text).value();
+    const Schedule schedule = choose(spec, machine(target::Isa::avx2, 1));
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    return std::pair{schedule.width, schedule.columns};
+  };
+  const auto pair = [](int width, std::int64_t columns) { return std::pair{width, columns}; };
+  EXPECT_EQ(columns_of("f32", "reduced 1000, kept 8", "[8, 1]"), pair(8, 16)) << "two rows a step";
+  EXPECT_EQ(columns_of("s8", "reduced 1000, kept 8", "[8, 1]"), pair(8, 32)) << "four rows a step";
+  EXPECT_EQ(columns_of("f32", "reduced 1000, kept 17", "[17, 1]"), pair(17, 272)) << "groups of 16 rows";
+  EXPECT_EQ(columns_of("f32", "reduced 1000, kept 1024", "[1024, 1]").first, 0);
 }
 
 TEST(Choose, AnInnermostReducedLevelMayStandApart) {
