@@ -100,6 +100,12 @@ bool may_leave_range(std::string_view reduction, const Magnitude& m, DType dtype
   return (chained ? sum * m.max() : m.sum_of_squares()) >= a.overflow;
 }
 
+/// The least magnitude that rounds to infinity.
+Real overflow_threshold(DType dtype) {
+  const Real largest = largest_finite(dtype);
+  return largest + ulp(dtype, static_cast<double>(largest)) / Real{2};
+}
+
 }  // namespace
 
 void Magnitude::add(double x) noexcept {
@@ -171,12 +177,12 @@ bool agree(DType dtype, double expected, double got, double bound) noexcept {
   if (bound == 0) return expected == got && std::signbit(expected) == std::signbit(got);
   if (!is_floating(dtype)) return std::fabs(expected - got) <= bound + 1;
 
+  if (expected == got) return true;
+
   // What rounds to `expected` lies within half an ulp of it, or from the overflow threshold to infinity. Rounding is
   // monotone, so whatever lies within the bound of that rounds to something between the rounded ends.
-  const Real largest = largest_finite(dtype);
-  const Real threshold = largest + ulp(dtype, static_cast<double>(largest)) / Real{2};
   const bool overflowed = std::isinf(expected);
-  const Real centre = overflowed ? std::copysign(threshold, Real{expected}) : Real{expected};
+  const Real centre = overflowed ? std::copysign(overflow_threshold(dtype), Real{expected}) : Real{expected};
   Real slack = Real{bound} + ulp(dtype, expected) / Real{2};
   if (byte_size(dtype) == 2) slack += (std::fabs(centre) + slack) * kUnit + kHalfLeastF32;
   const Real low = overflowed && expected < 0 ? Real{expected} : round_to(dtype, centre - slack);

@@ -6,7 +6,9 @@
 #include "graph/eval/bound_function.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -20,15 +22,23 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kReferenceUlps = 4;
 
 /// The furthest that a monotone function goes from its value when each argument moves to either end of its interval.
-/// The table's are monotone in each argument but near their minima.
+/// The table's are monotone in each argument but near their minima. `moved` is room for the arguments.
 double furthest_corner(const FunctionRow& function, const Parameters& parameters, std::span<const double> x,
-                       std::span<const double> error) {
+                       std::span<const double> error, std::span<double> moved) {
   const double value = function.real(x, parameters);
-  std::vector<double> moved(x.begin(), x.end());
-  std::vector<int> corner(x.size(), -1);
+  std::copy(x.begin(), x.end(), moved.begin());
+  // What does not move stays where it is; a zero does, for it has two signs.
+  std::int64_t corners = 1;
+  const auto moves = [&](std::size_t k) { return error[k] != 0 || x[k] == 0; };
+  for (std::size_t k = 0; k < x.size(); ++k) corners *= moves(k) ? 3 : 1;
   double furthest = 0;
-  while (true) {
-    for (std::size_t k = 0; k < x.size(); ++k) moved[k] = x[k] + corner[k] * error[k];
+  for (std::int64_t corner = 0; corner < corners; ++corner) {
+    std::int64_t ends = corner;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      if (!moves(k)) continue;
+      moved[k] = x[k] + static_cast<double>(ends % 3 - 1) * error[k];
+      ends /= 3;
+    }
     const double there = function.real(moved, parameters);
     if (!(std::isnan(there) && std::isnan(value)) && there != value) {
       if (std::isnan(there - value)) return kInfinity;
@@ -37,11 +47,17 @@ double furthest_corner(const FunctionRow& function, const Parameters& parameters
     // Rounded to whole numbers, 0.1 and -0.1 are zeros of two signs, and a bound of 0 would ask for one of them.
     if (there == 0 && value == 0 && std::signbit(there) != std::signbit(value))
       furthest = std::max(furthest, std::numeric_limits<double>::denorm_min());
-    std::size_t k = 0;
-    while (k < corner.size() && corner[k] == 1) corner[k++] = -1;
-    if (k == corner.size()) return furthest;
-    ++corner[k];
   }
+  return furthest;
+}
+
+/// This is done for each element: the few arguments that most functions have take no memory.
+double furthest_corner(const FunctionRow& function, const Parameters& parameters, std::span<const double> x,
+                       std::span<const double> error) {
+  std::array<double, 4> few{};
+  if (x.size() <= few.size()) return furthest_corner(function, parameters, x, error, {few.data(), x.size()});
+  std::vector<double> many(x.size());
+  return furthest_corner(function, parameters, x, error, many);
 }
 
 /// Whether the argument that has a pole at 0 may be on either side of it.

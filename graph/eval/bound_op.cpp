@@ -10,6 +10,7 @@
 #include "graph/eval/bound.hpp"
 #include "graph/eval/bound_function.hpp"
 #include "graph/eval/composite.hpp"
+#include "graph/eval/element.hpp"
 #include "graph/eval/functions.hpp"
 #include "graph/eval/run.hpp"
 #include "graph/eval/shapes.hpp"
@@ -22,6 +23,13 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool is_exact(const Bounds& bounds) {
   return std::all_of(bounds.begin(), bounds.end(), [](double bound) { return bound == 0; });
+}
+
+/// No bounds yet, of a shape whose elements can be counted.
+Bounds room_for(const Dims& shape) {
+  Bounds bounds;
+  bounds.reserve(static_cast<std::size_t>(numel(shape).value()));
+  return bounds;
 }
 
 /// Errors that a reduction's elements bring along, gathered for whichever rule its reduction has.
@@ -115,18 +123,25 @@ Result<Bounds> bound_map(const Op& op, const OpRow& row, const FunctionRow& func
   std::vector<Dims> strides;
   for (std::size_t k = 0; k < count; ++k) strides.push_back(broadcast_strides(op, row, inputs, k, shape.value()));
   for (std::size_t k = 0; k < count; ++k) strides.push_back(broadcast_strides(op, row, dense, k, shape.value()));
-  Bounds bounds;
+  Bounds bounds = room_for(shape.value());
   Precision precision = precision_of(inputs);
   precision.by_reciprocal = precision.arithmetic == DType::f32 && divides_many_by_one(function, inputs);
-  std::vector<double> x(count, 0), error(count, 0);
-  walk(shape.value(), strides, [&](const auto& at) {
+  // Those of a row's positions, one position's beside another's.
+  std::vector<double> x(count * static_cast<std::size_t>(kLongestRow), 0), error(x.size(), 0);
+  walk_rows(shape.value(), strides, [&](const auto& at, const auto& steps, std::int64_t positions) {
     for (std::size_t k = 0; k < count; ++k) {
       const ConstTensor& input = inputs[k];
       if (is_missing(input)) continue;
-      x[k] = load_real(input.desc.dtype, input.data, at[k]);
-      error[k] = stored_bound(input_bounds[k], at[count + k], input.desc.dtype, x[k]);
+      load_row(input.desc.dtype, input.data, {at[k], steps[k], positions}, x.data() + k,
+               static_cast<std::int64_t>(count));
+      for (std::int64_t i = 0; i < positions; ++i) {
+        const std::size_t to = static_cast<std::size_t>(i) * count + k;
+        error[to] = stored_bound(input_bounds[k], at[count + k] + i * steps[count + k], input.desc.dtype, x[to]);
+      }
     }
-    bounds.push_back(function_bound(function, parameters.value(), precision, x, error));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(positions) * count; i += count)
+      bounds.push_back(
+          function_bound(function, parameters.value(), precision, {x.data() + i, count}, {error.data() + i, count}));
   });
   return bounds;
 }
@@ -143,7 +158,7 @@ Result<Bounds> bound_select(const Op& op, const OpRow& row, std::span<const Cons
     strides[k] = broadcast_strides(op, row, inputs, k, shape.value());
     strides[3 + k] = broadcast_strides(op, row, dense, k, shape.value());
   }
-  Bounds bounds;
+  Bounds bounds = room_for(shape.value());
   walk(shape.value(), strides, [&](const auto& at) {
     const DType dtype = inputs[0].desc.dtype;
     const double condition = load_real(dtype, inputs[0].data, at[0]);
@@ -167,8 +182,8 @@ bool may_wrap(DType dtype, double value, double error) {
 
 /// Casts and reshapes hand the error on: only the rounding of what was stored before comes on top.
 Bounds bound_copy(const ConstTensor& input, const Bounds& input_bounds, DType result) {
-  Bounds bounds;
   const Dims& shape = input.desc.shape;
+  Bounds bounds = room_for(shape);
   walk(shape, std::array<Dims, 2>{strides_of(input.desc), row_major_strides(shape)}, [&](const auto& at) {
     const double value = load_real(input.desc.dtype, input.data, at[0]);
     const double error = stored_bound(input_bounds, at[1], input.desc.dtype, value);

@@ -52,35 +52,67 @@ void store_as(void* data, std::int64_t index, T value) {
   std::memcpy(static_cast<char*>(data) + index * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
 }
 
-/// Half to even whatever the host's rounding mode; `value` is below 2^63, so floor and difference are exact.
-Real round_half_even(Real value) {
-  const Real below = std::floor(value);
-  const Real rest = value - below;
-  if (rest > 0.5L || (rest == 0.5L && std::fmod(below, 2.0L) != 0.0L)) return below + 1.0L;
-  return below;
+/// Half to even whatever the host's rounding mode; the fraction is exact.
+template <class T>
+T round_half_even(T value) {
+  if (!(std::fabs(value) < T{0x1p63})) return value;
+  const auto whole = static_cast<std::int64_t>(value);
+  const T rest = std::fabs(value - static_cast<T>(whole));
+  if (rest < T{0.5} || (rest == T{0.5} && whole % 2 == 0)) return static_cast<T>(whole);
+  return static_cast<T>(whole) + (value < 0 ? T{-1} : T{1});
 }
 
-std::uint16_t encode16(const Format& format, std::uint16_t nan, Real value) {
+/// A magnitude as significand * 2^power, exactly.
+struct Scaled {
+  std::uint64_t significand;
+  int power;
+};
+
+Scaled scaled(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
+  const int field = static_cast<int>(bits >> 52 & 0x7ff);
+  return {fraction | std::uint64_t{field != 0} << 52, std::max(field, 1) - 1075};
+}
+
+/// A long double has its whole significand in 8 bytes, then sign and exponent in 2.
+Scaled scaled(Real value) {
+  char bytes[sizeof(Real)];
+  std::memcpy(bytes, &value, sizeof(Real));
+  const int field = load_as<std::uint16_t>(bytes, 4) & 0x7fff;
+  return {load_as<std::uint64_t>(bytes, 0), std::max(field, 1) - 16446};
+}
+
+/// `number` / 2^shift, half to even.
+std::uint64_t shifted_half_even(std::uint64_t number, int shift) {
+  if (shift > 64) return 0;
+  const std::uint64_t units = shift < 64 ? number >> shift : 0;
+  const std::uint64_t rest = shift < 64 ? number - (units << shift) : number;
+  const std::uint64_t half = std::uint64_t{1} << (shift - 1);
+  return units + (rest > half || (rest == half && units % 2 != 0) ? 1 : 0);
+}
+
+template <class T>
+std::uint16_t encode16(const Format& format, std::uint16_t nan, T value) {
   if (std::isnan(value)) return nan;
   const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   const int fraction_bits = format.precision - 1;
   const auto infinity = static_cast<std::uint16_t>(0x7fff >> fraction_bits << fraction_bits);
-  const Real magnitude = std::fabs(value);
-  if (std::isinf(magnitude)) return static_cast<std::uint16_t>(sign | infinity);
-  if (magnitude == 0) return sign;
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);
+  if (std::isinf(value)) return static_cast<std::uint16_t>(sign | infinity);
+  if (value == 0) return sign;
+  const Scaled number = scaled(value);
   const int least_step = format.least_exponent - fraction_bits;
-  const int step = std::max(exponent - format.precision, least_step);
+  const int width = static_cast<int>(std::bit_width(number.significand));
+  const int step = std::max(number.power + width - format.precision, least_step);
   if (step > 1000) return static_cast<std::uint16_t>(sign | infinity);
-  const auto units = static_cast<std::uint32_t>(round_half_even(std::ldexp(magnitude, -step)));
+  const std::uint64_t units = shifted_half_even(number.significand, step - number.power);
   // A normal number's hidden bit adds 1 to the exponent field, and so does a carry out of the significand.
-  const std::uint32_t bits = (static_cast<std::uint32_t>(step - least_step) << fraction_bits) + units;
-  return static_cast<std::uint16_t>(sign | std::min<std::uint32_t>(bits, infinity));
+  const std::uint64_t bits = (static_cast<std::uint64_t>(step - least_step) << fraction_bits) + units;
+  return static_cast<std::uint16_t>(sign | std::min<std::uint64_t>(bits, infinity));
 }
 
 /// By way of a double's bits, which hold every such number as a normal one; the oracle spends most of its time here.
-Real decode16(const Format& format, std::uint16_t bits) {
+double decode16(const Format& format, std::uint16_t bits) {
   const int fraction_bits = format.precision - 1;
   const int field = (bits & 0x7fff) >> fraction_bits;
   const auto fraction = static_cast<std::uint64_t>(bits & ((1 << fraction_bits) - 1));
@@ -109,6 +141,75 @@ auto with_integer_type(DType dtype, Fn fn) {
     default: return fn(std::uint8_t{});
   }
 }
+
+/// Calls `fn` with what loads an element of `dtype` as a double, by data and index.
+template <class Fn>
+auto with_load(DType dtype, Fn fn) {
+  switch (dtype) {
+    case DType::f32: return fn([](const void* data, std::int64_t i) { return double{load_as<float>(data, i)}; });
+    case DType::f64: return fn([](const void* data, std::int64_t i) { return load_as<double>(data, i); });
+    case DType::bf16:
+      return fn([](const void* data, std::int64_t i) { return decode16(kBf16, load_as<std::uint16_t>(data, i)); });
+    case DType::f16:
+      return fn([](const void* data, std::int64_t i) { return decode16(kF16, load_as<std::uint16_t>(data, i)); });
+    case DType::boolean:
+      return fn([](const void* data, std::int64_t i) { return load_as<std::uint8_t>(data, i) != 0 ? 1.0 : 0.0; });
+    case DType::f8_e5m2:
+    case DType::f8_e4m3:
+    case DType::s4:
+    case DType::u4:
+      return fn([=](const void* data, std::int64_t i) { return static_cast<double>(load_narrow(dtype, data, i)); });
+    default:
+      return with_integer_type(dtype, [&](auto zero) {
+        return fn(
+            [](const void* data, std::int64_t i) { return static_cast<double>(load_as<decltype(zero)>(data, i)); });
+      });
+  }
+}
+
+/// The nearest that T, an integer, has; half to even.
+template <class T>
+T nearest(double value) {
+  if (std::isnan(value)) return 0;
+  if (value <= static_cast<double>(std::numeric_limits<T>::lowest())) return std::numeric_limits<T>::lowest();
+  if (value >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+  return static_cast<T>(round_half_even(value));
+}
+
+/// Calls `fn` with what stores a double as an element of `dtype`, by data, index and value: store_rounded().
+template <class Fn>
+void with_store(DType dtype, Fn fn) {
+  switch (dtype) {
+    case DType::f32:
+      return fn([](void* data, std::int64_t i, double value) {
+        if (std::isnan(value)) return store_as(data, i, kF32Nan);
+        store_as(data, i, static_cast<float>(value));
+      });
+    case DType::f64:
+      return fn([](void* data, std::int64_t i, double value) {
+        if (std::isnan(value)) return store_as(data, i, kF64Nan);
+        store_as(data, i, value);
+      });
+    case DType::bf16:
+      return fn([](void* data, std::int64_t i, double value) { store_as(data, i, encode16(kBf16, kBf16Nan, value)); });
+    case DType::f16:
+      return fn([](void* data, std::int64_t i, double value) { store_as(data, i, encode16(kF16, kF16Nan, value)); });
+    case DType::boolean:
+      return fn([](void* data, std::int64_t i, double value) { store_as<std::uint8_t>(data, i, value != 0 ? 1 : 0); });
+    case DType::f8_e5m2:
+    case DType::f8_e4m3:
+    case DType::s4:
+    case DType::u4:
+      return fn([=](void* data, std::int64_t i, double value) { store_narrow(dtype, data, i, Real{value}); });
+    default:
+      return with_integer_type(dtype, [&](auto zero) {
+        fn([](void* data, std::int64_t i, double value) { store_as(data, i, nearest<decltype(zero)>(value)); });
+      });
+  }
+}
+
+/// How many doubles wait between a load and a store.
+constexpr std::int64_t kBlock = 256;
 
 Integer saturate(DType dtype, Real value) {
   if (std::isnan(value)) return 0;
@@ -154,11 +255,7 @@ void store_rounded(DType dtype, void* data, std::int64_t index, Real value) {
     case DType::f8_e4m3:
     case DType::s4:
     case DType::u4: return store_narrow(dtype, data, index, value);
-    default: {
-      // Beyond 2^63 a long double has no fraction left to round.
-      const bool fraction = std::fabs(value) < 0x1p63L;
-      return store_integer(dtype, data, index, saturate(dtype, fraction ? round_half_even(value) : value));
-    }
+    default: return store_integer(dtype, data, index, saturate(dtype, round_half_even(value)));
   }
 }
 
@@ -181,9 +278,10 @@ Integer wrapped(DType dtype, Integer value) {
 
 Integer to_integer(DType dtype, Real value) { return saturate(dtype, std::trunc(value)); }
 
+bool truncates(DType dtype) noexcept { return is_integral(dtype) && dtype != DType::boolean; }
+
 void store_truncated(DType dtype, void* data, std::int64_t index, Real value) {
-  const bool truncates = is_integral(dtype) && dtype != DType::boolean;
-  store_rounded(dtype, data, index, truncates ? std::trunc(value) : value);
+  store_rounded(dtype, data, index, truncates(dtype) ? std::trunc(value) : value);
 }
 
 Integer lowest_integer(DType dtype) noexcept {
@@ -213,12 +311,11 @@ double ulp(DType dtype, double value) noexcept {
   if (!std::isfinite(value)) return 0;
   if (!is_floating(dtype)) return 1;
   const Format& format = format_of(dtype);
-  int exponent = format.least_exponent + 1;
-  if (value != 0) {
-    std::frexp(value, &exponent);
-    exponent = std::max(exponent, format.least_exponent + 1);
-  }
-  return std::ldexp(1.0, exponent - format.precision);
+  const int field = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52 & 0x7ff);
+  const int power = std::max(field - 1022, format.least_exponent + 1) - format.precision;
+  // 2^power, as a normal or a subnormal number.
+  return std::bit_cast<double>(power > -1023 ? static_cast<std::uint64_t>(power + 1023) << 52
+                                             : std::uint64_t{1} << (power + 1074));
 }
 
 void convert(DType from, const void* source, std::int64_t source_index, DType to, void* target,
@@ -231,9 +328,42 @@ void convert(DType from, const void* source, std::int64_t source_index, DType to
 }
 
 double load_real(DType dtype, const void* data, std::int64_t index) {
-  return static_cast<double>(load_exact(dtype, data, index));
+  return with_load(dtype, [&](auto load) { return load(data, index); });
 }
 
-void store_real(DType dtype, void* data, std::int64_t index, double value) { store_rounded(dtype, data, index, value); }
+void store_real(DType dtype, void* data, std::int64_t index, double value) {
+  with_store(dtype, [&](auto store) { store(data, index, value); });
+}
+
+void load_row(DType dtype, const void* data, const Row& row, double* numbers, std::int64_t apart) {
+  with_load(dtype, [&](auto load) {
+    for (std::int64_t i = 0; i < row.count; ++i) numbers[i * apart] = load(data, row.first + i * row.step);
+  });
+}
+
+void store_row(DType dtype, void* data, const Row& row, const double* numbers) {
+  with_store(dtype, [&](auto store) {
+    for (std::int64_t i = 0; i < row.count; ++i) store(data, row.first + i * row.step, numbers[i]);
+  });
+}
+
+void convert_row(DType from, const void* source, Row at, DType to, void* target, Row target_at) {
+  // Between integers, and of those that a double does not hold, one by one.
+  const bool by_integers = is_integral(from) && is_integral(to);
+  if (by_integers || from == DType::s64 || from == DType::u64) {
+    for (std::int64_t i = 0; i < at.count; ++i)
+      convert(from, source, at.first + i * at.step, to, target, target_at.first + i * target_at.step);
+    return;
+  }
+  double numbers[kBlock];
+  for (std::int64_t left = at.count; left > 0; left -= at.count) {
+    at.count = target_at.count = std::min(left, kBlock);
+    load_row(from, source, at, numbers);
+    if (truncates(to)) std::transform(numbers, numbers + at.count, numbers, [](double x) { return std::trunc(x); });
+    store_row(to, target, target_at, numbers);
+    at.first += at.count * at.step;
+    target_at.first += at.count * target_at.step;
+  }
+}
 
 }  // namespace tenfold::graph

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Single elements in and out of memory. `Real` is the x87 long double: its 64-bit significand holds every element of
-// every supported dtype exactly (s64 and u64 too), so that the only rounding on the way out is the store's.
+// Elements in and out of memory, one by one or in rows. `Real` is the x87 long double: its 64-bit significand holds
+// every element of every supported dtype exactly (s64 and u64 too), so that the only rounding on the way out is the
+// store's.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,9 @@ Integer wrapped(DType dtype, Integer value);
 /// A real as an integral dtype: truncated toward zero, then saturated; NaN is 0. For boolean that is 0 or 1 too.
 Integer to_integer(DType dtype, Real value);
 
+/// Whether a real that becomes one of `dtype` is truncated first: integers.
+bool truncates(DType dtype) noexcept;
+
 /// store_rounded(), but integers get the value truncated toward zero (as ONNX's Cast) instead of rounded.
 void store_truncated(DType dtype, void* data, std::int64_t index, Real value);
 
@@ -60,5 +64,19 @@ double ulp(DType dtype, double value) noexcept;
 /// anything becomes boolean by `!= 0`.
 void convert(DType from, const void* source, std::int64_t source_index, DType to, void* target,
              std::int64_t target_index);
+
+/// Elements in a row: `count` of them from `first` on, `step` apart.
+struct Row {
+  std::int64_t first = 0, step = 1, count = 0;
+};
+
+/// load_real() of each, to every `apart`-th of `numbers`.
+void load_row(DType dtype, const void* data, const Row& row, double* numbers, std::int64_t apart = 1);
+
+/// store_real() of each.
+void store_row(DType dtype, void* data, const Row& row, const double* numbers);
+
+/// convert() of each; both rows are as long.
+void convert_row(DType from, const void* source, Row at, DType to, void* target, Row target_at);
 
 }  // namespace tenfold::graph

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Elementwise ops: scalar functions, select, and plain copies with conversion (cast, reshape, identity).
+#include <cmath>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,12 +41,29 @@ Status check_map(const Op& op, const OpRow& row, const FunctionRow* function, st
   return {};
 }
 
-/// Arguments of one position. Those of a clip that are left out bound nothing: all values lie between these two.
+/// Arguments of `positions`, one position's beside another's. Those of a clip that are left out bound nothing: all
+/// values lie between these two.
 template <class T>
-std::vector<T> arguments(std::size_t count, T lowest, T highest) {
-  std::vector<T> x(count, highest);
-  if (count > 1) x[1] = lowest;
+std::vector<T> arguments(std::int64_t positions, std::size_t count, T lowest, T highest) {
+  std::vector<T> x(static_cast<std::size_t>(positions) * count, highest);
+  for (std::size_t i = 1; count > 1 && i < x.size(); i += count) x[i] = lowest;
   return x;
+}
+
+/// Row by row: `load` puts an input's elements among the arguments, `apply` makes a result of each position's, and
+/// `store` stores a row of them.
+template <class T, class Load, class Apply, class Store>
+void map_rows(const Dims& shape, const std::vector<Dims>& strides, std::span<const ConstTensor> inputs,
+              std::vector<T> x, Load load, Apply apply, Store store) {
+  const std::size_t arity = inputs.size();
+  std::vector<T> results(static_cast<std::size_t>(kLongestRow));
+  walk_rows(shape, strides, [&](const auto& at, const auto& steps, std::int64_t count) {
+    for (std::size_t k = 0; k < arity; ++k)
+      if (!is_missing(inputs[k])) load(inputs[k], Row{at[k], steps[k], count}, x.data() + k);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
+      results[i] = apply(std::span<const T>(x.data() + i * arity, arity));
+    store(Row{at.back(), steps.back(), count}, results.data());
+  });
 }
 
 }  // namespace
@@ -65,24 +84,32 @@ Status evaluate_map(const Op& op, const OpRow& row, std::string_view name, std::
     strides.push_back(broadcast_strides(op, row, inputs, k, shape.value()));
   strides.push_back(strides_of(output.desc));
   const DType to = output.desc.dtype;
-  const auto run = [&](auto x, auto load, auto store) {
-    walk(shape.value(), strides, [&](const auto& at) {
-      for (std::size_t k = 0; k < inputs.size(); ++k)
-        if (!is_missing(inputs[k])) x[k] = load(inputs[k].desc.dtype, inputs[k].data, at[k]);
-      store(at.back(), x);
-    });
-  };
+  const auto apart = static_cast<std::int64_t>(inputs.size());
   if (all_integral(inputs) && is_integral(to)) {
-    run(arguments(inputs.size(), lowest_integer(DType::s64), highest_integer(DType::u64)), load_integer,
-        [&](std::int64_t at, const std::vector<Integer>& x) {
-          store_integer(to, output.data, at, function->integer(x, parameters));
+    map_rows(
+        shape.value(), strides, inputs,
+        arguments(kLongestRow, inputs.size(), lowest_integer(DType::s64), highest_integer(DType::u64)),
+        [&](const ConstTensor& input, const Row& at, Integer* x) {
+          for (std::int64_t i = 0; i < at.count; ++i)
+            x[i * apart] = load_integer(input.desc.dtype, input.data, at.first + i * at.step);
+        },
+        [&](std::span<const Integer> x) { return function->integer(x, parameters); },
+        [&](const Row& at, const Integer* results) {
+          for (std::int64_t i = 0; i < at.count; ++i)
+            store_integer(to, output.data, at.first + i * at.step, results[i]);
         });
     return {};
   }
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  run(arguments(inputs.size(), -kInfinity, kInfinity), load_real, [&](std::int64_t at, const std::vector<double>& x) {
-    store_truncated(to, output.data, at, function->real(x, parameters));
-  });
+  const bool whole = truncates(to);
+  map_rows(
+      shape.value(), strides, inputs, arguments(kLongestRow, inputs.size(), -kInfinity, kInfinity),
+      [&](const ConstTensor& input, const Row& at, double* x) { load_row(input.desc.dtype, input.data, at, x, apart); },
+      [&](std::span<const double> x) {
+        const double result = function->real(x, parameters);
+        return whole ? std::trunc(result) : result;
+      },
+      [&](const Row& at, const double* results) { store_row(to, output.data, at, results); });
   return {};
 }
 
@@ -115,8 +142,10 @@ Status evaluate_copy(const Op& op, const ConstTensor& input, const MutableTensor
   const DType dtype = input.desc.dtype;
   if (input.desc.shape == output.desc.shape) {
     const std::array<Dims, 2> strides{strides_of(input.desc), strides_of(output.desc)};
-    walk(input.desc.shape, strides,
-         [&](const auto& at) { convert(dtype, input.data, at[0], output.desc.dtype, output.data, at[1]); });
+    walk_rows(input.desc.shape, strides, [&](const auto& at, const auto& steps, std::int64_t count) {
+      convert_row(dtype, input.data, {at[0], steps[0], count}, output.desc.dtype, output.data,
+                  {at[1], steps[1], count});
+    });
     return {};
   }
   const Dims strides = strides_of(output.desc);

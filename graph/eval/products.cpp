@@ -131,17 +131,23 @@ void add_errors(const Products& products, double unit, Inputs inputs, std::span<
 }  // namespace
 
 Numbers load_numbers(const ConstTensor& tensor) {
-  Numbers numbers;
-  numbers.reserve(static_cast<std::size_t>(numel(tensor.desc.shape).value()));
-  walk(tensor.desc.shape, std::array<Dims, 1>{strides_of(tensor.desc)},
-       [&](const auto& at) { numbers.push_back(load_real(tensor.desc.dtype, tensor.data, at[0])); });
+  Numbers numbers(static_cast<std::size_t>(numel(tensor.desc.shape).value()));
+  double* next = numbers.data();
+  walk_rows(tensor.desc.shape, std::array<Dims, 1>{strides_of(tensor.desc)},
+            [&](const auto& at, const auto& steps, std::int64_t count) {
+              load_row(tensor.desc.dtype, tensor.data, {at[0], steps[0], count}, next);
+              next += count;
+            });
   return numbers;
 }
 
 void store_numbers(const Numbers& numbers, const MutableTensor& tensor) {
-  std::size_t i = 0;
-  walk(tensor.desc.shape, std::array<Dims, 1>{strides_of(tensor.desc)},
-       [&](const auto& at) { store_real(tensor.desc.dtype, tensor.data, at[0], numbers[i++]); });
+  const double* next = numbers.data();
+  walk_rows(tensor.desc.shape, std::array<Dims, 1>{strides_of(tensor.desc)},
+            [&](const auto& at, const auto& steps, std::int64_t count) {
+              store_row(tensor.desc.dtype, tensor.data, {at[0], steps[0], count}, next);
+              next += count;
+            });
 }
 
 void add_product(const MatrixExtents& extents, const Matrix<const double>& a, const Matrix<const double>& b,

@@ -193,8 +193,11 @@ Status evaluate_view(const Op& op, Inputs inputs, Outputs outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const View& view = views.value()[i];
     const TensorDesc& to = outputs[i].desc;
-    walk(view.shape, std::array<Dims, 2>{view.strides, strides_of(to)},
-         [&](const auto& at) { convert(from, inputs[0].data, view.first + at[0], to.dtype, outputs[i].data, at[1]); });
+    walk_rows(view.shape, std::array<Dims, 2>{view.strides, strides_of(to)},
+              [&](const auto& at, const auto& steps, std::int64_t count) {
+                convert_row(from, inputs[0].data, {view.first + at[0], steps[0], count}, to.dtype, outputs[i].data,
+                            {at[1], steps[1], count});
+              });
   }
   return {};
 }
@@ -211,6 +214,7 @@ Result<std::vector<Bounds>> bound_view(const Op& op, Inputs inputs, std::span<co
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const View& place = places.value()[i];
     const View& position = positions.value()[i];
+    bounds[i].reserve(static_cast<std::size_t>(numel(place.shape).value()));
     walk(place.shape, std::array<Dims, 2>{place.strides, position.strides}, [&](const auto& at) {
       const double value = load_real(desc.dtype, inputs[0].data, place.first + at[0]);
       bounds[i].push_back(stored_bound(input_bounds[0], position.first + at[1], desc.dtype, value));
