@@ -101,6 +101,7 @@ int test_graphs(const TestOptions& options) {
   if (Status s = check_options(options); !s.ok()) return fail("test", options.json, s);
   const Result<std::vector<TestCase>> cases = find_test_cases(options.paths);
   if (!cases.ok()) return fail("test", options.json, cases.status());
+  keep_freed_memory();
   Report report;
   for (const TestCase& test : cases.value())
     report.add(test, test.is_onnx ? run_onnx_case(test.path, options) : run_graph_case(test.path, options));

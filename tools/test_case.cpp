@@ -4,8 +4,11 @@
 // evaluator, as `run --check` does.
 #include "tools/test_case.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -132,6 +135,11 @@ TestResult run_graph_case(const std::string& path, const TestOptions& options) {
   TestResult result = result_of(graph.ok() ? run_and_compare(graph.value(), options) : graph.status());
   if (as_written.ok()) result.ops = op_kinds(as_written.value());
   return result;
+}
+
+void keep_freed_memory() noexcept {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
 
 }  // namespace tenfold::tools

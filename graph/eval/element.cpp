@@ -348,9 +348,9 @@ void store_row(DType dtype, void* data, const Row& row, const double* numbers) {
 }
 
 void convert_row(DType from, const void* source, Row at, DType to, void* target, Row target_at) {
-  // Between integers, and of those that a double does not hold, one by one.
-  const bool by_integers = is_integral(from) && is_integral(to);
-  if (by_integers || from == DType::s64 || from == DType::u64) {
+  // One by one: integers that wrap, and those that a double does not hold.
+  const bool wraps = is_integral(from) && is_integral(to) && from != to;
+  if (wraps || from == DType::s64 || from == DType::u64) {
     for (std::int64_t i = 0; i < at.count; ++i)
       convert(from, source, at.first + i * at.step, to, target, target_at.first + i * target_at.step);
     return;

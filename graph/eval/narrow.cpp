@@ -4,6 +4,7 @@
 #include "graph/eval/narrow.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -32,7 +33,8 @@ Real decode(const Format& format, int bits) {
   if (magnitude <= format.greatest) {
     const int field = magnitude >> format.fraction_bits, one = 1 << format.fraction_bits;
     const int units = (magnitude & (one - 1)) + (field > 0 ? one : 0);
-    value = std::ldexp(static_cast<Real>(units), format.least_exponent - format.fraction_bits + std::max(field - 1, 0));
+    const int power = format.least_exponent - format.fraction_bits + std::max(field - 1, 0);
+    value = Real{units * std::bit_cast<double>(static_cast<std::uint64_t>(power + 1023) << 52)};
   } else if (format.nan == kE5m2.nan && magnitude == kInfinity) {
     value = std::numeric_limits<Real>::infinity();
   }

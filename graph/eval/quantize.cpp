@@ -110,7 +110,7 @@ void store_clamped(DType dtype, void* data, std::int64_t at, float number) {
   }
   const auto low = static_cast<double>(lowest_integer(dtype));
   const auto high = static_cast<double>(highest_integer(dtype));
-  store_integer(dtype, data, at, to_integer(dtype, Real{clamp(static_cast<double>(number), low, high)}));
+  store_real(dtype, data, at, std::trunc(clamp(static_cast<double>(number), low, high)));
 }
 
 float rounded(float number) { return static_cast<float>(round_even(static_cast<double>(number))); }

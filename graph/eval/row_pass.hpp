@@ -32,6 +32,7 @@ class RowPass {
   RowPass(const Operands& operands, const Dims& shape, const std::vector<bool>& reduced)
       : operands_(operands), shape_(shape), reduced_(reduced) {
     for (std::size_t i = 0; i < shape.size(); ++i) (reduced[i] ? inner_ : outer_).push_back(shape[i]);
+    for (const std::int64_t dim : inner_) length_ *= static_cast<std::size_t>(dim);
   }
 
   /// Lays input (or output) `index` over the dims: dim i of `desc`, its description or a split one, over dims[i]. Dims
@@ -81,6 +82,7 @@ class RowPass {
   /// All numbers of one field in a row.
   std::vector<T> row(std::size_t field, const Offsets& at) const {
     std::vector<T> numbers;
+    numbers.reserve(length_);
     elements(at, [&](const Offsets& element) { numbers.push_back(get(field, element)); });
     return numbers;
   }
@@ -113,6 +115,7 @@ class RowPass {
   Dims shape_;
   std::vector<bool> reduced_;
   Dims outer_, inner_;
+  std::size_t length_ = 1;  ///< of a row
   std::vector<Dims> outer_strides_, inner_strides_;
   std::vector<Field> fields_;
 };

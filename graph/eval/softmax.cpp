@@ -61,6 +61,7 @@ struct Softmax {
       const T top = greatest(numbers);
       const bool empty = zeroes && std::isinf(value_of(top)) && value_of(top) < 0;
       std::vector<T> powers;
+      powers.reserve(numbers.size());
       for (const T& number : numbers) powers.push_back(empty ? T(0) : exponential(number - top));
       const T sum = total(powers);
       std::size_t i = 0;
