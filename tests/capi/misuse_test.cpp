@@ -105,8 +105,23 @@ struct Row {
   std::function<tenfold_status_t(World&)> call;
 };
 
+constexpr std::size_t kLeastRows = 300;
+std::size_t rows_checked = 0;
+
+/// That the table is as long as is promised, when none of its tests is left out.
+class LongEnough : public ::testing::Environment {
+  void TearDown() override {
+    const ::testing::UnitTest& tests = *::testing::UnitTest::GetInstance();
+    if (tests.test_to_run_count() == tests.total_test_count()) {
+      EXPECT_GE(rows_checked, kLeastRows);
+    }
+  }
+};
+[[maybe_unused]] const auto* const kLongEnough = ::testing::AddGlobalTestEnvironment(new LongEnough);
+
 void check(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
+    ++rows_checked;
     SCOPED_TRACE(row.what);
     World world;
     EXPECT_EQ(tenfold_op_release(nullptr), tenfold_invalid_arguments);  // so that an old message is never the right one
