@@ -21,43 +21,59 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// The reference is in double itself: 2 for the library's hyperbolic functions, and the roundings of the formulas.
 constexpr double kReferenceUlps = 4;
 
-/// The furthest that a monotone function goes from its value when each argument moves to either end of its interval.
-/// The table's are monotone in each argument but near their minima. `moved` is room for the arguments.
-double furthest_corner(const FunctionRow& function, const Parameters& parameters, std::span<const double> x,
-                       std::span<const double> error, std::span<double> moved) {
-  const double value = function.real(x, parameters);
-  std::copy(x.begin(), x.end(), moved.begin());
-  // What does not move stays where it is; a zero does, for it has two signs.
-  std::int64_t corners = 1;
-  const auto moves = [&](std::size_t k) { return error[k] != 0 || x[k] == 0; };
-  for (std::size_t k = 0; k < x.size(); ++k) corners *= moves(k) ? 3 : 1;
-  double furthest = 0;
-  for (std::int64_t corner = 0; corner < corners; ++corner) {
-    std::int64_t ends = corner;
-    for (std::size_t k = 0; k < x.size(); ++k) {
-      if (!moves(k)) continue;
-      moved[k] = x[k] + static_cast<double>(ends % 3 - 1) * error[k];
-      ends /= 3;
-    }
-    const double there = function.real(moved, parameters);
-    if (!(std::isnan(there) && std::isnan(value)) && there != value) {
-      if (std::isnan(there - value)) return kInfinity;
-      furthest = std::max(furthest, std::fabs(there - value));
-    }
-    // Rounded to whole numbers, 0.1 and -0.1 are zeros of two signs, and a bound of 0 would ask for one of them.
-    if (there == 0 && value == 0 && std::signbit(there) != std::signbit(value))
-      furthest = std::max(furthest, std::numeric_limits<double>::denorm_min());
-  }
-  return furthest;
-}
+/// How far a function goes from its value when each argument moves to either end of its interval.
+class Corners {
+ public:
+  /// `moved` is room for the arguments.
+  Corners(const FunctionRow& function, const Parameters& parameters, std::span<const double> x,
+          std::span<const double> error, std::span<double> moved)
+      : function_(function),
+        parameters_(parameters),
+        x_(x),
+        error_(error),
+        moved_(moved),
+        value_(function.real(x, parameters)) {}
 
-/// This is done for each element: the few arguments that most functions have take no memory.
+  /// Over all places of the arguments from `k` on.
+  void visit(std::size_t k = 0) {
+    if (k == x_.size()) return meet(function_.real(moved_.first(x_.size()), parameters_));
+    // What does not move stays where it is; a zero does, for it has two signs.
+    const bool moves = error_[k] != 0 || x_[k] == 0;
+    moved_[k] = x_[k];
+    if (!moves) return visit(k + 1);
+    for (const double end : {-1.0, 0.0, 1.0}) {
+      moved_[k] = x_[k] + end * error_[k];
+      visit(k + 1);
+    }
+  }
+  double furthest() const { return furthest_; }
+
+ private:
+  void meet(double there) {
+    if (!(std::isnan(there) && std::isnan(value_)) && there != value_)
+      furthest_ = std::isnan(there - value_) ? kInfinity : std::max(furthest_, std::fabs(there - value_));
+    // Rounded to whole numbers, 0.1 and -0.1 are zeros of two signs, and a bound of 0 would ask for one of them.
+    if (there == 0 && value_ == 0 && std::signbit(there) != std::signbit(value_))
+      furthest_ = std::max(furthest_, std::numeric_limits<double>::denorm_min());
+  }
+
+  const FunctionRow& function_;
+  const Parameters& parameters_;
+  std::span<const double> x_, error_;
+  std::span<double> moved_;
+  double value_;
+  double furthest_ = 0;
+};
+
+/// The table's functions are monotone in each argument but near their minima. This is done for each element: the few
+/// arguments that most functions have take no memory.
 double furthest_corner(const FunctionRow& function, const Parameters& parameters, std::span<const double> x,
                        std::span<const double> error) {
   std::array<double, 4> few{};
-  if (x.size() <= few.size()) return furthest_corner(function, parameters, x, error, {few.data(), x.size()});
-  std::vector<double> many(x.size());
-  return furthest_corner(function, parameters, x, error, many);
+  std::vector<double> many(x.size() <= few.size() ? 0 : x.size());
+  Corners corners(function, parameters, x, error, many.empty() ? std::span<double>(few) : std::span<double>(many));
+  corners.visit();
+  return corners.furthest();
 }
 
 /// Whether the argument that has a pole at 0 may be on either side of it.

@@ -21,15 +21,12 @@ namespace {
 struct Format {
   int precision;
   int least_exponent;  ///< of the smallest normal number; the greatest is 1 minus it
+  std::uint64_t nan;   ///< the canonical one
 };
-constexpr Format kF32{24, -126};
-constexpr Format kF64{53, -1022};
-constexpr Format kBf16{8, -126};
-constexpr Format kF16{11, -14};
-constexpr std::uint16_t kBf16Nan = 0x7fc0;
-constexpr std::uint16_t kF16Nan = 0x7e00;
-constexpr std::uint32_t kF32Nan = 0x7fc00000;
-constexpr std::uint64_t kF64Nan = 0x7ff8000000000000;
+constexpr Format kF32{24, -126, 0x7fc00000};
+constexpr Format kF64{53, -1022, 0x7ff8000000000000};
+constexpr Format kBf16{8, -126, 0x7fc0};
+constexpr Format kF16{11, -14, 0x7e00};
 
 const Format& format_of(DType dtype) noexcept {
   switch (dtype) {
@@ -92,18 +89,19 @@ std::uint64_t shifted_half_even(std::uint64_t number, int shift) {
   return units + (rest > half || (rest == half && units % 2 != 0) ? 1 : 0);
 }
 
-template <class T>
-std::uint16_t encode16(const Format& format, std::uint16_t nan, T value) {
-  if (std::isnan(value)) return nan;
+/// The format is known when this is compiled: it is what the oracle spends most of its time on, with decode16().
+template <Format kFormat, class T>
+std::uint16_t encode16(T value) {
+  if (std::isnan(value)) return static_cast<std::uint16_t>(kFormat.nan);
   const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  const int fraction_bits = format.precision - 1;
+  const int fraction_bits = kFormat.precision - 1;
   const auto infinity = static_cast<std::uint16_t>(0x7fff >> fraction_bits << fraction_bits);
   if (std::isinf(value)) return static_cast<std::uint16_t>(sign | infinity);
   if (value == 0) return sign;
   const Scaled number = scaled(value);
-  const int least_step = format.least_exponent - fraction_bits;
+  const int least_step = kFormat.least_exponent - fraction_bits;
   const int width = static_cast<int>(std::bit_width(number.significand));
-  const int step = std::max(number.power + width - format.precision, least_step);
+  const int step = std::max(number.power + width - kFormat.precision, least_step);
   if (step > 1000) return static_cast<std::uint16_t>(sign | infinity);
   const std::uint64_t units = shifted_half_even(number.significand, step - number.power);
   // A normal number's hidden bit adds 1 to the exponent field, and so does a carry out of the significand.
@@ -111,9 +109,10 @@ std::uint16_t encode16(const Format& format, std::uint16_t nan, T value) {
   return static_cast<std::uint16_t>(sign | std::min<std::uint64_t>(bits, infinity));
 }
 
-/// By way of a double's bits, which hold every such number as a normal one; the oracle spends most of its time here.
-double decode16(const Format& format, std::uint16_t bits) {
-  const int fraction_bits = format.precision - 1;
+/// By way of a double's bits, which hold every such number as a normal one.
+template <Format kFormat>
+double decode16(std::uint16_t bits) {
+  const int fraction_bits = kFormat.precision - 1;
   const int field = (bits & 0x7fff) >> fraction_bits;
   const auto fraction = static_cast<std::uint64_t>(bits & ((1 << fraction_bits) - 1));
   const auto power = [](int exponent) { return static_cast<std::uint64_t>(exponent + 1023) << 52; };
@@ -121,9 +120,9 @@ double decode16(const Format& format, std::uint16_t bits) {
   if (field == 0x7fff >> fraction_bits)
     magnitude = fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
   else if (field == 0)
-    magnitude = static_cast<double>(fraction) * std::bit_cast<double>(power(format.least_exponent - fraction_bits));
+    magnitude = static_cast<double>(fraction) * std::bit_cast<double>(power(kFormat.least_exponent - fraction_bits));
   else
-    magnitude = std::bit_cast<double>(power(format.least_exponent + field - 1) | fraction << (52 - fraction_bits));
+    magnitude = std::bit_cast<double>(power(kFormat.least_exponent + field - 1) | fraction << (52 - fraction_bits));
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
@@ -149,9 +148,9 @@ auto with_load(DType dtype, Fn fn) {
     case DType::f32: return fn([](const void* data, std::int64_t i) { return double{load_as<float>(data, i)}; });
     case DType::f64: return fn([](const void* data, std::int64_t i) { return load_as<double>(data, i); });
     case DType::bf16:
-      return fn([](const void* data, std::int64_t i) { return decode16(kBf16, load_as<std::uint16_t>(data, i)); });
+      return fn([](const void* data, std::int64_t i) { return decode16<kBf16>(load_as<std::uint16_t>(data, i)); });
     case DType::f16:
-      return fn([](const void* data, std::int64_t i) { return decode16(kF16, load_as<std::uint16_t>(data, i)); });
+      return fn([](const void* data, std::int64_t i) { return decode16<kF16>(load_as<std::uint16_t>(data, i)); });
     case DType::boolean:
       return fn([](const void* data, std::int64_t i) { return load_as<std::uint8_t>(data, i) != 0 ? 1.0 : 0.0; });
     case DType::f8_e5m2:
@@ -182,18 +181,18 @@ void with_store(DType dtype, Fn fn) {
   switch (dtype) {
     case DType::f32:
       return fn([](void* data, std::int64_t i, double value) {
-        if (std::isnan(value)) return store_as(data, i, kF32Nan);
+        if (std::isnan(value)) return store_as(data, i, static_cast<std::uint32_t>(kF32.nan));
         store_as(data, i, static_cast<float>(value));
       });
     case DType::f64:
       return fn([](void* data, std::int64_t i, double value) {
-        if (std::isnan(value)) return store_as(data, i, kF64Nan);
+        if (std::isnan(value)) return store_as(data, i, kF64.nan);
         store_as(data, i, value);
       });
     case DType::bf16:
-      return fn([](void* data, std::int64_t i, double value) { store_as(data, i, encode16(kBf16, kBf16Nan, value)); });
+      return fn([](void* data, std::int64_t i, double value) { store_as(data, i, encode16<kBf16>(value)); });
     case DType::f16:
-      return fn([](void* data, std::int64_t i, double value) { store_as(data, i, encode16(kF16, kF16Nan, value)); });
+      return fn([](void* data, std::int64_t i, double value) { store_as(data, i, encode16<kF16>(value)); });
     case DType::boolean:
       return fn([](void* data, std::int64_t i, double value) { store_as<std::uint8_t>(data, i, value != 0 ? 1 : 0); });
     case DType::f8_e5m2:
@@ -230,8 +229,8 @@ Real load_exact(DType dtype, const void* data, std::int64_t index) {
   switch (dtype) {
     case DType::f32: return load_as<float>(data, index);
     case DType::f64: return load_as<double>(data, index);
-    case DType::bf16: return decode16(kBf16, load_as<std::uint16_t>(data, index));
-    case DType::f16: return decode16(kF16, load_as<std::uint16_t>(data, index));
+    case DType::bf16: return decode16<kBf16>(load_as<std::uint16_t>(data, index));
+    case DType::f16: return decode16<kF16>(load_as<std::uint16_t>(data, index));
     case DType::f8_e5m2:
     case DType::f8_e4m3:
     case DType::s4:
@@ -243,13 +242,13 @@ Real load_exact(DType dtype, const void* data, std::int64_t index) {
 void store_rounded(DType dtype, void* data, std::int64_t index, Real value) {
   switch (dtype) {
     case DType::f32:
-      if (std::isnan(value)) return store_as(data, index, kF32Nan);
+      if (std::isnan(value)) return store_as(data, index, static_cast<std::uint32_t>(kF32.nan));
       return store_as(data, index, static_cast<float>(value));
     case DType::f64:
-      if (std::isnan(value)) return store_as(data, index, kF64Nan);
+      if (std::isnan(value)) return store_as(data, index, kF64.nan);
       return store_as(data, index, static_cast<double>(value));
-    case DType::bf16: return store_as(data, index, encode16(kBf16, kBf16Nan, value));
-    case DType::f16: return store_as(data, index, encode16(kF16, kF16Nan, value));
+    case DType::bf16: return store_as(data, index, encode16<kBf16>(value));
+    case DType::f16: return store_as(data, index, encode16<kF16>(value));
     case DType::boolean: return store_as<std::uint8_t>(data, index, value != 0 ? 1 : 0);
     case DType::f8_e5m2:
     case DType::f8_e4m3:
