@@ -18,7 +18,7 @@ constexpr int kRows = frame::kRecords;
 /// Pointers kept in registers; what is left serves indices, records and copies.
 constexpr std::size_t kMostKept = 6;
 /// Rows beside the first that over_rows() may have.
-constexpr std::size_t kMostBeside = 3;
+constexpr std::size_t kMostBeside = 7;
 
 }  // namespace
 

@@ -26,7 +26,8 @@ class StagedColumns final : StagedKernel {
     for (const LaneType type : stages.saved) saved_.push_back(place(type));
     for (const StageReduction& r : stages.reductions) {
       sets_.push_back(place(r.set_type));
-      totals_.push_back(place(r.total_type));
+      // What no chain ends is never flushed: the set is the total.
+      totals_.push_back(r.is_chained() ? place(r.total_type) : sets_.back());
     }
     const auto records = static_cast<int>(schedule.columns / lanes_ + 1);
     spill_ = places_ + records * record_bytes_;
@@ -71,7 +72,8 @@ class StagedColumns final : StagedKernel {
       each_vector([&](const Reg64&, const Reg64& record, Part) {
         for (const int r : of.reductions) {
           fill(record + set_of(r), reduction(r).set_type, reduction(r).set_identity);
-          fill(record + total_of(r), reduction(r).total_type, reduction(r).total_identity);
+          if (reduction(r).is_chained())
+            fill(record + total_of(r), reduction(r).total_type, reduction(r).total_identity);
         }
       });
       c_.mov(slot(kRowsLeft), schedule::kChain);
@@ -84,7 +86,7 @@ class StagedColumns final : StagedKernel {
                           [&](std::size_t row, int rows) { chain(of, row, rows); });
         }
       });
-      flush(of, false);
+      flush(of);
     }
     rows(stages_.rows.back(), depth);
     {
@@ -140,24 +142,31 @@ class StagedColumns final : StagedKernel {
     c_.L(done);
   }
 
-  /// How many rows a sweep takes: several, where to load and store the sets, and to load what the rows have saved,
-  /// would cost as much as the step itself.
+  /// How many rows a sweep takes: what the schedule says, less for long steps, which would fill the code cache, and one
+  /// where neither the sets nor what the rows have saved can stay in vectors from row to row.
   int rows_at_once(const StagePass& pass) const {
-    constexpr std::size_t kShortStep = 48;
+    constexpr std::size_t kMostNodes = 192;
     const PassVectors& vectors = vectors_of(pass);
     const bool keeps =
         pass.reductions.empty() ? !vectors.saved_slots().empty() : vectors.set(pass.reductions[0], 0) >= 0;
-    return keeps && pass.step.lanes.nodes.size() <= kShortStep ? 4 : 1;
+    int rows = keeps ? schedule_.rows_at_once : 1;
+    while (rows > 1 && static_cast<std::size_t>(rows) * pass.step.lanes.nodes.size() > kMostNodes) rows /= 2;
+    return rows;
   }
 
-  /// Sweeps rows that belong to one chain, and flushes when it is full.
+  bool has_chains(const StagePass& pass) const {
+    return std::any_of(pass.reductions.begin(), pass.reductions.end(),
+                       [this](int r) { return reduction(r).is_chained(); });
+  }
+
+  /// Sweeps rows that belong to one chain. One that takes several flushes full sums from vectors.
   void chain(const StagePass& pass, std::size_t depth, int rows) {
     sweep(pass, depth, rows);
-    if (pass.reductions.empty()) return;
+    if (!has_chains(pass)) return;
     Label not_yet;
     c_.sub(slot(kRowsLeft), rows);
     c_.jnz(not_yet, Xbyak::CodeGenerator::T_NEAR);
-    flush(pass, true);
+    if (rows == 1) flush(pass);
     c_.mov(slot(kRowsLeft), schedule::kChain);
     c_.L(not_yet);
   }
@@ -190,24 +199,42 @@ class StagedColumns final : StagedKernel {
     const OperandWalk::KeptPointers pointers(walk_, depth);
     const std::vector<Ahead> ahead = look_ahead(pass, rows);
     each_vector([&](const Reg64& index, const Reg64& record, Part part) {
+      const auto at = [&](int row) {
+        return OperandWalk::At{row == 0 ? depth : walk_.beside(row), index, part, tail_count()};
+      };
       for (const Ahead& of : ahead)
-        for (int row = 0; row < rows; ++row)
-          walk_.prefetch(of.input, {row == 0 ? depth : walk_.beside(row), index, part, tail_count()}, *of.distance);
-      if (rows == 1) {
-        step(pass, {depth, index, part, tail_count()}, record, false);
-        return;
-      }
-      const PassVectors& vectors = vectors_of(pass);
-      for (const int r : pass.reductions)
-        load_lanes(*layer_, vectors.set(r, 0), reduction(r).set_type, record + set_of(r));
-      for (const int slot : vectors.saved_slots())
-        load_lanes(*layer_, vectors.saved(slot), stages_.saved[static_cast<std::size_t>(slot)],
-                   record + saved_of(slot));
-      for (int row = 0; row < rows; ++row)
-        step(pass, {row == 0 ? depth : walk_.beside(row), index, part, tail_count()}, record, true);
-      for (const int r : pass.reductions)
-        store_lanes(*layer_, vectors.set(r, 0), reduction(r).set_type, record + set_of(r));
+        for (int row = 0; row < rows; ++row) walk_.prefetch(of.input, at(row), *of.distance);
+      if (rows > 1) load_vectors(pass, record);
+      for (int row = 0; row < rows; ++row) step(pass, at(row), record, rows > 1);
+      if (rows > 1) store_sets(pass, record, rows);
     });
+  }
+
+  void load_vectors(const StagePass& pass, const Reg64& record) {
+    const PassVectors& vectors = vectors_of(pass);
+    for (const int r : pass.reductions)
+      load_lanes(*layer_, vectors.set(r, 0), reduction(r).set_type, record + set_of(r));
+    for (const int slot : vectors.saved_slots())
+      load_lanes(*layer_, vectors.saved(slot), stages_.saved[static_cast<std::size_t>(slot)], record + saved_of(slot));
+  }
+
+  /// Behind the last `rows` rows of a chain, sums go on into their totals.
+  void store_sets(const StagePass& pass, const Reg64& record, int rows) {
+    const PassVectors& vectors = vectors_of(pass);
+    if (has_chains(pass)) {
+      Label goes_on;
+      c_.cmp(slot(kRowsLeft), rows);
+      c_.jne(goes_on, Xbyak::CodeGenerator::T_NEAR);
+      for (const int r : pass.reductions) {
+        const StageReduction& of = reduction(r);
+        if (!of.is_chained()) continue;
+        flush_vector(vectors, r, record);
+        fill(*layer_, vectors.set(r, 0), of.set_type, of.set_identity);
+      }
+      c_.L(goes_on);
+    }
+    for (const int r : pass.reductions)
+      store_lanes(*layer_, vectors.set(r, 0), reduction(r).set_type, record + set_of(r));
   }
 
   void step(const StagePass& pass, const OperandWalk::At& at, const Reg64& record, bool in_vectors) {
@@ -236,11 +263,30 @@ class StagedColumns final : StagedKernel {
         in_vectors ? vectors.free() : layer_->vectors());
   }
 
-  /// Sets into totals: those that must not grow any more, or all.
-  void flush(const StagePass& pass, bool only_chained) {
+  /// A set in vectors into its total; part by part, as the total's lanes are wider.
+  void flush_vector(const PassVectors& vectors, int r, const Reg64& record) {
+    const StageReduction& of = reduction(r);
+    LaneLayer& layer = layer_for(of.flush);
+    const Vec spare = vectors.free() - 1;
+    for (int lane = 0; lane < lanes_; lane += layer.lanes()) {
+      Vec from = vectors.set(r, 0);
+      if (lane > 0) {
+        layer_->shift_lanes(spare, from, of.set_type, lane);
+        from = spare;
+      }
+      const Memory total = record + (total_of(r) + lane * lane_bytes(of.total_type));
+      run(
+          of.flush, layer, [&](const StagePlace& place, Vec d) { load_lanes(layer, d, place.type, total); },
+          [&](const StagePlace& place, Vec s) { store_lanes(layer, s, place.type, total); },
+          [&](const StagePlace& place) { return place.kind == StagePlace::Kind::set ? from : -1; }, spare);
+    }
+  }
+
+  /// Sets that must not grow any more into totals.
+  void flush(const StagePass& pass) {
     std::vector<int> due;
     for (const int r : pass.reductions)
-      if (!only_chained || reduction(r).is_chained()) due.push_back(r);
+      if (reduction(r).is_chained()) due.push_back(r);
     if (due.empty()) return;
     each_vector([&](const Reg64&, const Reg64& record, Part) {
       for (const int r : due) {
