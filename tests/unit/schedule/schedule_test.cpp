@@ -188,11 +188,37 @@ TEST(Choose, SmallWorkIsNotCut) {
   EXPECT_EQ(schedule.split.level, -1);
 }
 
+/// A reduction of absolute values: a body in stages.
+KernelSpec staged_spec(const std::string& space, const std::string& in, const std::string& out,
+                       const std::string& rest = "store y0 %2\n") {
+  const Result<KernelSpec> spec = kernel::parse("kernel\nspace " + space + "\nin x0 f32 " + in + "\nout y0 f32 " + out +
+                                                "\n%0 = load x0\n%1 = abs %0\n%2 = reduce max %1\n" + rest);
+  EXPECT_TRUE(spec.ok()) << spec.status().message();
+  return spec.value();
+}
+
+TEST(Choose, StagedColumnsTakeEightRowsAndFewerColumnsWhereTheyWrite) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  const KernelSpec reads = staged_spec("reduced 1024, kept 4096", "[4096, 1]", "[0, 1]"),
+                   writes = staged_spec("reduced 1024, kept 4096", "[4096, 1]", "[4096, 1]",
+                                        "%3 = sub %0 %2\nstore y0 %3\n");
+  EXPECT_EQ(print(choose(reads, machine)), "avx2 staged_columns level=1 rows=8 columns=4096");
+  EXPECT_EQ(print(choose(writes, machine)), "avx2 staged_columns level=1 rows=8 columns=1024");
+  machine.cores = 8;
+  EXPECT_EQ(print(choose(reads, machine)), "avx2 staged_columns level=1 rows=8 ahead=1 columns=4096 tile=1:512");
+}
+
 TEST(Check, RefusesWhatTheEmitterCannotFollow) {
   const KernelSpec rows = spec_of("sum", "f32", "kept 8, reduced 128", "[128, 1]", "[1, 0]");
   const KernelSpec columns = spec_of("sum", "f32", "reduced 128, kept 8", "[8, 1]", "[0, 1]");
   const KernelSpec packed = spec_of("sum", "f32", "kept 8, reduced 13", "[13, 1]", "[1, 0]");
+  const KernelSpec staged_rows = staged_spec("kept 8, reduced 128", "[128, 1]", "[1, 0]"),
+                   staged_columns = staged_spec("reduced 128, kept 8", "[8, 1]", "[0, 1]");
   const std::pair<const KernelSpec&, const char*> cases[] = {
+      {staged_rows, "avx2 staged_rows level=1 unroll=2 rows=4"},
+      {staged_columns, "avx2 staged_columns level=1 rows=3 columns=512"},
+      {staged_columns, "avx2 staged_columns level=1 rows=16 columns=512"},
       {rows, "avx2 rows level=7 unroll=4"},
       {rows, "avx2 rows level=0 unroll=4"},
       {rows, "avx2 rows level=1 unroll=2"},
