@@ -64,10 +64,10 @@ std::uint64_t PackedBlock::identity() const {
 // ---- the block
 
 void PackedBlock::emit(const Reg64& in, const Reg64& out) {
-  if (order()) v_.splat(kLosers, order_key(identity(), lane_), lane_);
-  if (keys() && has_slow_way()) v_.splat(kLosers, 0, lane_);
+  if (has_slow_way()) v_.splat(kLosers, order() && !numbers() ? order_key(identity(), lane_) : 0, lane_);
   const Register result = block(in);
-  if (order()) v_.jump_if_beyond(kLosers, !maximum(), order_key(identity(), lane_), lane_, slow_);
+  if (numbers()) v_.jump_if_nan(kLosers, lane_, slow_);
+  if (order() && !numbers()) v_.jump_if_beyond(kLosers, !maximum(), order_key(identity(), lane_), lane_, slow_);
   if (keys() && has_slow_way()) v_.jump_if_beyond(kLosers, true, float_bits(input_).infinity, element_, slow_);
   code_.L(result_);
   finish(result);
@@ -83,8 +83,9 @@ void PackedBlock::emit_out_of_line(const Reg64& in) {
   if (!has_slow_way()) return;
   code_.L(slow_);
   exact_ = true;
-  block(in);
+  const Register result = block(in);
   exact_ = false;
+  if (numbers()) finish_order(result);
   code_.jmp(result_);
 }
 
@@ -184,8 +185,14 @@ void PackedBlock::fill(Register reg, int elements) {
   if (identity() != 0) v_.or_bytes(reg, identity_past(elements));
 }
 
+/// What has just been loaded, for a NaN. Before lanes past a row are filled with an infinity, which would spoil a sum
+/// of the other one.
+void PackedBlock::watch(Register reg) {
+  if (numbers() && !exact_) v_.arithmetic(Arithmetic::add, kLosers, kLosers, reg, lane_);
+}
+
 void PackedBlock::map(Register reg) {
-  if (order()) {
+  if (order() && (!numbers() || exact_)) {
     v_.order_key(reg, lane_);
     if (exact_) {
       const std::uint64_t beyond_all = (std::uint64_t{1} << (8 * lane_ - 1)) - (maximum() ? 1 : 0);
@@ -210,6 +217,8 @@ void PackedBlock::combine(Register into, Register from, int lane_bytes) {
   if (floats()) {
     v_.arithmetic(body_.monoid == kernel::Monoid::prod ? Arithmetic::multiply : Arithmetic::add, into, into, from,
                   lane_bytes);
+  } else if (numbers() && !exact_) {
+    v_.extreme_number(into, into, from, maximum(), lane_bytes);
   } else {
     const IntegerOp op = kind_ == schedule::Lanes::integer ? integer_op(body_.monoid, input_)
                          : maximum()                       ? IntegerOp::greatest_signed
@@ -230,7 +239,11 @@ void PackedBlock::finish(Register reg) {
     if (!ends_in_f64()) finish_sums(reg, lane_);
     v_.canonical_nan(reg, lane_);
   }
-  if (!order()) return;
+  if (order() && !numbers()) finish_order(reg);
+}
+
+/// Keys to floats.
+void PackedBlock::finish_order(Register reg) {
   const FloatBits bits = float_bits(input_);
   const std::uint64_t last = maximum() ? bits.infinity : bits.negative_infinity;
   v_.replace_beyond(reg, maximum(), order_key(last, lane_), order_key(bits.canonical_nan, lane_), lane_);

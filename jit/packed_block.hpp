@@ -39,7 +39,8 @@ class PackedBlock {
 
  private:
   using Register = PackedVectors::Register;
-  /// Order: the keys that show NaNs which lose, over a whole block. Keys of places: magnitudes, which show any NaN.
+  /// Order: the keys that show NaNs which lose, over a whole block; of numbers a sum, which any NaN spoils. Keys of
+  /// places: magnitudes, which show any NaN.
   static constexpr Register kLosers = PackedVectors::kRegisters - 1;
   /// A register, and by lane the row that it belongs to.
   struct Value {
@@ -72,13 +73,17 @@ class PackedBlock {
 
   PackedVectors::Bytes identity_past(int elements) const;
   void fill(Register reg, int elements);
+  void watch(Register reg);
   void map(Register reg);
   void combine(Register into, Register from, int lane_bytes);
   void finish_sums(Register reg, int lane_bytes);
   void finish(Register reg);
+  void finish_order(Register reg);
 
   bool widened() const { return lane_ != element_; }
   bool order() const { return kind_ == schedule::Lanes::order; }
+  /// Extremes of f32 and f64, which the machine finds by itself where there is no NaN.
+  bool numbers() const { return order() && lane_ >= 4; }
   bool keys() const { return schedule::gives_index(kind_); }
   /// True when a second way through the block is there for NaNs.
   bool has_slow_way() const { return order() || (keys() && is_floating(input_)); }

@@ -35,6 +35,7 @@ PackedBlock::Value PackedBlock::short_rows(const Reg64& in, int index) {
     value.rows.push_back(index * each + lane % (lanes_ / 2) / segment_ + lane / (lanes_ / 2) * (lanes_ / 2));
   const int low = index * each * row_bytes(), high = low + lanes_ / 2 * row_bytes();
   v_.load_halves(value.reg, at(in, low, kHalf), at(in, high, kHalf));
+  watch(value.reg);
   if (row_bytes() < segment && segment < kHalf) {
     PackedVectors::Bytes bytes{};
     for (int byte = 0; byte < kBytes; ++byte) {
@@ -155,6 +156,7 @@ PackedBlock::Register PackedBlock::piece(const Reg64& in, int number, int index)
   } else {
     v_.load(reg, at(in, offset, kBytes));
   }
+  watch(reg);
   if (first + lanes_ > width_) fill(reg, width_ - first);
   map(reg);
   return reg;

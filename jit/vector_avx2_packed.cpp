@@ -216,6 +216,27 @@ void PackedVectors::replace_beyond(Register d, bool above, std::uint64_t limit, 
   code_.vpblendvb(Ymm(d), Ymm(d), assembler_.splat(other, bytes), mask);
 }
 
+/// Of zeros, and only of these, each order of the operands may give other bits: of +0 and -0 the greater is what both
+/// orders share, the less what either has.
+void PackedVectors::extreme_number(Register d, Register a, Register b, bool greatest, int bytes) {
+  const Ymm other(15);
+  if (bytes == 8) {
+    greatest ? code_.vmaxpd(other, Ymm(b), Ymm(a)) : code_.vminpd(other, Ymm(b), Ymm(a));
+    greatest ? code_.vmaxpd(Ymm(d), Ymm(a), Ymm(b)) : code_.vminpd(Ymm(d), Ymm(a), Ymm(b));
+  } else {
+    greatest ? code_.vmaxps(other, Ymm(b), Ymm(a)) : code_.vminps(other, Ymm(b), Ymm(a));
+    greatest ? code_.vmaxps(Ymm(d), Ymm(a), Ymm(b)) : code_.vminps(Ymm(d), Ymm(a), Ymm(b));
+  }
+  greatest ? code_.vandps(Ymm(d), Ymm(d), other) : code_.vorps(Ymm(d), Ymm(d), other);
+}
+
+void PackedVectors::jump_if_nan(Register s, int bytes, const Xbyak::Label& target) {
+  const Ymm mask(15);
+  bytes == 8 ? code_.vcmpunordpd(mask, Ymm(s), Ymm(s)) : code_.vcmpunordps(mask, Ymm(s), Ymm(s));
+  code_.vptest(mask, mask);
+  code_.jnz(target, Xbyak::CodeGenerator::T_NEAR);
+}
+
 void PackedVectors::jump_if_beyond(Register keys, bool above, std::uint64_t limit, int bytes,
                                    const Xbyak::Label& target) {
   const Ymm mask = beyond(keys, above, limit, bytes);

@@ -70,6 +70,10 @@ class PackedVectors {
   void order_key(Register d, int bytes);
   /// The first step of a NaN's replacement: keys that are above (or below) `limit` become `other`.
   void replace_beyond(Register d, bool above, std::uint64_t limit, std::uint64_t other, int bytes);
+  /// The greater (less) of numbers, +0 above -0. Where one is a NaN the result may be anything.
+  void extreme_number(Register d, Register a, Register b, bool greatest, int bytes);
+  /// Jumps when a lane is a NaN.
+  void jump_if_nan(Register s, int bytes, const Xbyak::Label& target);
   /// Jumps when a key is above (below) `limit`.
   void jump_if_beyond(Register keys, bool above, std::uint64_t limit, int bytes, const Xbyak::Label& target);
 
