@@ -93,6 +93,7 @@ PackedBlock::Register PackedBlock::block(const Reg64& in) {
   // The same registers each time, so that both ways to a result leave it in the same one.
   free_.clear();
   for (Register reg = kLosers; reg-- > 0;) free_.push_back(reg);
+  if (has_rows_of_three()) return rows_of_three(in);
   if (!ends_in_f64()) {
     const Value value = tree(in, 0, segment_);
     sort(value);

@@ -64,6 +64,7 @@ class PackedBlock {
   void map_to_order(Register reg);
   KeyRule key_rule() const { return {input_, maximum(), body_.last}; }
   Value short_rows(const Xbyak::Reg64& in, int index);
+  Register rows_of_three(const Xbyak::Reg64& in);
   Value short_rows_widened(const Xbyak::Reg64& in, int index);
   bool widens_in_halves() const;
   Value rows_in_halves(const Xbyak::Reg64& in, int index);
@@ -89,6 +90,7 @@ class PackedBlock {
   bool has_slow_way() const { return order() || (keys() && is_floating(input_)); }
   bool floats() const { return kind_ != schedule::Lanes::integer && !order() && !keys(); }
   bool maximum() const { return body_.monoid == kernel::Monoid::max || body_.monoid == kernel::Monoid::argmax; }
+  bool has_rows_of_three() const { return width_ == 3 && lane_ == 4 && element_ == 4 && !keys(); }
   /// True of extremes, of whatever type.
   bool idempotent() const { return kernel::row(body_.monoid).state == kernel::State::order; }
   /// Sums of so many narrow floats that the last two levels are in f64.

@@ -54,6 +54,31 @@ PackedBlock::Value PackedBlock::short_rows(const Reg64& in, int index) {
   return value;
 }
 
+/// Eight rows of three lanes fill three registers: first, second and third elements come apart in five shuffles, where
+/// a register for each two rows, filled up to four lanes, would take eight loads and nine operations to meet. These
+/// meet as lanes of four do: the first and the third, then the second, whose partner there is the start value.
+PackedBlock::Register PackedBlock::rows_of_three(const Reg64& in) {
+  std::array<Register, 3> parts{take(), take(), take()};
+  for (int part = 0; part < 3; ++part) {
+    const Register reg = parts[static_cast<std::size_t>(part)];
+    const int offset = part * kHalf;
+    v_.load_halves(reg, at(in, offset, kHalf), at(in, offset + 3 * kHalf, kHalf));
+    watch(reg);
+    map(reg);
+  }
+  const auto [first, second, third] = parts;
+  const Register late = take(), early = take();
+  v_.shuffle_pair(late, second, third, {2, 3, 1, 2});
+  v_.shuffle_pair(early, first, second, {1, 2, 0, 1});
+  v_.shuffle_pair(first, first, late, {0, 3, 0, 2});
+  v_.shuffle_pair(third, early, third, {1, 3, 0, 3});
+  combine(first, third, lane_);
+  v_.shuffle_pair(second, early, late, {0, 2, 1, 3});
+  combine(first, second, lane_);
+  for (const Register reg : {second, third, late, early}) give(reg);
+  return first;
+}
+
 /// Sums of bf16 rows that are longer than half a register of f32 and end in f32.
 bool PackedBlock::widens_in_halves() const {
   return input_ == DType::bf16 && kind_ == schedule::Lanes::chained_f32 && body_.monoid == kernel::Monoid::sum &&

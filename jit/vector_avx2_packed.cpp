@@ -85,6 +85,11 @@ void PackedVectors::shuffle_in_halves(Register d, Register s, const Bytes& from)
   code_.vpshufb(Ymm(d), Ymm(s), assembler_.bytes(from));
 }
 
+void PackedVectors::shuffle_pair(Register d, Register a, Register b, const std::array<int, 4>& from) {
+  const int lanes = from[0] | from[1] << 2 | from[2] << 4 | from[3] << 6;
+  code_.vshufps(Ymm(d), Ymm(a), Ymm(b), static_cast<std::uint8_t>(lanes));
+}
+
 void PackedVectors::permute_dwords(Register d, const std::array<std::uint32_t, 8>& from) {
   Bytes bytes{};
   for (std::size_t lane = 0; lane < from.size(); ++lane) bytes[4 * lane] = static_cast<std::uint8_t>(from[lane]);

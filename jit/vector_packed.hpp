@@ -47,6 +47,8 @@ class PackedVectors {
   void fill_dwords(Register d, int lanes, std::uint64_t pattern, int bytes);
   void shuffle_in_halves(Register d, const Bytes& from) { shuffle_in_halves(d, d, from); }
   void shuffle_in_halves(Register d, Register s, const Bytes& from);
+  /// In each half two lanes of 32 bits of `a`, then two of `b`, by number.
+  void shuffle_pair(Register d, Register a, Register b, const std::array<int, 4>& from);
   void permute_dwords(Register d, const std::array<std::uint32_t, 8>& from);
 
   /// Lanes `bytes` apart meet: `x` becomes the lanes of `x` whose number has that bit clear beside those of `y` whose
