@@ -25,6 +25,7 @@
 #include "tools/compare.hpp"
 #include "tools/graph_file.hpp"
 #include "tools/run_inputs.hpp"
+#include "tools/test_case.hpp"
 
 namespace tenfold::tools {
 namespace {
@@ -34,18 +35,14 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kSeed = 1;
 /// Stands for each dim that a file leaves open.
 constexpr std::int64_t kBoundDim = 7;
-/// Files of the corpus that this version has the ops for; more as ops are added, never fewer.
-constexpr std::size_t kLeastInScope = 150;
-/// Of those, how many must have been run, so that what is left out for its products stays the smaller part.
-constexpr std::size_t kLeastPassed = 120;
 /// Above this many input elements a program is not run twice for nothing: the reference level is what results are held
 /// against anyway, and where a level compiles to the same program as another (all of it on the reference evaluator,
 /// which knows no threads), it stands for it.
-constexpr std::int64_t kManyElements = std::int64_t{1} << 22;
+constexpr std::int64_t kManyElements = std::int64_t{1} << 20;
 
-/// Products of matrices and convolutions beyond which a file waits for the flag: seconds of the reference evaluator. An
-/// element of an input, which is drawn and converted one by one, counts as several.
-constexpr double kManyProducts = 4e8;
+/// Products of matrices and convolutions beyond which a file waits for the flag: ten seconds and more of the reference
+/// evaluator. An element of an input, which is drawn and converted one by one, counts as several.
+constexpr double kManyProducts = 2.5e9;
 constexpr double kProductsPerElement = 20;
 
 struct Tally {
@@ -256,6 +253,7 @@ Tally run_directory(const fs::path& directory) {
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory))
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
+  keep_freed_memory();
   Tally tally;
   for (const fs::path& file : files) run_file(file, tally);
   std::size_t out = 0;
@@ -275,18 +273,30 @@ TEST(Graphs, OursRunOnEveryLevel) {
   EXPECT_GT(tally.passed, 0U);
 }
 
-TEST(Graphs, TheCorpusRunsOnEveryLevel) {
+/// A folder of the corpus, and how many of its files must have been run and passed: more as ops are added, never fewer.
+/// All of them but those left out for their products, and one in `pattern` that is a limit of ours.
+struct Folder {
+  const char* name;
+  std::size_t least_passed;
+};
+constexpr Folder kFolders[] = {{"complex_fusion", 23}, {"op", 50}, {"pattern", 78}};
+
+class Corpus : public ::testing::TestWithParam<Folder> {};
+
+TEST_P(Corpus, RunsOnEveryLevel) {
   const char* const given = std::getenv("TENFOLD_CORPUS");
   const fs::path directory =
-      given != nullptr ? fs::path(given) : fs::path(TENFOLD_SOURCE_DIR) / "../shared/corpus/onednn-graph";
+      (given != nullptr ? fs::path(given) : fs::path(TENFOLD_SOURCE_DIR) / "../shared/corpus/onednn-graph") /
+      GetParam().name;
   if (!fs::is_directory(directory)) {
     std::printf("NOT RUN: no corpus at %s (set TENFOLD_CORPUS)\n", directory.c_str());
     GTEST_SKIP() << "NOT RUN: no corpus";
   }
-  const Tally tally = run_directory(directory);
-  EXPECT_GE(tally.passed + tally.failed + tally.not_run, kLeastInScope);
-  EXPECT_GE(tally.passed, kLeastPassed);
+  EXPECT_GE(run_directory(directory).passed, GetParam().least_passed);
 }
+
+INSTANTIATE_TEST_SUITE_P(OneDnn, Corpus, ::testing::ValuesIn(kFolders),
+                         [](const auto& folder) { return std::string(folder.param.name); });
 
 }  // namespace
 }  // namespace tenfold::tools
