@@ -35,6 +35,8 @@ bool has_cast(DType from, DType to);
 
 /// `x`, every NaN being the canonical one.
 Lane canonical_nan(Lane x);
+/// The same of f32 lanes that are either a quiet NaN or have a clear sign.
+Lane canonical_of_positive(Lane x);
 
 /// Primitives of several functions, in f32 or f64 lanes; errors in functions_exp.cpp.
 Lane exp_lane(Lane x);

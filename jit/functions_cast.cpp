@@ -26,10 +26,20 @@ Lane top_bit(LaneBuilder& builder, LaneType type) {
   return builder.bits(type, lane_bytes(type) == 4 ? 0x80000000U : 1ULL << 63);
 }
 
+/// Of f32, whose exponents bf16 has all, subnormals and infinity included: the sign may stay where it is.
+Lane rounded_to_bf16(Lane x) {
+  const Lane bits = as(LaneType::i32, x);
+  const Lane even = shift_right(bits, 16) & one_like(bits);
+  const Lane value =
+      (bits + even + x.builder->bits(LaneType::i32, 0x7fff)) & x.builder->bits(LaneType::i32, 0xffff0000);
+  return select(is_nan(x), x, as(LaneType::f32, value));
+}
+
 /// To nearest even: integers beside the bits carry into the exponent; below the least normal number, adding and
 /// subtracting the power of two whose last bit is the format's least step does.
 Lane rounded(const Format& format, Lane x) {
   const bool single = x.type == LaneType::f32;
+  if (single && format.least_normal == 0x1p-126) return rounded_to_bf16(x);
   const LaneType integer = integer_of(x.type);
   const int fraction_bits = single ? 23 : 52;
   const int drop = fraction_bits - (format.precision - 1);
@@ -38,12 +48,10 @@ Lane rounded(const Format& format, Lane x) {
   const Lane half = x.builder->bits(integer, (1ULL << (drop - 1)) - 1);
   const Lane even = shift_right(bits, drop) & one_like(bits);
   Lane value = as(x.type, shift_left(shift_right(bits + half + even, drop), drop));
-  if (!single || format.least_normal != 0x1p-126) {
-    const double step = format.least_normal / static_cast<double>(1 << (format.precision - 1));
-    const double shifter = step * (single ? 0x1p23 : 0x1p52);
-    value = select(a < format.least_normal, (a + shifter) - shifter, value);
-    value = select(value >= format.past_greatest, kInfinity, value);
-  }
+  const double step = format.least_normal / static_cast<double>(1 << (format.precision - 1));
+  const double shifter = step * (single ? 0x1p23 : 0x1p52);
+  value = select(a < format.least_normal, (a + shifter) - shifter, value);
+  value = select(value >= format.past_greatest, kInfinity, value);
   return select(is_nan(x), x, copy_sign(value, x));
 }
 
@@ -183,6 +191,11 @@ Lane cast_lane(DType from, DType to, Lane x) {
 }
 
 bool has_cast(DType from, DType to) { return is_known(from) && is_known(to); }
+
+Lane canonical_of_positive(Lane x) {
+  const Lane bits = as(LaneType::i32, x);
+  return as(LaneType::f32, combine(LaneOp::least_unsigned, bits, x.builder->bits(LaneType::i32, 0x7fc00000)));
+}
 
 Lane canonical_nan(Lane x) { return select(is_nan(x), not_a_number(x), x); }
 

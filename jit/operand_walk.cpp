@@ -138,6 +138,58 @@ void OperandWalk::over_rows(int level, std::size_t depth, int at_once, const Mem
   c_.L(done);
 }
 
+void OperandWalk::over_groups(int level, std::size_t depth, int rows, int frame_bytes,
+                              const std::function<void(std::size_t depth)>& body) {
+  const Xbyak::Address counter = slot(frame::kCounters + frame::kSlot * level), group = slot(frame::kGroupRows);
+  Label again, done;
+  enter(level, depth, done);
+  c_.L(again);
+  {
+    Gpr value(a_), stride(a_);
+    for (std::size_t k = 0; k < count(); ++k) {
+      load_stride(stride, k, level);
+      c_.mov(value, pointer_slot(depth + 1, k));
+      for (int row = 1; row < rows; ++row) {
+        c_.add(value, stride);
+        c_.mov(c_.qword[pointer_slot(depth + 1, k).getRegExp() + row * frame_bytes], value);
+      }
+    }
+    c_.mov(value, counter);
+    c_.mov(stride.r32(), rows);
+    c_.cmp(value, stride);
+    c_.cmova(value, stride);
+    for (int row = 0; row < rows; ++row) {
+      c_.mov(c_.qword[group.getRegExp() + row * frame_bytes], value);
+      c_.dec(value);
+    }
+  }
+  body(depth + 1);
+  {
+    Gpr taken(a_), stride(a_);
+    c_.mov(taken, group);
+    for (std::size_t k = 0; k < count(); ++k) {
+      load_stride(stride, k, level);
+      c_.imul(stride, taken);
+      c_.add(pointer_slot(depth + 1, k), stride);
+    }
+    c_.sub(counter, taken);
+  }
+  c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
+  c_.L(done);
+}
+
+void OperandWalk::each_of_group(int frame_bytes, const std::function<void()>& body) {
+  Label again, done;
+  c_.L(again);
+  body();
+  c_.cmp(slot(frame::kGroupRows), 1);
+  c_.je(done);
+  c_.add(c_.rbp, frame_bytes);
+  c_.jmp(again, Xbyak::CodeGenerator::T_NEAR);
+  c_.L(done);
+  c_.mov(c_.rbp, c_.qword[c_.rdi + offsetof(KernelArgs, scratch)]);
+}
+
 OperandWalk::KeptPointers::KeptPointers(OperandWalk& walk, std::size_t depth) : walk_(walk) {
   walk.kept_depth_ = depth;
   for (std::size_t k = 0; k < std::min(walk.count(), kMostKept); ++k) {

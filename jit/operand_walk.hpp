@@ -45,6 +45,13 @@ class OperandWalk {
   /// beyond the first at depth beside(1), beside(2), ...
   void over_rows(int level, std::size_t depth, int at_once, const Memory& limit,
                  const std::function<void(std::size_t depth, int rows)>& body);
+  /// Runs `body` for the rows of one level in groups of `rows`, of which the last may have fewer. Each row of a group
+  /// has a frame of scratch, `frame_bytes` after that of the row before, with its own pointers at the body's depth; the
+  /// body starts and ends in the first row's frame.
+  void over_groups(int level, std::size_t depth, int rows, int frame_bytes,
+                   const std::function<void(std::size_t depth)>& body);
+  /// Within a group: runs `body` for each row, in its frame.
+  void each_of_group(int frame_bytes, const std::function<void()>& body);
   std::size_t beside(int row) const { return spec_.levels.size() + static_cast<std::size_t>(row) - 1; }
 
   /// The first pointers of a row, in registers as long as this lives.

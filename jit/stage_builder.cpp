@@ -46,9 +46,33 @@ Lane StageBuilder::value(int index) {
 }
 
 void StageBuilder::store(const kernel::Store& store) {
-  const Lane lane = value(store.node);
-  result(is_real(lane.type) ? canonical_nan(lane) : lane,
+  const Lane lane = stored(store.node);
+  result(is_never_negative(store.node) ? canonical_of_positive(lane)
+         : is_real(lane.type)          ? canonical_nan(lane)
+                                       : lane,
          {StagePlace::Kind::operand, static_cast<int>(spec_.inputs.size()) + store.output, lane.type});
+}
+
+/// What is stored in 16 bits is rounded by the store.
+Lane StageBuilder::stored(int index) {
+  const Node& at = node(index);
+  const bool rounds = at.kind == Node::Kind::cast && is_floating(at.dtype) && byte_size(at.dtype) == 2;
+  const bool is_kept = index == kept_.node || (elements_ && positions_[static_cast<std::size_t>(index)].per_row);
+  if (!rounds || is_kept || dtype(at.args[0]) != DType::f32) return value(index);
+  return value(at.args[0]);
+}
+
+/// f32 that is the result of arithmetic, so that a NaN is quiet, and has no sign otherwise.
+bool StageBuilder::is_never_negative(int index) const {
+  const Node& at = node(index);
+  const auto all = [&] {
+    return std::all_of(at.args.begin(), at.args.end(), [this](int arg) { return is_never_negative(arg); });
+  };
+  if (lane_type(dtype(index)) != LaneType::f32) return false;
+  if (at.kind == Node::Kind::cast) return is_floating(dtype(at.args[0])) && all();
+  if (at.kind == Node::Kind::reduce) return at.monoid == kernel::Monoid::sum && all();
+  if (at.kind != Node::Kind::apply) return false;
+  return at.function == Function::exp || (at.function == Function::div && all());
 }
 
 StageProgram StageBuilder::finish() {

@@ -73,6 +73,8 @@ class StageBuilder {
   Lane divided_by_row(const kernel::Node& at);
   bool is_moderate(int index) const;
   bool is_never_positive(int index) const;
+  bool is_never_negative(int index) const;
+  Lane stored(int index);
 
   const kernel::KernelSpec& spec_;
   const std::vector<Position>& positions_;

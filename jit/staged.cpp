@@ -47,8 +47,24 @@ void StagedKernel::plan_vectors(int sets, int total_parts) {
     vectors_.emplace_back(stages_, pass, layer_->vectors(), sets, total_parts);
 }
 
-void StagedKernel::start() {
+void StagedKernel::start(int frames, int frame_bytes) {
   walk_.start();
+  Gpr left(a_);
+  Label again;
+  if (frames > 1) {
+    c_.mov(left.r32(), frames);
+    c_.L(again);
+  }
+  fill_frame();
+  if (frames > 1) {
+    c_.add(c_.rbp, frame_bytes);
+    c_.dec(left);
+    c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
+    c_.mov(c_.rbp, c_.qword[c_.rdi + offsetof(KernelArgs, scratch)]);
+  }
+}
+
+void StagedKernel::fill_frame() {
   Gpr tail(a_);
   Label whole;
   walk_.load_vector_extent(tail);

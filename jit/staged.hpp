@@ -25,8 +25,9 @@ class StagedKernel {
   StagedKernel(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
                const schedule::Schedule& schedule);
 
-  /// Pointers, the tail's count, masks and the count of elements in lanes.
-  void start();
+  /// Pointers, the tail's count, masks and the count of elements in lanes; all but the pointers in each of so many
+  /// frames of scratch.
+  void start(int frames = 1, int frame_bytes = 0);
   std::vector<int> levels(bool reduced) const;
 
   /// Before vectors_of(), as PassVectors has it.
@@ -72,6 +73,7 @@ class StagedKernel {
   std::int64_t spilled_ = 0;
 
  private:
+  void fill_frame();
   void write_mask(const Xbyak::Reg64& tail);
   void write_count();
 

@@ -2,7 +2,8 @@
 //
 // Staged rows: lanes run along a reduced level. For each output, each pass walks the reduced levels; a run of the
 // vector level is cut into blocks of at most kChain steps for each of a few sets, which are flushed into totals after
-// each block; what is left goes to set 0. At last the lanes of a total fold to one.
+// each block; what is left goes to set 0. At last the lanes of a total fold to one. The passes over short rows take a
+// few of them in turns.
 #include <algorithm>
 #include <bit>
 
@@ -29,23 +30,23 @@ class StagedRows final : StagedKernel {
     kept_ = set_places_ + reductions * sets_ * kPlaceBytes;
     // A partial step writes a whole vector.
     const bool keeps = stages.kept.node >= 0 && stages.kept.output == KeptValue::kInScratch;
-    spill_ = kept_ + (keeps ? static_cast<int>(schedule.keep * kKeptBytes) + kPlaceBytes : 0);
+    frame_bytes_ = kept_ + (keeps ? static_cast<int>(schedule.keep * kKeptBytes) : 0) + kPlaceBytes;
+    spill_ = group_rows() * frame_bytes_;
   }
 
   std::int64_t emit() {
-    start();
-    const std::vector<int> kept = levels(false), reduced = levels(true);
-    walk_.over(kept, 0, [&](std::size_t depth) {
-      for (std::size_t pass = 0; pass < stages_.passes.size(); ++pass) {
-        rows(stages_.rows[pass], depth);
-        const StagePass& of = stages_.passes[pass];
-        for (const int r : of.reductions) init_total(of, r);
-        walk_.over(reduced, depth, [&](std::size_t inner) { row(of, inner); });
-        for (const int r : of.reductions) fold(of, r);
-      }
-      rows(stages_.rows.back(), depth);
-    });
-    return scratch_bytes();
+    start(group_rows(), frame_bytes_);
+    std::vector<int> kept = levels(false);
+    if (group_rows() == 1) {
+      walk_.over(kept, 0, [this](std::size_t depth) { passes(depth); });
+    } else {
+      const int last = kept.back();
+      kept.pop_back();
+      walk_.over(kept, 0, [&](std::size_t depth) {
+        walk_.over_groups(last, depth, group_rows(), frame_bytes_, [this](std::size_t inner) { passes(inner); });
+      });
+    }
+    return scratch_bytes() + (group_rows() - 1) * frame_bytes_;
   }
 
  private:
@@ -56,6 +57,29 @@ class StagedRows final : StagedKernel {
 
   Memory kept(const OperandWalk::At& at) const {
     return c_.rbp + at.index * kKeptBytes + (kept_ + at.offset * kKeptBytes);
+  }
+
+  /// Each pass takes the rows of a group in turns, so that the end of one row hides behind the next one's elements.
+  void passes(std::size_t depth) {
+    const std::vector<int> reduced = levels(true);
+    for (std::size_t pass = 0; pass < stages_.passes.size(); ++pass) {
+      const StagePass& of = stages_.passes[pass];
+      each_row([&] {
+        if (pass == 0) rows(stages_.rows[0], depth);
+        for (const int r : of.reductions) init_total(of, r);
+        walk_.over(reduced, depth, [&](std::size_t inner) { row(of, inner); });
+        for (const int r : of.reductions) fold(of, r);
+        rows(stages_.rows[pass + 1], depth);
+      });
+    }
+  }
+
+  void each_row(const std::function<void()>& body) {
+    if (group_rows() == 1) {
+      body();
+    } else {
+      walk_.each_of_group(frame_bytes_, body);
+    }
   }
 
   /// Values of this row: lane 0 counts. Saved ones are spread to all lanes.
@@ -283,7 +307,10 @@ class StagedRows final : StagedKernel {
   int total_parts() const { return lanes_ / narrow_layer_->lanes(); }
   Memory steps_left() const { return c_.rbp + frame::kStepsLeft; }
 
+  int group_rows() const { return schedule_.rows_at_once; }
+
   int sets_;
+  int frame_bytes_ = 0;  ///< scratch of a row
   int saved_ = 0, totals_ = 0, set_places_ = 0, kept_ = 0;
 };
 

@@ -38,9 +38,11 @@ struct Cut {
 struct Schedule {
   target::Isa isa = target::Isa::avx2;
   Nest nest = Nest::rows;
-  int vector_level = 0;      ///< the level that lanes run along
-  int unroll = 4;            ///< rows: accumulators of 64 bytes in flight (order states: sets of three)
-  int rows_at_once = 1;      ///< streams of rows read side by side, in columns by a sweep of the tile
+  int vector_level = 0;  ///< the level that lanes run along
+  int unroll = 4;        ///< rows: accumulators of 64 bytes in flight (order states: sets of three)
+  /// Streams of rows read side by side, in columns by a sweep of the tile; staged rows: adjacent rows whose passes take
+  /// turns.
+  int rows_at_once = 1;
   bool ahead = false;        ///< columns: sweeps (staged: of the first pass) prefetch the next one's rows
   std::int64_t keep = 0;     ///< staged rows: elements of a row that scratch may keep for a later pass
   std::int64_t columns = 0;  ///< columns: lanes per tile at most, whose accumulators stay in L1; 0: in registers

@@ -181,6 +181,39 @@ TEST(Choose, OneCoreDoesNotSplitWhatComesOutTheSameAnyway) {
   }
 }
 
+/// Variance: two passes, the second of which waits for the first.
+KernelSpec variance_of(const std::string& space, const std::string& in, const std::string& out) {
+  const Result<KernelSpec> spec =
+      kernel::parse("kernel\nspace " + space + "\nin x0 f32 " + in + "\nout y0 f32 " + out +
+                    "\n%0 = load x0\n%1 = reduce sum %0\n%2 = count\n%3 = div %1 %2\n%4 = sub %0 %3\n%5 = square %4\n"
+                    "%6 = reduce sum %5\n%7 = div %6 %2\nstore y0 %7\n");
+  EXPECT_TRUE(spec.ok()) << spec.status().message();
+  return spec.value();
+}
+
+TEST(Choose, ShortRowsInStagesTakeTurns) {
+  const auto rows = [](const KernelSpec& spec) {
+    const Schedule schedule = choose(spec, machine(target::Isa::avx2, 2));
+    EXPECT_EQ(schedule.nest, Nest::staged_rows);
+    EXPECT_TRUE(check(spec, schedule).ok());
+    return schedule.rows_at_once;
+  };
+  EXPECT_EQ(rows(variance_of("kept 4096, reduced 512", "[512, 1]", "[1, 0]")), 2);
+  EXPECT_EQ(rows(variance_of("kept 4096, reduced 1024", "[1024, 1]", "[1, 0]")), 1);
+  EXPECT_EQ(rows(variance_of("kept 1, reduced 128", "[128, 1]", "[1, 0]")), 1);
+  EXPECT_EQ(rows(variance_of("reduced 128", "[1]", "[0]")), 1);
+}
+
+TEST(Check, RowsThatTakeTurnsNeedALevelOfThem) {
+  const KernelSpec many = variance_of("kept 8, reduced 128", "[128, 1]", "[1, 0]"),
+                   one = variance_of("reduced 128", "[1]", "[0]");
+  EXPECT_TRUE(check(many, parse("avx2 staged_rows level=1 unroll=2 rows=4").value()).ok());
+  EXPECT_FALSE(check(many, parse("avx2 staged_rows level=1 unroll=2 rows=8").value()).ok());
+  EXPECT_FALSE(check(many, parse("avx2 staged_rows level=1 unroll=2 rows=0").value()).ok());
+  EXPECT_TRUE(check(one, parse("avx2 staged_rows level=0 unroll=2").value()).ok());
+  EXPECT_FALSE(check(one, parse("avx2 staged_rows level=0 unroll=2 rows=2").value()).ok());
+}
+
 TEST(Choose, SmallWorkIsNotCut) {
   const KernelSpec spec = spec_of("sum", "f32", "kept 8, reduced 128", "[128, 1]", "[1, 0]");
   const Schedule schedule = choose(spec, machine(target::Isa::avx2, 8));
