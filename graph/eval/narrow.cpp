@@ -58,6 +58,14 @@ int encode(const Format& format, Real value) {
   return format.nan == kE5m2.nan ? sign | kInfinity : format.nan;
 }
 
+/// Half to even; `value` is small.
+int nearest(Real value) {
+  const int whole = static_cast<int>(value);
+  const Real rest = std::fabs(value - static_cast<Real>(whole));
+  const bool away = rest > 0.5L || (rest == 0.5L && whole % 2 != 0);
+  return whole + (away ? (value < 0 ? -1 : 1) : 0);
+}
+
 int lowest_of(DType dtype) { return dtype == DType::s4 ? -8 : 0; }
 int highest_of(DType dtype) { return dtype == DType::s4 ? 7 : 15; }
 
@@ -79,7 +87,7 @@ void store_narrow(DType dtype, void* data, std::int64_t index, Real value) {
     return;
   }
   const Real low = lowest_of(dtype), high = highest_of(dtype);
-  const int whole = std::isnan(value) ? 0 : static_cast<int>(std::nearbyint(std::clamp(value, low, high)));
+  const int whole = std::isnan(value) ? 0 : nearest(std::clamp(value, low, high));
   const int shift = static_cast<int>(index % 2) * 4;
   std::uint8_t& byte = bytes[index / 2];
   byte = static_cast<std::uint8_t>((byte & ~(0xf << shift)) | (whole & 0xf) << shift);

@@ -120,6 +120,18 @@ TEST_F(Rows, ConvertWhatElementsAreConvertedTo) {
     }
 }
 
+TEST(NarrowRows, WholeNumbersOf4BitsAreTheNearestEvenOnes) {
+  for (int quarters = -80; quarters <= 80; ++quarters)
+    for (const DType dtype : {DType::s4, DType::u4})
+      for (const double off : {-0x1p-40, 0.0, 0x1p-40}) {
+        const double number = quarters / 4.0 + off;
+        const double low = dtype == DType::s4 ? -8 : 0, high = dtype == DType::s4 ? 7 : 15;
+        std::uint8_t byte = 0;
+        store_real(dtype, &byte, 0, number);
+        ASSERT_EQ(load_real(dtype, &byte, 0), std::nearbyint(std::clamp(number, low, high))) << number;
+      }
+}
+
 TEST_F(Rows, AWalkInRowsMeetsEveryPositionInOrder) {
   constexpr std::int64_t kDims[] = {0, 1, 1, 2, 3, 5, 600};
   for (int round = 0; round < 2000; ++round) {
