@@ -171,6 +171,12 @@ double reduction_bound(std::string_view reduction, double sum_abs, double result
   return reduction == "mean" ? sum / count : sum;
 }
 
+double rounding_of_errors(std::string_view reduction, std::int64_t n, DType dtype) noexcept {
+  if (reduction == "max" || reduction == "min") return 1;
+  const Arithmetic a = arithmetic_of(dtype, n);
+  return 1 + ((reduction == "prod" ? static_cast<double>(n) : a.terms) + 8) * a.unit;
+}
+
 bool agree(DType dtype, double expected, double got, double bound) noexcept {
   if (std::isinf(bound) || std::isnan(bound)) return true;
   if (std::isnan(expected) || std::isnan(got)) return std::isnan(expected) && std::isnan(got);

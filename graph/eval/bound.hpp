@@ -69,6 +69,10 @@ double reduction_bound(std::string_view reduction, const Magnitude& magnitude, D
 double reduction_bound(std::string_view reduction, double sum_abs, double result, std::int64_t n,
                        DType dtype = DType::f32) noexcept;
 
+/// What an error that n elements bring along becomes at most, in parts of itself: the reduction rounds it as it rounds
+/// the rest, and a reference of 0 has nothing else to round.
+double rounding_of_errors(std::string_view reduction, std::int64_t n, DType dtype = DType::f32) noexcept;
+
 /// Whether `got` is `expected` (the reference's, as stored in `dtype`) within `bound`. A bound of 0 asks for the same
 /// number with the same sign of zero (NaN is NaN); otherwise, `got` must be what some exact value within the bound
 /// rounds to, by way of f32 for bf16 and f16, overflow to infinity included. An infinite bound agrees with anything.

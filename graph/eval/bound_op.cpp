@@ -79,7 +79,8 @@ Result<Bounds> bound_reduce(const Op& op, std::string_view reduction, std::span<
       magnitude.add(value);
       inherited.add(value, stored_bound(input_bounds, outer[1] + inner[1], desc.dtype, value));
     });
-    bounds.push_back(reduction_bound(reduction, magnitude, desc.dtype) + inherited.of(reduction, magnitude));
+    bounds.push_back(reduction_bound(reduction, magnitude, desc.dtype) +
+                     inherited.of(reduction, magnitude) * rounding_of_errors(reduction, magnitude.count(), desc.dtype));
   });
   return bounds;
 }
