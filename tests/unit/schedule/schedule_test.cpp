@@ -249,7 +249,7 @@ TEST(Check, RefusesWhatTheEmitterCannotFollow) {
   const KernelSpec staged_rows = staged_spec("kept 8, reduced 128", "[128, 1]", "[1, 0]"),
                    staged_columns = staged_spec("reduced 128, kept 8", "[8, 1]", "[0, 1]");
   const std::pair<const KernelSpec&, const char*> cases[] = {
-      {staged_rows, "avx2 staged_rows level=1 unroll=2 rows=4"},
+      {staged_rows, "avx2 staged_rows level=1 unroll=2 rows=8"},
       {staged_columns, "avx2 staged_columns level=1 rows=3 columns=512"},
       {staged_columns, "avx2 staged_columns level=1 rows=16 columns=512"},
       {rows, "avx2 rows level=7 unroll=4"},
