@@ -75,6 +75,12 @@ Integer clip(I x) {
   return x.size() > 2 && x[2] < above ? x[2] : above;
 }
 
+/// The library's pow tells signalling NaNs from quiet ones; here x^0 and 1^y are 1 for either.
+double power(X x, P p) {
+  const double exponent = x.size() > 1 ? x[1] : p.beta;
+  return exponent == 0 || x[0] == 1 ? 1 : std::pow(x[0], exponent);
+}
+
 Integer power(I x, P p) {
   if (x.size() > 1) return integer_power(x[0], x[1]);
   if (std::trunc(p.beta) == p.beta && std::fabs(p.beta) < 0x1p62)
@@ -141,7 +147,7 @@ constexpr FunctionRow kFunctions[] = {
     {"tan", kOne, kNothing, kWild, 4, [](X x, P) { return std::tan(x[0]); }, nullptr},
     {"tanh", kOne, kNothing, kMono, 4, [](X x, P) { return std::tanh(x[0]); }, nullptr},
     {"thresholded_relu", kOne, kAlpha, kMono, 0, [](X x, P p) { return x[0] <= p.alpha ? 0 : x[0]; }, nullptr},
-    {"pow", {1, 2}, kBeta, kMono, 4, [](X x, P p) { return std::pow(x[0], x.size() > 1 ? x[1] : p.beta); }, power},
+    {"pow", {1, 2}, kBeta, kMono, 4, power, power},
     {"clip", {1, 3}, kNothing, kGentle, 0, [](X x, P) { return clip(x); }, [](I x, P) { return clip(x); }},
     {"and", kTwo, kNothing, kWild, 0, [](X x, P) { return real(x[0] != 0 && x[1] != 0); },
      [](I x, P) { return static_cast<Integer>(x[0] != 0 && x[1] != 0); }},
