@@ -171,4 +171,8 @@ std::int64_t reduced_count(const KernelSpec& spec) noexcept {
   return count;
 }
 
+std::int64_t bytes_read(const KernelSpec& spec) noexcept {
+  return kept_count(spec) * reduced_count(spec) * byte_size(spec.inputs[0].dtype);
+}
+
 }  // namespace tenfold::kernel

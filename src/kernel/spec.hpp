@@ -106,6 +106,8 @@ bool is_elementwise(const KernelSpec& spec) noexcept;
 /// Product of the kept, and of the reduced extents.
 std::int64_t kept_count(const KernelSpec& spec) noexcept;
 std::int64_t reduced_count(const KernelSpec& spec) noexcept;
+/// Bytes of the first input, an element counted each time it is read.
+std::int64_t bytes_read(const KernelSpec& spec) noexcept;
 
 std::string print(const KernelSpec& spec);
 /// invalid_argument with the line number when `text` is not a spec.

@@ -68,7 +68,7 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, int cores) {
   // Arg-reductions combine no partial results: an index would have to say which piece it came from.
   // Packed rows are many.
-  if (bytes_read(spec) < kSplitBytes || gives_index(lanes) || schedule.nest == Nest::packed) return {};
+  if (kernel::bytes_read(spec) < kSplitBytes || gives_index(lanes) || schedule.nest == Nest::packed) return {};
   std::int64_t tasks = outer_tasks(spec, schedule.vector_level);
   const bool columns = schedule.nest == Nest::columns;
   const std::int64_t kept = kernel::kept_count(spec);
@@ -83,7 +83,7 @@ Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, 
   const std::int64_t pieces = divide_up(extent, grain);
   const std::int64_t partial_bytes =
       2 * pieces * kept * (lanes == Lanes::chained_f32 ? 8 : byte_size(spec.outputs[0].dtype));
-  if (pieces < 2 || partial_bytes * kPartialsPart > bytes_read(spec)) return {};
+  if (pieces < 2 || partial_bytes * kPartialsPart > kernel::bytes_read(spec)) return {};
   return {level, grain};
 }
 
@@ -104,7 +104,8 @@ Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
   }
   if (level < 0) return {};
   const std::int64_t extent = spec.levels[static_cast<std::size_t>(level)].extent;
-  const std::int64_t unit_bytes = std::max<std::int64_t>(1, bytes_read(spec) / std::max<std::int64_t>(1, extent));
+  const std::int64_t unit_bytes =
+      std::max<std::int64_t>(1, kernel::bytes_read(spec) / std::max<std::int64_t>(1, extent));
   std::int64_t grain = std::max(divide_up(extent, per_core * cores), divide_up(kTaskBytes, unit_bytes));
   grain = divide_up(grain, grain_unit) * grain_unit;
   if (grain >= extent) return {};
@@ -120,7 +121,7 @@ int most_streams(const KernelSpec& spec, Lanes lanes) {
 int choose_streams(const KernelSpec& spec, Lanes lanes, const target::Target& target) {
   const std::int64_t row_bytes = byte_size(spec.inputs[0].dtype) * spec.levels.back().extent;
   if (row_bytes < kStreamRowBytes || spec.levels[0].extent < kStreamRows) return 1;
-  return std::min(most_streams(spec, lanes), bytes_read(spec) > target.l3_bytes ? 4 : 2);
+  return std::min(most_streams(spec, lanes), kernel::bytes_read(spec) > target.l3_bytes ? 4 : 2);
 }
 
 Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_split) {

@@ -90,10 +90,6 @@ void choose_exact_tile(const KernelSpec& spec, Lanes lanes, std::int64_t row_byt
 
 }  // namespace
 
-std::int64_t bytes_read(const KernelSpec& spec) {
-  return kernel::kept_count(spec) * kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
-}
-
 void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule) {
   int reduced_levels = 0;
   for (const kernel::Level& level : spec.levels) reduced_levels += level.reduced ? 1 : 0;
@@ -110,8 +106,8 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& t
     schedule.columns = narrow.columns;
     return;
   }
-  const bool near = bytes_read(spec) <= target.l3_bytes / kCachePart;
-  const bool in_cache = bytes_read(spec) <= target.l3_bytes;
+  const bool near = kernel::bytes_read(spec) <= target.l3_bytes / kCachePart;
+  const bool in_cache = kernel::bytes_read(spec) <= target.l3_bytes;
   switch (lanes) {
     case Lanes::wide_f64: schedule.columns = kTileRecords * step; return;
     case Lanes::arg:

@@ -15,7 +15,4 @@ inline constexpr int kTileRecords = 128;
 /// Sets `columns`, `width`, `rows_at_once` and `ahead` of a schedule whose vector level is chosen and kept.
 void choose_columns(const kernel::KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule);
 
-/// Bytes of the first input, each element counted once for each time it is read.
-std::int64_t bytes_read(const kernel::KernelSpec& spec);
-
 }  // namespace tenfold::schedule

@@ -51,6 +51,9 @@ Narrow narrow_columns(const KernelSpec& spec, Lanes lanes, int vector_level) {
   if (lanes == Lanes::wide_f64) return width <= step ? Narrow{built_in, step} : Narrow{};
   // Whole rows that fill three quarters of a step are as good as groups, and need no records.
   if (step / width * width >= step * 3 / 4) return {built_in, step};
+  // Indices of whole steps row by row: ArgMax f32 [512, 512, 32] over axis 1 takes 1.4 ms so, 4.1 in groups, s64
+  // [256, 512, 16] 0.46 and 1.06.
+  if (gives_index(lanes) && width % step == 0) return {};
   const std::int64_t rows = spec.levels[static_cast<std::size_t>(inner)].extent;
   const std::int64_t group = rows_of_group(spec, width, rows, step);
   if (group > 1) return {built_in, group * width};

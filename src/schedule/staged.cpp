@@ -93,8 +93,7 @@ Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
   if (level < 0) return {};
   const std::int64_t extent = spec.levels[static_cast<std::size_t>(level)].extent;
   if (extent == 0) return {};
-  const std::int64_t bytes = kernel::kept_count(spec) * kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
-  const std::int64_t unit_bytes = std::max<std::int64_t>(1, bytes / extent);
+  const std::int64_t unit_bytes = std::max<std::int64_t>(1, kernel::bytes_read(spec) / extent);
   // A task of columns reads parts of rows: one for each core.
   const bool parts = level == schedule.vector_level;
   std::int64_t grain =
