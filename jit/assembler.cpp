@@ -54,6 +54,7 @@ Xbyak::Address Assembler::iota(int first, int step, int bytes, int at) {
 Xbyak::Address Assembler::bytes(const std::array<std::uint8_t, 32>& value) {
   Bytes64 all{};
   std::copy(value.begin(), value.end(), all.begin());
+  std::copy(value.begin(), value.end(), all.begin() + value.size());
   return constant(all, 0);
 }
 

@@ -31,7 +31,7 @@ class Assembler {
   /// byte `at`.
   Xbyak::Address iota(int first, int step, int bytes, int at);
 
-  /// 32 bytes as they are, as a memory operand.
+  /// 32 bytes as they are, and again behind them, as a memory operand.
   Xbyak::Address bytes(const std::array<std::uint8_t, 32>& value);
 
   /// Pushes what the calling convention wants kept; epilogue() pops it and returns.

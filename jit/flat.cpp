@@ -33,6 +33,15 @@ std::int64_t emit_flat(Assembler& assembler, LaneLayer& layer, const LaneProgram
   for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level)
     if (level != schedule.vector_level) outer.push_back(level);
 
+  std::vector<LaneSource> constants = constants_by_use(program);
+  const std::vector<bool> resident(spec.inputs.size(), false);
+  const int spare = std::max(0, layer.vectors() - vectors_needed(program, resident));
+  constants.resize(std::min(constants.size(), static_cast<std::size_t>(spare * layer.constants_of_vector())));
+  const int holding =
+      (static_cast<int>(constants.size()) + layer.constants_of_vector() - 1) / layer.constants_of_vector();
+  const int free = layer.vectors() - holding;
+  layer.hold(constants, free);
+
   std::int64_t spilled = 0;
   walk.over(outer, 0, [&](std::size_t depth) {
     Gpr index(assembler), end(assembler);
@@ -43,7 +52,10 @@ std::int64_t emit_flat(Assembler& assembler, LaneLayer& layer, const LaneProgram
                                   [&](int result, Vec s) {
                                     const kernel::Store& store = spec.stores[static_cast<std::size_t>(result)];
                                     walk.store(layer, walk.inputs() + static_cast<std::size_t>(store.output), s, at);
-                                  }};
+                                  },
+                                  {},
+                                  {},
+                                  free};
       spilled = std::max(spilled, emit_lanes(assembler, layer, program, spill, operands));
     };
     Label again, tail, done;

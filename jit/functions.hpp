@@ -42,6 +42,10 @@ Lane canonical_of_positive(Lane x);
 Lane exp_lane(Lane x);
 /// e^x of x <= 0 (or NaN), which takes fewer operations.
 Lane exp_of_negative(Lane x);
+/// e^x 2^kScaledExpBits of x <= 0 (or NaN), f32: all of them are normal, the least one for what e^x rounds to 0. For
+/// sums and quotients, from which the power is taken later.
+inline constexpr int kScaledExpBits = 32;
+Lane scaled_exp_of_negative(Lane x);
 Lane log_lane(Lane x);
 
 }  // namespace tenfold::jit

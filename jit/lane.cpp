@@ -47,6 +47,7 @@ constexpr const char* kNames[] = {"input",
                                   "extend_signed",
                                   "extend_zero",
                                   "low_half",
+                                  "lookup",
                                   "s64_to_f32",
                                   "s64_to_f64",
                                   "f64_to_s64",
@@ -72,6 +73,7 @@ LaneType result_type(const LaneNode& node) {
     case LaneOp::to_i32:
     case LaneOp::low_half: return LaneType::i32;
     case LaneOp::to_f32:
+    case LaneOp::lookup:
     case LaneOp::narrow:
     case LaneOp::s64_to_f32: return LaneType::f32;
     case LaneOp::to_f64:
@@ -89,6 +91,10 @@ int LaneProgram::lanes() const {
     return lane_bytes(node.type) == 8 || lane_bytes(result_type(node)) == 8;
   };
   return std::any_of(nodes.begin(), nodes.end(), is_wide) ? 8 : 16;
+}
+
+std::array<std::uint32_t, 8> entries(LaneTable) {
+  return {0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7};
 }
 
 std::string LaneProgram::print() const {
@@ -198,6 +204,7 @@ Lane fnma(Lane a, Lane b, Lane c) { return make(LaneOp::fnma, {a, b, c}); }
 Lane fnma(Lane a, double b, Lane c) { return fnma(a, constant_like(a, b), c); }
 Lane sqrt(Lane a) { return make(LaneOp::sqrt, {a}); }
 Lane round(Lane a, LaneRounding rounding) { return make(LaneOp::round, {a}, static_cast<std::uint64_t>(rounding)); }
+Lane lookup(LaneTable table, Lane a) { return make(LaneOp::lookup, {a}, static_cast<std::uint64_t>(table)); }
 Lane and_not(Lane a, Lane b) { return make(LaneOp::bit_and_not, {a, b}); }
 Lane complement(Lane a) { return a ^ a.builder->bits(a.type, lane_bytes(a.type) == 4 ? 0xffffffffU : ~0ULL); }
 Lane shift_left(Lane a, int bits) { return make(LaneOp::shift_left, {a}, static_cast<std::uint64_t>(bits)); }

@@ -71,6 +71,7 @@ enum class LaneOp : std::uint8_t {
   extend_signed,  ///< i32 to i64
   extend_zero,    ///< i32 to i64
   low_half,       ///< i64 to i32
+  lookup,         ///< i32 to f32: entry a mod 8 of the LaneTable `immediate`
 
   // One lane after the other, in general registers: what vector units lack.
   s64_to_f32,       ///< i64 to f32, to nearest even
@@ -81,6 +82,10 @@ enum class LaneOp : std::uint8_t {
 };
 
 enum class LaneRounding : std::uint8_t { nearest_even, floor, ceil, truncate };
+
+/// Eight f32 that a program looks up.
+enum class LaneTable : std::uint8_t { exp2_eighths };  ///< 2^(i/8), rounded
+std::array<std::uint32_t, 8> entries(LaneTable table);
 
 struct LaneNode {
   LaneOp op = LaneOp::constant;
@@ -110,6 +115,7 @@ constexpr int arity(LaneOp op) {
     case LaneOp::extend_signed:
     case LaneOp::extend_zero:
     case LaneOp::low_half:
+    case LaneOp::lookup:
     case LaneOp::s64_to_f32:
     case LaneOp::s64_to_f64:
     case LaneOp::f64_to_s64: return 1;
@@ -192,6 +198,7 @@ Lane sqrt(Lane a);
 Lane round(Lane a, LaneRounding rounding);
 Lane and_not(Lane a, Lane b);  ///< ~a & b
 Lane complement(Lane a);       ///< ~a
+Lane lookup(LaneTable table, Lane a);
 Lane shift_left(Lane a, int bits);
 Lane shift_right(Lane a, int bits);
 Lane shift_right_arithmetic(Lane a, int bits);

@@ -100,14 +100,26 @@ class Avx2Lanes final : public LaneLayer {
     }
   }
 
+  int constants_of_vector() const override { return 2; }
+
   void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) override {
+    if (node.op == LaneOp::lookup) {
+      for (int half = 0; half < halves(4); ++half)
+        code_.vpermps(ymm(d, half), register_of(args[0], half, 14), table(node.immediate));
+      return;
+    }
     if (changes_width(node)) {
       convert(node, d, register_of(args[0], 0, 14), register_of(args[0], 1, 15));
       return;
     }
     for (int half = 0; half < halves(lane_bytes(node.type)); ++half) {
-      Avx2Operation(assembler_, node, ymm(d, half)).emit(half, args);
+      Avx2Operation(assembler_, *this, node, ymm(d, half)).emit(half, args);
     }
+  }
+
+ protected:
+  void load_constant(int index, const LaneSource& source) override {
+    code_.vmovups(Ymm(index), assembler_.splat(source.pattern, source.bytes));
   }
 
  private:

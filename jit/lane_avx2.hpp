@@ -12,15 +12,16 @@ namespace tenfold::jit {
 
 class Avx2Operation {
  public:
-  Avx2Operation(Assembler& assembler, const LaneNode& node, const Xbyak::Ymm& d)
+  Avx2Operation(Assembler& assembler, const LaneLayer& layer, const LaneNode& node, const Xbyak::Ymm& d)
       : a_(assembler),
         c_(assembler.code()),
+        layer_(layer),
         node_(node),
         d_(d),
         wide_(lane_bytes(node.type) == 8),
         real_(is_real(node.type)) {}
 
-  /// Register 2 v + half of each vector v among `args`. Clobbers ymm14 and ymm15.
+  /// Register 2 v + half of each vector v among `args`, and those of held constants. Clobbers ymm14 and ymm15.
   void emit(int half, std::span<const LaneSource> args);
 
  private:
@@ -48,6 +49,7 @@ class Avx2Operation {
 
   Assembler& a_;
   Xbyak::CodeGenerator& c_;
+  const LaneLayer& layer_;
   const LaneNode& node_;
   Xbyak::Ymm d_;
   bool wide_, real_;

@@ -15,7 +15,7 @@ constexpr std::uint64_t kSign64 = std::uint64_t{1} << 63;
 
 void Avx2Operation::emit(int half, std::span<const LaneSource> args) {
   for (std::size_t i = 0; i < args.size(); ++i)
-    if (!args[i].is_constant()) regs_[i] = 2 * args[i].vec + half;
+    regs_[i] = args[i].is_constant() ? layer_.held(args[i]) : 2 * args[i].vec + half;
   args_ = args;
   switch (node_.op) {
     case LaneOp::fma:

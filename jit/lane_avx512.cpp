@@ -145,8 +145,23 @@ class Avx512Lanes final : public LaneLayer {
     }
   }
 
-  void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) override {
+  int constants_of_vector() const override { return 1; }
+
+  void operate(const LaneNode& node, Vec d, std::span<const LaneSource> from) override {
+    std::array<LaneSource, 3> sources;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      sources[i] = from[i];
+      if (from[i].is_constant()) sources[i].vec = held(from[i]);
+    }
+    const std::span<const LaneSource> args(sources.data(), from.size());
     switch (node.op) {
+      case LaneOp::lookup: {
+        const int index = in_register(args[0], 4).getIdx(), to = vector(d, 4).getIdx();
+        const Address eight = table(node.immediate);
+        lanes_ == 16 ? code_.vpermps(Xbyak::Zmm(to), Xbyak::Zmm(index), eight)
+                     : code_.vpermps(Xbyak::Ymm(to), Xbyak::Ymm(index), eight);
+        break;
+      }
       case LaneOp::fma:
       case LaneOp::fnma: fused(node, d, args); break;
       case LaneOp::sqrt:
@@ -169,6 +184,11 @@ class Avx512Lanes final : public LaneLayer {
       case LaneOp::low_half: convert(node, d, args[0]); break;
       default: two(node, d, args); break;
     }
+  }
+
+ protected:
+  void load_constant(int index, const LaneSource& source) override {
+    constant(vector(index, 8), source.pattern, source.bytes);
   }
 
  private:

@@ -215,7 +215,8 @@ int vectors_needed(const LaneProgram& program, const std::vector<bool>& resident
   }
   int most = 0;
   for (std::size_t now = 0; now < count; ++now) {
-    int before = 0, after = 1;  // the result may take the place of an argument
+    if (arity(program.nodes[now].op) == 0) continue;  // comes where it is used
+    int before = 0, after = 1;                        // the result may take the place of an argument
     for (std::size_t value = 0; value < now; ++value) {
       const LaneNode& node = program.nodes[value];
       const bool elsewhere = node.op == LaneOp::constant || (node.op == LaneOp::input && resident[node.immediate]);
@@ -226,6 +227,46 @@ int vectors_needed(const LaneProgram& program, const std::vector<bool>& resident
     most = std::max({most, before, after});
   }
   return most;
+}
+
+int fewest_vectors(const LaneProgram& program, const std::vector<bool>& resident) {
+  std::vector<std::size_t> last(program.nodes.size(), 0);
+  for (std::size_t i = 0; i < program.nodes.size(); ++i)
+    for (int arg = 0; arg < arity(program.nodes[i].op); ++arg)
+      last[static_cast<std::size_t>(program.nodes[i].args[static_cast<std::size_t>(arg)])] = i;
+  int most = 1;
+  for (std::size_t now = 0; now < program.nodes.size(); ++now) {
+    std::vector<std::size_t> args;
+    for (int arg = 0; arg < arity(program.nodes[now].op); ++arg) {
+      const auto value = static_cast<std::size_t>(program.nodes[now].args[static_cast<std::size_t>(arg)]);
+      const LaneNode& node = program.nodes[value];
+      const bool elsewhere = node.op == LaneOp::constant || (node.op == LaneOp::input && resident[node.immediate]);
+      if (!elsewhere && std::find(args.begin(), args.end(), value) == args.end()) args.push_back(value);
+    }
+    const bool makes_room = std::any_of(args.begin(), args.end(), [&](std::size_t arg) { return last[arg] == now; });
+    most = std::max(most, static_cast<int>(args.size()) + (makes_room ? 0 : 1));
+  }
+  return most;
+}
+
+std::vector<LaneSource> constants_by_use(const LaneProgram& program) {
+  std::vector<std::pair<int, LaneSource>> found;
+  for (const LaneNode& node : program.nodes)
+    for (int arg = 0; arg < arity(node.op); ++arg) {
+      const LaneNode& made = program.nodes[static_cast<std::size_t>(node.args[static_cast<std::size_t>(arg)])];
+      if (made.op != LaneOp::constant) continue;
+      const LaneSource constant{kNone, made.immediate, lane_bytes(made.type)};
+      const auto known = std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.second == constant; });
+      if (known == found.end()) {
+        found.emplace_back(1, constant);
+      } else {
+        ++known->first;
+      }
+    }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<LaneSource> constants;
+  for (const auto& [uses, constant] : found) constants.push_back(constant);
+  return constants;
 }
 
 std::int64_t emit_lanes(Assembler& assembler, LaneLayer& layer, const LaneProgram& program, const Memory& spill,

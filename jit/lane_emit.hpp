@@ -25,6 +25,12 @@ struct LaneOperands {
 /// How many vectors a step of `program` needs so that nothing leaves them; not counting inputs that are `resident`.
 int vectors_needed(const LaneProgram& program, const std::vector<bool>& resident);
 
+/// How many it needs at least, where values may leave them.
+int fewest_vectors(const LaneProgram& program, const std::vector<bool>& resident);
+
+/// The constants that operations of `program` read, those that are read most often first.
+std::vector<LaneSource> constants_by_use(const LaneProgram& program);
+
 /// Emits one step of `program`, and tells how many bytes of scratch, from `spill` on, it uses.
 std::int64_t emit_lanes(Assembler& assembler, LaneLayer& layer, const LaneProgram& program, const Memory& spill,
                         const LaneOperands& operands);

@@ -1,10 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jit/lane_layer.hpp"
 
+#include <algorithm>
+
 namespace tenfold::jit {
 
 std::unique_ptr<LaneLayer> LaneLayer::make(Assembler& assembler, target::Isa isa, int lanes) {
   return isa == target::Isa::avx2 ? make_avx2_lanes(assembler, lanes) : make_avx512_lanes(assembler, lanes);
+}
+
+void LaneLayer::hold(std::span<const LaneSource> constants, Vec first) {
+  held_.assign(constants.begin(), constants.end());
+  first_held_ = first * constants_of_vector();
+  for (std::size_t i = 0; i < held_.size(); ++i) load_constant(first_held_ + static_cast<int>(i), held_[i]);
+}
+
+int LaneLayer::held(const LaneSource& source) const {
+  const auto found = std::find(held_.begin(), held_.end(), source);
+  return found == held_.end() ? -1 : first_held_ + static_cast<int>(found - held_.begin());
+}
+
+Xbyak::Address LaneLayer::table(std::uint64_t which) {
+  std::array<std::uint8_t, 32> bytes{};
+  const auto values = entries(static_cast<LaneTable>(which));
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(values[i / 4] >> (8 * (i % 4)));
+  return assembler_.bytes(bytes);
 }
 
 }  // namespace tenfold::jit

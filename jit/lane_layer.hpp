@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "jit/lane.hpp"
 #include "jit/vector.hpp"
@@ -22,6 +23,7 @@ struct LaneSource {
   std::uint64_t pattern = 0;  ///< its bits
   int bytes = 4;              ///< of a lane
   bool is_constant() const { return vec < 0; }
+  friend bool operator==(const LaneSource&, const LaneSource&) = default;
 };
 
 class LaneLayer {
@@ -57,15 +59,31 @@ class LaneLayer {
   /// Lane i of `d` = lane i + `by` of `s`, where there is one; `by` is a power of two. Other lanes hold anything.
   virtual void shift_lanes(Vec d, Vec s, LaneType type, int by) = 0;
 
+  /// Keeps constants in registers until the next call, so that operations read no memory for them: in those of vector
+  /// `first` and of as many behind it as it takes, which programs must leave alone.
+  void hold(std::span<const LaneSource> constants, Vec first);
+  /// How many constants a vector has room for.
+  virtual int constants_of_vector() const = 0;
+  /// The register that holds `source`; -1 when none does.
+  int held(const LaneSource& source) const;
+
   /// d = op(args). `d` may be any of the arguments. Constants may stand anywhere.
   virtual void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) = 0;
 
  protected:
   LaneLayer(Assembler& assembler, int lanes) : assembler_(assembler), code_(assembler.code()), lanes_(lanes) {}
+  /// A constant into all lanes of the register `index`.
+  virtual void load_constant(int index, const LaneSource& source) = 0;
+  /// The table as a memory operand, as often as a register has room for it.
+  Xbyak::Address table(std::uint64_t which);
 
   Assembler& assembler_;
   Xbyak::CodeGenerator& code_;
   int lanes_;
+
+ private:
+  std::vector<LaneSource> held_;
+  int first_held_ = 0;
 };
 
 /// Vector register 15, of any width, is clobbered by what goes lane by lane: no layer gives it to programs.

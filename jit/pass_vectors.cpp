@@ -16,24 +16,30 @@ int position(const std::vector<int>& list, int what) {
 
 }  // namespace
 
-PassVectors::PassVectors(const Stages& stages, const StagePass& pass, int vectors, int sets, int total_parts)
-    : sets_(sets), total_parts_(total_parts), free_(vectors) {
+PassVectors::PassVectors(const Stages& stages, const StagePass& pass, const LaneLayer& layer, int sets, int total_parts)
+    : sets_(sets), total_parts_(total_parts), free_(layer.vectors()) {
   first_set_ = free_ - 1;
   const int of_sets = static_cast<int>(pass.reductions.size()) * sets;
-  if (of_sets < vectors) {
+  if (of_sets < layer.vectors()) {
     reductions_ = pass.reductions;
     free_ -= of_sets;
     // A tail may spill, once a row, where sets in memory would be moved with each step.
     if (needed(stages, pass, false) > free_) {
       reductions_.clear();
-      free_ = vectors;
+      free_ = layer.vectors();
     }
   }
   first_total_ = free_ - 1;
   for (const int r : reductions_)
     if (total_parts > 0 && stages.reductions[static_cast<std::size_t>(r)].is_chained()) chained_.push_back(r);
+  const std::vector<LaneSource> constants = constants_by_use(pass.step.lanes);
   const int of_totals = static_cast<int>(chained_.size()) * total_parts;
-  if (needed(stages, pass, true) <= free_ - of_totals) {
+  // What each step reads comes before what flushes do.
+  const auto of_saved = std::count_if(pass.step.inputs.begin(), pass.step.inputs.end(),
+                                      [](const StagePlace& place) { return place.kind == StagePlace::Kind::saved; });
+  const auto each = static_cast<std::size_t>(layer.constants_of_vector());
+  const int of_steps = static_cast<int>(of_saved) + static_cast<int>((constants.size() + each - 1) / each);
+  if (needed(stages, pass, true) + (constants.empty() ? 0 : of_steps) <= free_ - of_totals) {
     free_ -= of_totals;
   } else {
     chained_.clear();
@@ -48,6 +54,13 @@ PassVectors::PassVectors(const Stages& stages, const StagePass& pass, int vector
     } else {
       slots_.pop_back();
     }
+  }
+  // Folds come when the constants have been used, and a tail may spill.
+  const int needed_now = std::max(needed_by_steps(stages, pass), fewest_vectors(pass.tail.lanes, residents(pass.tail)));
+  while (constants_.size() < constants.size() && needed_now <= free_ - 1) {
+    --free_;
+    for (std::size_t i = 0; i < each && constants_.size() < constants.size(); ++i)
+      constants_.push_back(constants[constants_.size()]);
   }
 }
 
@@ -66,21 +79,34 @@ Vec PassVectors::saved(int slot) const {
   return at < 0 ? -1 : first_saved_ - at;
 }
 
+std::vector<bool> PassVectors::residents(const StageProgram& program) const {
+  std::vector<bool> resident;
+  for (const StagePlace& place : program.inputs)
+    resident.push_back((place.kind == StagePlace::Kind::set && set(place.index, 0) >= 0) ||
+                       (place.kind == StagePlace::Kind::total && total(place.index, 0) >= 0) ||
+                       (place.kind == StagePlace::Kind::saved && saved(place.index) >= 0));
+  return resident;
+}
+
+int PassVectors::needed_by(const StageProgram& program) const {
+  return vectors_needed(program.lanes, residents(program));
+}
+
+/// A flush passes parts on in one vector more.
+int PassVectors::needed_by_steps(const Stages& stages, const StagePass& pass) const {
+  int most = needed_by(pass.step);
+  for (const int r : pass.reductions)
+    most = std::max(most, needed_by(stages.reductions[static_cast<std::size_t>(r)].flush) + 1);
+  return most;
+}
+
+/// So does a fold, which has the total in one.
 int PassVectors::needed(const Stages& stages, const StagePass& pass, bool tails) const {
-  const auto of = [this](const StageProgram& program) {
-    std::vector<bool> resident;
-    for (const StagePlace& place : program.inputs)
-      resident.push_back((place.kind == StagePlace::Kind::set && set(place.index, 0) >= 0) ||
-                         (place.kind == StagePlace::Kind::total && total(place.index, 0) >= 0) ||
-                         (place.kind == StagePlace::Kind::saved && saved(place.index) >= 0));
-    return vectors_needed(program.lanes, resident);
-  };
-  int most = tails ? std::max(of(pass.step), of(pass.tail)) : of(pass.step);
+  int most = std::max(needed_by_steps(stages, pass), tails ? needed_by(pass.tail) : 0);
   for (const int r : pass.reductions) {
-    const StageReduction& reduction = stages.reductions[static_cast<std::size_t>(r)];
-    // A flush and a fold pass parts on in one vector more, and a fold has the total in one.
-    const int folds = vectors_needed(reduction.fold.lanes, std::vector<bool>(reduction.fold.inputs.size(), true));
-    most = std::max({most, of(reduction.flush) + 1, folds + (total(r, 0) >= 0 ? 1 : 2)});
+    const StageProgram& fold = stages.reductions[static_cast<std::size_t>(r)].fold;
+    const int folds = vectors_needed(fold.lanes, std::vector<bool>(fold.inputs.size(), true));
+    most = std::max(most, folds + (total(r, 0) >= 0 ? 1 : 2));
   }
   return most;
 }

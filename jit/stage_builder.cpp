@@ -8,6 +8,13 @@ namespace tenfold::jit {
 using kernel::Function;
 using kernel::Node;
 
+namespace {
+
+/// Takes the power of scaled exponentials away: exact, of f64 totals and of the reciprocals of what is moderate.
+constexpr double kUnscale = 1 / static_cast<double>(std::int64_t{1} << kScaledExpBits);
+
+}  // namespace
+
 std::vector<Position> positions_of(const kernel::KernelSpec& spec) {
   std::vector<Position> positions;
   for (const Node& node : spec.body) {
@@ -114,9 +121,13 @@ Lane StageBuilder::saved_value(const SavedValue& what) {
   const Divisor divisor =
       made != divisors_.end() ? made->second : make_divisor(value(what.node), is_moderate(what.node));
   divisors_.emplace(what.node, divisor);
-  return what.part == SavedValue::Part::scale  ? divisor.scale
-         : what.part == SavedValue::Part::high ? divisor.high
-                                               : divisor.low;
+  switch (what.part) {
+    case SavedValue::Part::scale: return divisor.scale;
+    case SavedValue::Part::high: return divisor.high;
+    case SavedValue::Part::low: return divisor.low;
+    case SavedValue::Part::high_of_scaled: return divisor.high * kUnscale;
+    default: return divisor.low * kUnscale;
+  }
 }
 
 /// Elements divided by what follows from a reduction of the row.
@@ -130,6 +141,9 @@ bool StageBuilder::is_by_row(const Node& at) const {
 Lane StageBuilder::divided_by_row(const Node& at) {
   const int divisor = at.args[1];
   Lane x = value(at.args[0]);
+  if (is_scaled(at.args[0]))
+    return divide_by(x, slot({divisor, SavedValue::Part::high_of_scaled}),
+                     slot({divisor, SavedValue::Part::low_of_scaled}));
   if (!is_moderate(divisor)) x = x * slot({divisor, SavedValue::Part::scale});
   return divide_by(x, slot({divisor, SavedValue::Part::high}), slot({divisor, SavedValue::Part::low}));
 }
@@ -145,6 +159,21 @@ bool StageBuilder::is_moderate(int index) const {
   return of->kind == Node::Kind::apply && of->function == Function::exp && is_never_positive(of->args[0]);
 }
 
+/// Exponentials that are only summed, or divided by what is moderate, may be a power of two too great until then.
+bool StageBuilder::is_scaled(int index) const {
+  const Node& at = node(index);
+  if (at.kind != Node::Kind::apply || at.function != Function::exp || dtype(index) != DType::f32) return false;
+  if (positions_[static_cast<std::size_t>(index)].per_row || !is_never_positive(at.args[0])) return false;
+  const auto takes_power_away = [&](const Node& user) {
+    if (std::find(user.args.begin(), user.args.end(), index) == user.args.end()) return true;
+    if (user.kind == Node::Kind::reduce) return user.monoid == kernel::Monoid::sum;
+    return user.kind == Node::Kind::apply && is_by_row(user) && is_moderate(user.args[1]);
+  };
+  return std::all_of(spec_.body.begin(), spec_.body.end(), takes_power_away) &&
+         std::none_of(spec_.stores.begin(), spec_.stores.end(),
+                      [index](const kernel::Store& store) { return store.node == index; });
+}
+
 Lane StageBuilder::missing(const std::string& what, DType of) {
   if (status_.ok()) status_ = {Code::unsupported_op, "no kernel for " + what + " of " + std::string(to_string(of))};
   return builder_.constant(LaneType::f32, 0);
@@ -157,7 +186,8 @@ std::optional<Lane> StageBuilder::wide(int index) {
     const int reduction = reduction_of_[static_cast<std::size_t>(index)];
     const StageReduction& r = reductions_[static_cast<std::size_t>(reduction)];
     if (r.total_type != LaneType::f64 || r.set_type != LaneType::f32) return std::nullopt;
-    return input({StagePlace::Kind::total, reduction, LaneType::f64});
+    const Lane total = input({StagePlace::Kind::total, reduction, LaneType::f64});
+    return is_scaled(at.args[0]) ? total * kUnscale : total;
   }
   if (at.kind != Node::Kind::apply) return std::nullopt;
   const std::optional<Lane> of = at.function == Function::sqrt || is_by_count(at) ? wide(at.args[0]) : std::nullopt;
@@ -207,7 +237,8 @@ Lane StageBuilder::applied(int index) {
   if (!elements_)
     if (const std::optional<Lane> lane = wide(index)) return convert(LaneOp::narrow, *lane);
   if (elements_ && is_by_row(at)) return divided_by_row(at);
-  if (at.function == Function::exp && is_never_positive(at.args[0])) return exp_of_negative(value(at.args[0]));
+  if (at.function == Function::exp && is_never_positive(at.args[0]))
+    return is_scaled(index) ? scaled_exp_of_negative(value(at.args[0])) : exp_of_negative(value(at.args[0]));
   const DType of = dtype(at.function == Function::select ? at.args.back() : at.args.front());
   if (!has_function(at.function, of)) return missing(std::string(kernel::row(at.function).name), of);
   std::vector<Lane> args;

@@ -26,7 +26,14 @@ std::vector<Position> positions_of(const kernel::KernelSpec& spec);
 
 /// What programs of rows save for those of elements: a node's value, or what stands for it as a divisor (divisor.hpp).
 struct SavedValue {
-  enum class Part : std::uint8_t { whole, scale, high, low };
+  enum class Part : std::uint8_t {
+    whole,
+    scale,
+    high,
+    low,
+    high_of_scaled,  ///< for dividends that are 2^kScaledExpBits times as great
+    low_of_scaled,
+  };
   int node = 0;
   Part part = Part::whole;
   auto operator<=>(const SavedValue&) const = default;
@@ -72,6 +79,7 @@ class StageBuilder {
   bool is_by_row(const kernel::Node& at) const;
   Lane divided_by_row(const kernel::Node& at);
   bool is_moderate(int index) const;
+  bool is_scaled(int index) const;
   bool is_never_positive(int index) const;
   bool is_never_negative(int index) const;
   Lane stored(int index);

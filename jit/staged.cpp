@@ -43,8 +43,7 @@ std::vector<int> StagedKernel::levels(bool reduced) const {
 }
 
 void StagedKernel::plan_vectors(int sets, int total_parts) {
-  for (const StagePass& pass : stages_.passes)
-    vectors_.emplace_back(stages_, pass, layer_->vectors(), sets, total_parts);
+  for (const StagePass& pass : stages_.passes) vectors_.emplace_back(stages_, pass, *layer_, sets, total_parts);
 }
 
 void StagedKernel::start(int frames, int frame_bytes) {

@@ -202,6 +202,7 @@ class StagedColumns final : StagedKernel {
   void sweep(const StagePass& pass, std::size_t depth, int rows) {
     const OperandWalk::KeptPointers pointers(walk_, depth);
     const std::vector<Ahead> ahead = look_ahead(pass, rows);
+    if (rows > 1) layer_->hold(vectors_of(pass).constants(), vectors_of(pass).free());
     each_vector([&](const Reg64& index, const Reg64& record, Part part) {
       const auto at = [&](int row) {
         return OperandWalk::At{row == 0 ? depth : walk_.beside(row), index, part, tail_count()};
@@ -212,6 +213,7 @@ class StagedColumns final : StagedKernel {
       for (int row = 0; row < rows; ++row) step(pass, at(row), record, rows > 1);
       if (rows > 1) store_sets(pass, record, rows);
     });
+    layer_->hold({}, 0);
   }
 
   void load_vectors(const StagePass& pass, const Reg64& record) {

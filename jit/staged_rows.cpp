@@ -134,6 +134,7 @@ class StagedRows final : StagedKernel {
     };
     for (const int slot : vectors_of(pass).saved_slots())
       load_lanes(*layer_, vectors_of(pass).saved(slot), stages_.saved[static_cast<std::size_t>(slot)], saved(slot));
+    layer_->hold(vectors_of(pass).constants(), vectors_of(pass).free());
     init_sets(pass, others, sets_);
     c_.xor_(index.r32(), index.r32());
     walk_.load_vector_extent(left);
@@ -182,6 +183,7 @@ class StagedRows final : StagedKernel {
     flush_sets(pass, chained, 1);
     c_.L(flushed);
     flush_sets(pass, others, sets_);
+    layer_->hold({}, 0);
   }
 
   /// At most kChain of the `groups` that are left, or all.

@@ -313,6 +313,7 @@ std::vector<LaneNode> all_nodes() {
   put({widen}, {f32});
   put({narrow}, {f64});
   put({low_half}, {i64});
+  put({lookup}, {i32});
   return nodes;
 }
 

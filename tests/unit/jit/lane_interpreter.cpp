@@ -167,6 +167,8 @@ void run_integer(const LaneNode& node, Lanes& d, const Arguments& a) {
     case LaneOp::s64_to_f64: return each1<double, S>(d, a, [](S x) { return static_cast<double>(x); });
     case LaneOp::extend_signed: return each1<std::int64_t, std::int32_t>(d, a, [](std::int32_t x) { return x; });
     case LaneOp::extend_zero: return each1<std::uint64_t, std::uint32_t>(d, a, [](std::uint32_t x) { return x; });
+    case LaneOp::lookup:
+      return each1<std::uint32_t, U>(d, a, [&](U x) { return entries(static_cast<LaneTable>(node.immediate))[x % 8]; });
     case LaneOp::low_half: return each1<std::uint32_t, std::uint64_t>(d, a, [](std::uint64_t x) { return x; });
     default: return run_shift<S>(node, d, a);
   }
