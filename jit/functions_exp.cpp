@@ -169,12 +169,12 @@ Lane scaled_exp_of_negative(Lane x) {
   const Lane shifted = fma(low, 8 * kLog2E, kMagic);
   const Lane eighths = shifted - kMagic;
   const Lane r = fnma(eighths, kEighthLow, fnma(eighths, kEighth, low));
-  const Lane m = r * fma(r, polynomial(r, kPoly), b.constant(x.type, 1));
+  // Shifted up, 8 n + i is n as an exponent and i in the bits below, which the table has taken off.
   const Lane bits = as(LaneType::i32, shifted);
-  const Lane n = shift_left(bits & b.bits(LaneType::i32, ~std::uint64_t{7} & 0xffffffff), kF32.fraction_bits - 3);
   const Lane root = as(LaneType::i32, lookup(LaneTable::exp2_eighths, bits));
-  const Lane scale = as(x.type, root + n);
-  return fma(scale, m, scale);
+  const Lane scale = as(x.type, root + shift_left(bits, kF32.fraction_bits - 3));
+  const Lane q = fma(r, polynomial(r, kPoly), b.constant(x.type, 1));
+  return fma(scale * r, q, scale);
 }
 
 Lane expm1_negative(Lane x) {

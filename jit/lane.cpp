@@ -94,7 +94,11 @@ int LaneProgram::lanes() const {
 }
 
 std::array<std::uint32_t, 8> entries(LaneTable) {
-  return {0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7};
+  constexpr std::array<std::uint32_t, 8> kRoots{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7,
+                                                0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7};
+  std::array<std::uint32_t, 8> found{};
+  for (std::uint32_t i = 0; i < found.size(); ++i) found[i] = kRoots[i] - (i << 20);
+  return found;
 }
 
 std::string LaneProgram::print() const {

@@ -84,7 +84,9 @@ enum class LaneOp : std::uint8_t {
 enum class LaneRounding : std::uint8_t { nearest_even, floor, ceil, truncate };
 
 /// Eight f32 that a program looks up.
-enum class LaneTable : std::uint8_t { exp2_eighths };  ///< 2^(i/8), rounded
+enum class LaneTable : std::uint8_t {
+  exp2_eighths,  ///< 2^(i/8), rounded; less i 2^20, of their bits
+};
 std::array<std::uint32_t, 8> entries(LaneTable table);
 
 struct LaneNode {
