@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "api/guard.hpp"
@@ -22,20 +23,23 @@ std::string name_of(const char* role, std::size_t index, TensorId id) {
   return std::string(role) + " " + std::to_string(index) + " (tensor " + std::to_string(id) + ")";
 }
 
-Status check_count(const char* role, std::size_t given, std::size_t wanted) {
-  if (given == wanted) return Status();
+// The checks that every call passes are answers of yes or no, inlined; what is said when one fails is made apart.
+
+[[gnu::noinline]] Status wrong_count(const char* role, std::size_t given, std::size_t wanted) {
   return Status(Code::invalid_argument,
                 std::to_string(given) + " " + role + "s given, the partition has " + std::to_string(wanted));
 }
 
-Status check_pointer(const char* role, std::size_t index, TensorId id, const void* pointer,
-                     const api::OperandCheck& check) {
-  if (check.span_bytes == 0) return Status();
+bool usable(const void* pointer, const api::OperandCheck& check) {
+  return check.span_bytes == 0 ||
+         (pointer != nullptr && (reinterpret_cast<std::uintptr_t>(pointer) & (check.alignment - 1)) == 0);
+}
+
+[[gnu::noinline]] Status not_usable(const char* role, std::size_t index, TensorId id, const void* pointer,
+                                    const api::OperandCheck& check) {
   if (pointer == nullptr) return Status(Code::invalid_argument, name_of(role, index, id) + ": the pointer is null");
-  if (reinterpret_cast<std::uintptr_t>(pointer) % check.alignment != 0)
-    return Status(Code::invalid_argument, name_of(role, index, id) + ": the pointer is not aligned to its element of " +
-                                              std::to_string(check.alignment) + " bytes");
-  return Status();
+  return Status(Code::invalid_argument, name_of(role, index, id) + ": the pointer is not aligned to its element of " +
+                                            std::to_string(check.alignment) + " bytes");
 }
 
 /// True when the two certainly share a byte. Tensors with gaps may interleave, so of those only the first element is
@@ -49,8 +53,11 @@ bool overlap(const void* a, const api::OperandCheck& a_check, const void* b, con
          b_begin < a_begin + static_cast<std::uintptr_t>(a_check.span_bytes);
 }
 
+[[gnu::noinline]] Status overlapping(const std::string& a, const std::string& b) {
+  return Status(Code::invalid_argument, a + " overlaps " + b);
+}
+
 Status check_scratch(const Manner& manner, std::size_t needed) {
-  if (manner.scratch == nullptr) return Status();
   if (manner.scratch_bytes < needed)
     return Status(Code::invalid_argument, "scratch has " + std::to_string(manner.scratch_bytes) +
                                               " bytes; the partition needs " + std::to_string(needed));
@@ -127,10 +134,11 @@ class Mapped {
 }  // namespace
 
 Result<CompiledPartition::Impl::Shared> CompiledPartition::Impl::specialisation(Inputs in) const {
-  if (Status status = check_count("input", in.size(), inputs.size()); !status.ok()) return status;
+  if (in.size() != inputs.size()) return wrong_count("input", in.size(), inputs.size());
   if (fixed) return fixed;
   for (const api::AxesInput& a : axes_inputs)
-    if (Status s = check_pointer("input", a.input, a.id, in[a.input], input_checks[a.input]); !s.ok()) return s;
+    if (!usable(in[a.input], input_checks[a.input]))
+      return not_usable("input", a.input, a.id, in[a.input], input_checks[a.input]);
   const AxesValues axes(axes_inputs, in);
   return cache.find_or_make(axes.values(), [&]() -> Result<Shared> {
     graph::Graph core = bound;
@@ -140,61 +148,77 @@ Result<CompiledPartition::Impl::Shared> CompiledPartition::Impl::specialisation(
   });
 }
 
-Status CompiledPartition::Impl::check_operands(const api::Specialisation& chosen, Inputs in, Outputs out) const {
-  for (std::size_t i = 0; i < in.size(); ++i)
-    if (Status s = check_pointer("input", i, inputs[i].id, in[i], input_checks[i]); !s.ok()) return s;
-  for (std::size_t o = 0; o < out.size(); ++o) {
+Status CompiledPartition::Impl::check_operands(const api::Specialisation& chosen, const void* const* in,
+                                               void* const* out) const {
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (!usable(in[i], input_checks[i])) return not_usable("input", i, inputs[i].id, in[i], input_checks[i]);
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
     const api::OperandCheck& check = chosen.output_checks[o];
-    if (Status s = check_pointer("output", o, outputs[o].id, out[o], check); !s.ok()) return s;
-    for (std::size_t i = 0; i < in.size(); ++i)
-      if (!(chosen.in_place[o] == i && out[o] == in[i]) && overlap(out[o], check, in[i], input_checks[i]))
-        return Status(Code::invalid_argument,
-                      name_of("output", o, outputs[o].id) + " overlaps " + name_of("input", i, inputs[i].id));
+    if (!usable(out[o], check)) return not_usable("output", o, outputs[o].id, out[o], check);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (overlap(out[o], check, in[i], input_checks[i]) && !(chosen.in_place[o] == i && out[o] == in[i]))
+        return overlapping(name_of("output", o, outputs[o].id), name_of("input", i, inputs[i].id));
     for (std::size_t p = 0; p < o; ++p)
       if (overlap(out[o], check, out[p], chosen.output_checks[p]))
-        return Status(Code::invalid_argument,
-                      name_of("output", o, outputs[o].id) + " overlaps " + name_of("output", p, outputs[p].id));
+        return overlapping(name_of("output", o, outputs[o].id), name_of("output", p, outputs[p].id));
   }
   return Status();
 }
 
-Status CompiledPartition::Impl::run(const api::Specialisation& chosen, Inputs in, Outputs out,
+Status CompiledPartition::Impl::run(const api::Specialisation& chosen, const void* const* in, void* const* out,
                                     const Manner& manner) const {
   ThreadPool* used = manner.threads == 1 ? nullptr : manner.pool;
   if (used == nullptr && manner.threads != 1) used = &runtime::default_pool();
-  const int most = manner.threads == 0 ? used->num_threads() : manner.threads;
-  const Mapped<const void*> mapped_in(in, chosen.input_map);
-  const Mapped<void*> mapped_out(out, chosen.output_map);
-  return runtime::run(chosen.compiled.program, mapped_in.view(), mapped_out.view(), used, most,
-                      fixed ? manner.scratch : nullptr);
+  const int most = manner.threads == 0 ? std::numeric_limits<int>::max() : manner.threads;
+  std::byte* const scratch = fixed ? manner.scratch : nullptr;
+  const runtime::Program& program = chosen.compiled.program;
+  const Inputs all_in(in, inputs.size());
+  const Outputs all_out(out, outputs.size());
+  if (chosen.input_map.identity && chosen.output_map.identity)
+    return runtime::run(program, all_in, all_out, used, most, scratch);
+  const Mapped<const void*> mapped_in(all_in, chosen.input_map);
+  const Mapped<void*> mapped_out(all_out, chosen.output_map);
+  return runtime::run(program, mapped_in.view(), mapped_out.view(), used, most, scratch);
 }
 
 std::size_t CompiledPartition::Impl::scratch_bytes() const {
   return fixed ? static_cast<std::size_t>(fixed->compiled.program.arena_bytes) : 0;
 }
 
-Status CompiledPartition::Impl::execute(Inputs in, Outputs out, const Manner& manner) const {
-  if (Status status = check_count("output", out.size(), outputs.size()); !status.ok()) return status;
-  const Result<Shared> chosen = specialisation(in);
-  if (!chosen.ok()) return chosen.status();
-  if (Status status = check_operands(*chosen.value(), in, out); !status.ok()) return status;
+Status CompiledPartition::Impl::check_own_scratch(const api::Specialisation& chosen, const void* const* in,
+                                                  void* const* out, const Manner& manner) const {
   if (Status status = check_scratch(manner, scratch_bytes()); !status.ok()) return status;
-  if (manner.scratch != nullptr) {
-    for (std::size_t i = 0; i < in.size(); ++i)
-      if (Status s = check_apart(manner.scratch, scratch_bytes(), in[i], input_checks[i], "input", inputs[i].id);
-          !s.ok())
-        return s;
-    for (std::size_t o = 0; o < out.size(); ++o)
-      if (Status s = check_apart(manner.scratch, scratch_bytes(), out[o], chosen.value()->output_checks[o], "output",
-                                 outputs[o].id);
-          !s.ok())
-        return s;
-  }
-  if (verbose_number == 0) return run(*chosen.value(), in, out, manner);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (Status s = check_apart(manner.scratch, scratch_bytes(), in[i], input_checks[i], "input", inputs[i].id); !s.ok())
+      return s;
+  for (std::size_t o = 0; o < outputs.size(); ++o)
+    if (Status s =
+            check_apart(manner.scratch, scratch_bytes(), out[o], chosen.output_checks[o], "output", outputs[o].id);
+        !s.ok())
+      return s;
+  return Status();
+}
+
+Status CompiledPartition::Impl::execute_chosen(const api::Specialisation& chosen, const void* const* in,
+                                               void* const* out, const Manner& manner) const {
+  if (Status status = check_operands(chosen, in, out); !status.ok()) return status;
+  if (manner.scratch != nullptr)
+    if (Status status = check_own_scratch(chosen, in, out, manner); !status.ok()) return status;
+  if (verbose_number == 0) return run(chosen, in, out, manner);
   const auto start = std::chrono::steady_clock::now();
-  const Status status = run(*chosen.value(), in, out, manner);
+  const Status status = run(chosen, in, out, manner);
   api::say_executed(*this, status, std::chrono::steady_clock::now() - start);
   return status;
+}
+
+Status CompiledPartition::Impl::execute(Inputs in, Outputs out, const Manner& manner) const {
+  if (out.size() != outputs.size()) return wrong_count("output", out.size(), outputs.size());
+  if (in.size() != inputs.size()) return wrong_count("input", in.size(), inputs.size());
+  // A copy of the shared pointer would cost two locked additions a call.
+  if (fixed) return execute_chosen(*fixed, in.data(), out.data(), manner);
+  const Result<Shared> chosen = specialisation(in);
+  if (!chosen.ok()) return chosen.status();
+  return execute_chosen(*chosen.value(), in.data(), out.data(), manner);
 }
 
 std::string CompiledPartition::Impl::explain() const {

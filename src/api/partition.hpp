@@ -54,8 +54,14 @@ struct CompiledPartition::Impl {
   std::size_t scratch_bytes() const;
 
  private:
-  Status check_operands(const api::Specialisation& chosen, Inputs in, Outputs out) const;
-  Status run(const api::Specialisation& chosen, Inputs in, Outputs out, const Manner& manner) const;
+  // These take as many pointers as there are inputs and outputs. A second span would not fit in registers: it would go
+  // to memory in halves and come back whole, which no store can be forwarded to.
+  Status check_operands(const api::Specialisation& chosen, const void* const* in, void* const* out) const;
+  Status check_own_scratch(const api::Specialisation& chosen, const void* const* in, void* const* out,
+                           const Manner& manner) const;
+  Status execute_chosen(const api::Specialisation& chosen, const void* const* in, void* const* out,
+                        const Manner& manner) const;
+  Status run(const api::Specialisation& chosen, const void* const* in, void* const* out, const Manner& manner) const;
 };
 
 }  // namespace tenfold

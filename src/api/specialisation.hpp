@@ -26,8 +26,8 @@ namespace tenfold::api {
 /// What execute() must know of an operand to check the caller's pointer.
 struct OperandCheck {
   std::int64_t span_bytes = 0;
-  std::uintptr_t alignment = 1;
-  bool dense = true;  ///< no gaps: every byte of the span belongs to an element
+  std::uintptr_t alignment = 1;  ///< a power of two
+  bool dense = true;             ///< no gaps: every byte of the span belongs to an element
 };
 Result<OperandCheck> operand_check(const TensorDesc& desc);
 

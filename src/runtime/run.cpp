@@ -119,14 +119,29 @@ std::int64_t threads_for(const KernelStep& step, std::int64_t tasks, const Threa
   return std::min<std::int64_t>(worth, pool->num_threads());
 }
 
-Status run_kernel(const KernelStep& step, const Operands& operands, ThreadPool* pool, int max_threads) {
-  jit::KernelArgs args;
+void fill(jit::KernelArgs& args, const KernelStep& step, const Operands& operands) noexcept {
   for (std::size_t i = 0; i < step.inputs.size(); ++i) args.inputs[i] = operands.source(step.inputs[i]);
   for (std::size_t o = 0; o < step.outputs.size(); ++o) args.outputs[o] = operands.target(step.outputs[o]);
-  std::copy(step.extents.begin(), step.extents.end(), args.extents);
+  static_assert(sizeof step.extents == sizeof args.extents);
+  std::memcpy(args.extents, step.extents.data(), sizeof args.extents);
   args.strides = step.strides.data();
   args.count = step.count;
+}
 
+/// The only task of a step, on its caller: a call of a small kernel has no copy of the arguments and no locked
+/// addition.
+void run_alone(const KernelStep& step, const Operands& operands) noexcept {
+  jit::KernelArgs args;
+  fill(args, step, operands);
+  alignas(64) std::byte scratch[kStackScratchBytes];
+  args.scratch = scratch;
+  const FloatState state;
+  step.code->function()(&args);
+}
+
+Status run_tasks(const KernelStep& step, const Operands& operands, ThreadPool* pool, int max_threads) {
+  jit::KernelArgs args;
+  fill(args, step, operands);
   Tasks tasks{step, args, step.tile.pieces * step.split.pieces};
   const std::int64_t threads = threads_for(step, tasks.count, pool, max_threads);
   if (threads < 2) {
@@ -140,6 +155,13 @@ Status run_kernel(const KernelStep& step, const Operands& operands, ThreadPool* 
     return Status(Code::out_of_memory, "execute: no memory for " + std::to_string(step.code->scratch_bytes()) +
                                            " bytes of scratch for kernel '" + step.code->name() + "'");
   return Status(Code::internal_error, "execute: the thread pool returned before it had called every task");
+}
+
+Status run_kernel(const KernelStep& step, const Operands& operands, ThreadPool* pool, int max_threads) {
+  if (step.tile.pieces * step.split.pieces != 1 || step.code->scratch_bytes() > kStackScratchBytes)
+    return run_tasks(step, operands, pool, max_threads);
+  run_alone(step, operands);
+  return {};
 }
 
 /// Steps outside the JIT allocate as they please, so the lists of addresses may too.
