@@ -64,11 +64,10 @@ std::uint64_t PackedBlock::identity() const {
 // ---- the block
 
 void PackedBlock::emit(const Reg64& in, const Reg64& out) {
-  if (has_slow_way()) v_.splat(kLosers, order() && !numbers() ? order_key(identity(), lane_) : 0, lane_);
+  if (has_slow_way()) start_watch();
   const Register result = block(in);
-  if (numbers()) v_.jump_if_nan(kLosers, lane_, slow_);
-  if (order() && !numbers()) v_.jump_if_beyond(kLosers, !maximum(), order_key(identity(), lane_), lane_, slow_);
-  if (keys() && has_slow_way()) v_.jump_if_beyond(kLosers, true, float_bits(input_).infinity, element_, slow_);
+  if (has_slow_way()) jump_if_watched(result);
+  if (bits()) v_.jump_unless_signs(result, !maximum(), unsettled_);
   code_.L(result_);
   finish(result);
   if (keys()) return v_.store_codes(out, result, lane_, inverts_codes(key_rule()), output_);
@@ -87,12 +86,21 @@ void PackedBlock::emit_out_of_line(const Reg64& in) {
   exact_ = false;
   if (numbers()) finish_order(result);
   code_.jmp(result_);
+  if (!bits()) return;
+  code_.L(unsettled_);
+  // What the first extreme has settled waits in a register that no block uses.
+  v_.copy(kLosers, result);
+  other_ = true;
+  const Register other = block(in);
+  other_ = false;
+  v_.choose_by_sign(result, kLosers, maximum() ? other : kLosers, maximum() ? kLosers : other);
+  code_.jmp(result_);
 }
 
 PackedBlock::Register PackedBlock::block(const Reg64& in) {
   // The same registers each time, so that both ways to a result leave it in the same one.
   free_.clear();
-  for (Register reg = kLosers; reg-- > 0;) free_.push_back(reg);
+  for (Register reg = kLosers + 1 - std::max(1, watches()); reg-- > 0;) free_.push_back(reg);
   if (has_rows_of_three()) return rows_of_three(in);
   if (!ends_in_f64()) {
     const Value value = tree(in, 0, segment_);
@@ -119,21 +127,33 @@ PackedBlock::Value PackedBlock::merge(Value x, const Value& y, int bytes) {
   return x;
 }
 
-/// Four rows' sums in f64 lanes: two levels more in f32, the last two in f64.
+/// Four rows' sums in f64 lanes.
 PackedBlock::Register PackedBlock::long_sums(const Reg64& in, int first) {
-  const auto pair = [&](int low_row, int high_row) {
-    const Register low = row(in, low_row), high = row(in, high_row);
-    combine(low, v_.meet(low, high, kHalf), 4);
-    v_.widen(low, high, low);
-    combine(low, v_.meet(low, high, kHalf), 8);
-    give(high);
-    return low;
-  };
-  const Register even = pair(first, first + 2), odd = pair(first + 1, first + 3);
+  const Register even = pair_of_sums(in, first, first + 2), odd = pair_of_sums(in, first + 1, first + 3);
   combine(even, v_.meet(even, odd, 8), 8);
   give(odd);
   finish_sums(even, 8);
   return even;
+}
+
+/// Two rows' sums, each in two f64 lanes of a half: the levels of four and of two lanes apart. The former is in f32
+/// where that leaves no more than kChain terms to it.
+PackedBlock::Register PackedBlock::pair_of_sums(const Reg64& in, int low_row, int high_row) {
+  const Register low = row(in, low_row), high = row(in, high_row);
+  if (three_levels_in_f64()) {
+    const Register upper = take();
+    for (const Register reg : {low, high}) {
+      v_.widen(reg, upper, reg);
+      combine(reg, upper, 8);
+    }
+    give(upper);
+  } else {
+    combine(low, v_.meet(low, high, kHalf), 4);
+    v_.widen(low, high, low);
+  }
+  combine(low, v_.meet(low, high, kHalf), 8);
+  give(high);
+  return low;
 }
 
 /// Brings each row's lane to its place.
@@ -186,10 +206,32 @@ void PackedBlock::fill(Register reg, int elements) {
   if (identity() != 0) v_.or_bytes(reg, identity_past(elements));
 }
 
+void PackedBlock::start_watch() {
+  // Zero is no NaN, whichever extreme looks for one.
+  const std::uint64_t start = order() && !numbers() ? order_key(identity(), lane_) : 0;
+  for (int watch = 0; watch < watches(); ++watch) v_.splat(kLosers - watch, start, lane_);
+}
+
+/// To the slow way, where a block has a NaN that the fast one does not deal with.
+void PackedBlock::jump_if_watched(Register result) {
+  for (int watch = 1; watch < watches(); ++watch) watch_into(kLosers, kLosers - watch);
+  if (numbers()) return v_.jump_if_nan(kLosers, bits() ? result : kLosers, lane_, slow_);
+  if (order()) return v_.jump_if_beyond(kLosers, !maximum(), order_key(identity(), lane_), lane_, slow_);
+  v_.jump_if_beyond(kLosers, true, float_bits(input_).infinity, element_, slow_);
+}
+
+void PackedBlock::watch_into(Register watch, Register reg) {
+  if (bits()) {
+    v_.integer(watched_extreme(), watch, watch, reg, 8 * lane_);
+  } else {
+    v_.arithmetic(Arithmetic::add, watch, watch, reg, lane_);
+  }
+}
+
 /// What has just been loaded, for a NaN. Before lanes past a row are filled with an infinity, which would spoil a sum
 /// of the other one.
 void PackedBlock::watch(Register reg) {
-  if (numbers() && !exact_) v_.arithmetic(Arithmetic::add, kLosers, kLosers, reg, lane_);
+  if (numbers() && !exact_ && !other_) watch_into(kLosers - watched_++ % watches(), reg);
 }
 
 void PackedBlock::map(Register reg) {
@@ -218,6 +260,8 @@ void PackedBlock::combine(Register into, Register from, int lane_bytes) {
   if (floats()) {
     v_.arithmetic(body_.monoid == kernel::Monoid::prod ? Arithmetic::multiply : Arithmetic::add, into, into, from,
                   lane_bytes);
+  } else if (bits() && !exact_) {
+    v_.integer(other_ ? IntegerOp::least_unsigned : own_extreme(), into, into, from, 8 * lane_bytes);
   } else if (numbers() && !exact_) {
     v_.extreme_number(into, into, from, maximum(), lane_bytes);
   } else {

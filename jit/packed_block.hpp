@@ -39,9 +39,15 @@ class PackedBlock {
 
  private:
   using Register = PackedVectors::Register;
-  /// Order: the keys that show NaNs which lose, over a whole block; of numbers a sum, which any NaN spoils. Keys of
-  /// places: magnitudes, which show any NaN.
+  /// Order: the keys that show NaNs which lose, over a whole block; of numbers a sum, which any NaN spoils; of bits the
+  /// extreme that shows NaNs of the other sign. Keys of places: magnitudes, which show any NaN.
   static constexpr Register kLosers = PackedVectors::kRegisters - 1;
+  /// Numbers and bits have as many of these, from there down, as take turns: an addition takes three cycles, and all
+  /// else of a register of a long row one.
+  static constexpr int kWatches = 4;
+  /// Bits pay from this width on: of narrower rows of either sign too many blocks have one without an element of the
+  /// sign that settles it.
+  static constexpr int kLeastWidthOfBits = 8;
   /// A register, and by lane the row that it belongs to.
   struct Value {
     Register reg;
@@ -55,6 +61,7 @@ class PackedBlock {
   Value tree(const Xbyak::Reg64& in, int first, int count);
   Value merge(Value x, const Value& y, int bytes);
   Register long_sums(const Xbyak::Reg64& in, int first);
+  Register pair_of_sums(const Xbyak::Reg64& in, int low_row, int high_row);
   void sort(const Value& value);
 
   Value leaf(const Xbyak::Reg64& in, int index);
@@ -74,6 +81,9 @@ class PackedBlock {
 
   PackedVectors::Bytes identity_past(int elements) const;
   void fill(Register reg, int elements);
+  void start_watch();
+  void jump_if_watched(Register result);
+  void watch_into(Register watch, Register reg);
   void watch(Register reg);
   void map(Register reg);
   void combine(Register into, Register from, int lane_bytes);
@@ -85,16 +95,23 @@ class PackedBlock {
   bool order() const { return kind_ == schedule::Lanes::order; }
   /// Extremes of f32 and f64, which the machine finds by itself where there is no NaN.
   bool numbers() const { return order() && lane_ >= 4; }
+  /// Those of f32 in rows that are not the shortest: bits as integers, as in the order state. One extreme of them is
+  /// the answer if it has the sign that settles it; where a row has none, the block is done again with the other.
+  bool bits() const { return numbers() && lane_ == 4 && width_ >= kLeastWidthOfBits; }
+  IntegerOp own_extreme() const { return maximum() ? IntegerOp::greatest_signed : IntegerOp::greatest_unsigned; }
+  IntegerOp watched_extreme() const { return maximum() ? IntegerOp::greatest_unsigned : IntegerOp::greatest_signed; }
   bool keys() const { return schedule::gives_index(kind_); }
   /// True when a second way through the block is there for NaNs.
   bool has_slow_way() const { return order() || (keys() && is_floating(input_)); }
+  int watches() const { return !has_slow_way() ? 0 : numbers() && width_ > lanes_ ? kWatches : 1; }
   bool floats() const { return kind_ != schedule::Lanes::integer && !order() && !keys(); }
   bool maximum() const { return body_.monoid == kernel::Monoid::max || body_.monoid == kernel::Monoid::argmax; }
   bool has_rows_of_three() const { return width_ == 3 && lane_ == 4 && element_ == 4 && !keys(); }
   /// True of extremes, of whatever type.
   bool idempotent() const { return kernel::row(body_.monoid).state == kernel::State::order; }
-  /// Sums of so many narrow floats that the last two levels are in f64.
+  /// Sums of so many narrow floats that the last levels are in f64: two, or three.
   bool ends_in_f64() const { return kind_ == schedule::Lanes::chained_f32 && width_ > schedule::kMostWidthInF32; }
+  bool three_levels_in_f64() const { return width_ > schedule::kMostWidthWithTwoLevelsInF64; }
   std::uint64_t identity() const;
 
   Xbyak::CodeGenerator& code_;
@@ -108,10 +125,12 @@ class PackedBlock {
   int lanes_;           ///< of a register, and rows of a block
   int segment_;         ///< lanes that a row has of a leaf: a power of two
   bool exact_ = false;  ///< order, keys: NaNs of both signs are at the end that wins
+  bool other_ = false;  ///< bits: the extreme of rows that the first does not settle
   int overread_ = 0;
+  int watched_ = 0;                  ///< numbers: registers so far
   std::optional<Value> upper_keys_;  ///< short rows: the next leaf, of the same load
   std::vector<Register> free_;
-  Xbyak::Label slow_, result_;
+  Xbyak::Label slow_, unsettled_, result_;
 };
 
 }  // namespace tenfold::jit

@@ -235,12 +235,24 @@ void PackedVectors::extreme_number(Register d, Register a, Register b, bool grea
   greatest ? code_.vandps(Ymm(d), Ymm(d), other) : code_.vorps(Ymm(d), Ymm(d), other);
 }
 
-void PackedVectors::jump_if_nan(Register s, int bytes, const Xbyak::Label& target) {
+void PackedVectors::jump_if_nan(Register a, Register b, int bytes, const Xbyak::Label& target) {
   const Ymm mask(15);
-  bytes == 8 ? code_.vcmpunordpd(mask, Ymm(s), Ymm(s)) : code_.vcmpunordps(mask, Ymm(s), Ymm(s));
+  bytes == 8 ? code_.vcmpunordpd(mask, Ymm(a), Ymm(b)) : code_.vcmpunordps(mask, Ymm(a), Ymm(b));
   code_.vptest(mask, mask);
   code_.jnz(target, Xbyak::CodeGenerator::T_NEAR);
 }
+
+void PackedVectors::jump_unless_signs(Register s, bool set, const Xbyak::Label& target) {
+  // ZF: no sign is set; CF: all are.
+  code_.vptest(Ymm(s), assembler_.splat(~all_but_sign(4), 4));
+  set ? code_.jnc(target, Xbyak::CodeGenerator::T_NEAR) : code_.jnz(target, Xbyak::CodeGenerator::T_NEAR);
+}
+
+void PackedVectors::choose_by_sign(Register d, Register s, Register negative, Register positive) {
+  code_.vblendvps(Ymm(d), Ymm(positive), Ymm(negative), Ymm(s));
+}
+
+void PackedVectors::copy(Register d, Register s) { code_.vmovdqa(Ymm(d), Ymm(s)); }
 
 void PackedVectors::jump_if_beyond(Register keys, bool above, std::uint64_t limit, int bytes,
                                    const Xbyak::Label& target) {

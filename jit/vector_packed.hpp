@@ -74,8 +74,13 @@ class PackedVectors {
   void replace_beyond(Register d, bool above, std::uint64_t limit, std::uint64_t other, int bytes);
   /// The greater (less) of numbers, +0 above -0. Where one is a NaN the result may be anything.
   void extreme_number(Register d, Register a, Register b, bool greatest, int bytes);
-  /// Jumps when a lane is a NaN.
-  void jump_if_nan(Register s, int bytes, const Xbyak::Label& target);
+  /// Jumps when a lane of either is a NaN.
+  void jump_if_nan(Register a, Register b, int bytes, const Xbyak::Label& target);
+  /// Jumps unless the sign of each lane of 32 bits is `set`.
+  void jump_unless_signs(Register s, bool set, const Xbyak::Label& target);
+  /// Lanes of 32 bits: `negative` where `s` has its sign bit set, else `positive`.
+  void choose_by_sign(Register d, Register s, Register negative, Register positive);
+  void copy(Register d, Register s);
   /// Jumps when a key is above (below) `limit`.
   void jump_if_beyond(Register keys, bool above, std::uint64_t limit, int bytes, const Xbyak::Label& target);
 

@@ -9,12 +9,15 @@
 
 namespace tenfold::schedule {
 
-/// Elements of a packed row.
+/// Elements of a packed row: the most of any, and of 16-bit floats and keys.
 inline constexpr int kLeastPackedWidth = 2;
-inline constexpr int kMostPackedWidth = 63;
+inline constexpr int kMostPackedWidth = 128;
+inline constexpr int kMostPackedWidthWidened = 63;
 /// Rows of floats up to this long are summed in f32 to the end; of longer ones, the last two levels of the tree are in
-/// f64. So no more than kChain terms meet in f32. Part of the numeric contract.
+/// f64, and of those beyond the second bound three. So no more than kChain terms meet in f32. Part of the numeric
+/// contract.
 inline constexpr int kMostWidthInF32 = kChain;
+inline constexpr int kMostWidthWithTwoLevelsInF64 = 4 * kChain;
 
 bool packs(const kernel::KernelSpec& spec, const ReduceBody& body);
 Status check_packed(const kernel::KernelSpec& spec, const ReduceBody& body, const Schedule& schedule);

@@ -95,7 +95,9 @@ TEST(Choose, ShortRowsSideBySideArePacked) {
     EXPECT_EQ(nest_of("sum", dtype, "kept 100, reduced 2", "[2, 1]", "[1, 0]"), Nest::packed) << dtype;
     EXPECT_EQ(nest_of("max", dtype, "kept 3, kept 100, reduced 63", "[6400, 63, 1]", "[100, 1, 0]"), Nest::packed);
   }
-  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 64", "[64, 1]", "[1, 0]"), Nest::rows) << "too wide";
+  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 128", "[128, 1]", "[1, 0]"), Nest::packed);
+  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 129", "[129, 1]", "[1, 0]"), Nest::rows) << "too wide";
+  EXPECT_EQ(nest_of("sum", "bf16", "kept 100, reduced 64", "[64, 1]", "[1, 0]"), Nest::rows) << "too wide widened";
   EXPECT_EQ(nest_of("sum", "f32", "kept 7, reduced 8", "[8, 1]", "[1, 0]"), Nest::rows) << "too few";
   EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[9, 1]", "[1, 0]"), Nest::rows) << "a gap after each row";
   EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[8, 1]", "[2, 0]"), Nest::rows) << "outputs apart";
@@ -264,7 +266,7 @@ TEST(Check, RefusesWhatTheEmitterCannotFollow) {
       {columns, "avx2 columns level=1 rows=1 columns=0"},
       {columns, "avx2 columns level=1 rows=4 columns=1024 width=7"},
       {columns, "avx2 columns level=1 rows=4 ahead=1 columns=1024 width=8"},
-      {rows, "avx2 packed level=1 width=128"},
+      {rows, "avx2 packed level=1 width=129"},
       {packed, "avx2 packed level=1 width=12"},
       {packed, "avx2 packed level=1 width=13 split=1:4"},
       {packed, "reference packed level=1 width=13"},
