@@ -43,7 +43,9 @@ Result<EmittedCode> emit_elementwise(const kernel::KernelSpec& spec, const sched
   Result<LaneProgram> program = body_program(spec);
   if (!program.ok()) return program.status();
   Assembler assembler;
-  const std::unique_ptr<LaneLayer> layer = LaneLayer::make(assembler, schedule.isa, program.value().lanes());
+  const int lanes = program.value().lanes();
+  const std::unique_ptr<LaneLayer> layer =
+      LaneLayer::make(assembler, schedule.isa, lanes, lane_order(spec, schedule.vector_level, lanes));
   assembler.prologue();
   const std::int64_t scratch = emit_flat(assembler, *layer, program.value(), spec, schedule);
   return finish(assembler, scratch);

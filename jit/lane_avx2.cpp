@@ -12,12 +12,14 @@ using Xbyak::Xmm;
 using Xbyak::Ymm;
 
 constexpr std::uint64_t kSign64 = std::uint64_t{1} << 63;
+constexpr std::uint64_t kUpperHalf = 0xffff0000;
+constexpr int kOddWords = 0xaa;
 constexpr int kMask32 = frame::kMasks;       // 32-bit lane is in the tail
 constexpr int kMask64 = frame::kMasks + 64;  // 64-bit lane is in the tail
 
 class Avx2Lanes final : public LaneLayer {
  public:
-  Avx2Lanes(Assembler& assembler, int lanes) : LaneLayer(assembler, lanes) {}
+  Avx2Lanes(Assembler& assembler, int lanes, LaneOrder order) : LaneLayer(assembler, lanes, order) {}
 
   int vectors() const override { return 7; }
 
@@ -36,9 +38,15 @@ class Avx2Lanes final : public LaneLayer {
     code_.vmovdqu(scratch(kMask64, 0), Ymm(14));
   }
 
-  bool has_tails(DType dtype) const override { return byte_size(dtype) >= 4; }
+  bool has_tails(DType dtype) const override { return byte_size(dtype) >= 4 && order_ == LaneOrder::straight; }
 
   void load(Vec d, DType dtype, const Memory& from, Part part) override {
+    if (order_ == LaneOrder::even_first && dtype == DType::bf16) {
+      code_.vmovdqu(ymm(d, 1), code_.ptr[from]);
+      code_.vpslld(ymm(d, 0), ymm(d, 1), 16);
+      code_.vpand(ymm(d, 1), ymm(d, 1), assembler_.splat(kUpperHalf, 4));
+      return;
+    }
     const int bytes = byte_size(dtype);
     for (int half = 0; half < halves(bytes); ++half) {
       const int step = bytes == 8 ? 32 : 8 * bytes;
@@ -50,6 +58,7 @@ class Avx2Lanes final : public LaneLayer {
         widen_elements(ymm(d, half), dtype, at);
       }
     }
+    if (order_ == LaneOrder::even_first) part_lanes(d);
   }
 
   void broadcast(Vec d, DType dtype, const Memory& from) override {
@@ -66,7 +75,14 @@ class Avx2Lanes final : public LaneLayer {
 
   void store(const Memory& to, DType dtype, Vec s, Part part) override {
     const int bytes = byte_size(dtype);
-    if (bytes >= 4) {
+    if (bytes == 4 && order_ == LaneOrder::even_first) {
+      interleave(s);
+      for (int quarter = 0; quarter < 4; ++quarter) {
+        const Ymm from(14 + quarter % 2);
+        quarter < 2 ? code_.vmovups(code_.ptr[to + 16 * quarter], low(from))
+                    : code_.vextractf128(code_.ptr[to + 16 * quarter], from, 1);
+      }
+    } else if (bytes >= 4) {
       for (int half = 0; half < halves(bytes); ++half) {
         const Xbyak::Address at = code_.ptr[to + 32 * half];
         if (part == Part::tail) {
@@ -77,11 +93,27 @@ class Avx2Lanes final : public LaneLayer {
         }
       }
     } else if (dtype == DType::f16) {
-      for (int half = 0; half < halves(bytes); ++half) code_.vcvtps2ph(code_.ptr[to + 16 * half], ymm(s, half), 0);
+      for (int half = 0; half < halves(bytes); ++half) {
+        Ymm from = ymm(s, half);
+        if (order_ == LaneOrder::even_first) {
+          interleave(s);
+          from = Ymm(14);
+          code_.vperm2f128(from, from, Ymm(15), half == 0 ? 0x20 : 0x31);
+        }
+        code_.vcvtps2ph(code_.ptr[to + 16 * half], from, 0);
+      }
     } else {
-      narrow_to_words(dtype, s);
+      order_ == LaneOrder::even_first ? interleave_words(dtype, s) : narrow_to_words(dtype, s);
       store_words(to, bytes);
     }
+  }
+
+  void load_lanes(Vec d, LaneType type, const Memory& from) override {
+    for (int half = 0; half < halves(lane_bytes(type)); ++half)
+      code_.vmovdqu(ymm(d, half), code_.ptr[from + 32 * half]);
+  }
+  void store_lanes(const Memory& to, LaneType type, Vec s) override {
+    for (int half = 0; half < halves(lane_bytes(type)); ++half) code_.vmovdqu(code_.ptr[to + 32 * half], ymm(s, half));
   }
 
   void spill(const Memory& to, Vec s) override {
@@ -151,16 +183,67 @@ class Avx2Lanes final : public LaneLayer {
     }
   }
 
+  /// Lanes of 32 bits, straight so far, even ones first.
+  void part_lanes(Vec d) {
+    code_.vshufps(Ymm(14), ymm(d, 0), ymm(d, 1), 0x88);
+    code_.vshufps(Ymm(15), ymm(d, 0), ymm(d, 1), 0xdd);
+    code_.vpermq(ymm(d, 0), Ymm(14), 0xd8);
+    code_.vpermq(ymm(d, 1), Ymm(15), 0xd8);
+  }
+
+  /// Back again, but for halves of registers: elements 0 to 3 and 8 to 11 in ymm14, the others in ymm15.
+  void interleave(Vec s) {
+    code_.vunpcklps(Ymm(14), ymm(s, 0), ymm(s, 1));
+    code_.vunpckhps(Ymm(15), ymm(s, 0), ymm(s, 1));
+  }
+
+  /// Lanes with even elements first as words side by side in ymm14.
+  void interleave_words(DType dtype, Vec s) {
+    if (dtype == DType::bf16 && lent_ >= 0) {
+      round_words(ymm(s, 0), ymm(s, 1), ymm(lent_, 0));
+      return;
+    }
+    if (dtype == DType::bf16) {
+      add_half_units(Ymm(14), ymm(s, 0));
+      add_half_units(Ymm(15), ymm(s, 1));
+      code_.vpsrld(Ymm(14), Ymm(14), 16);
+      code_.vpblendw(Ymm(14), Ymm(14), Ymm(15), kOddWords);
+      return;
+    }
+    code_.vpslld(Ymm(15), ymm(s, 1), 16);
+    code_.vpblendw(Ymm(14), ymm(s, 0), Ymm(15), kOddWords);
+    if (byte_size(dtype) == 1) code_.vpand(Ymm(14), Ymm(14), assembler_.splat(0xff, 2));
+  }
+
+  /// Rounds f32 to bf16, two registers at once: the upper halves of lanes go up by one where the lower ones are above
+  /// half a unit, or are half a unit and the upper one is odd. That is where the lower one, less one for an even upper
+  /// one, but not below 0, has its top bit set.
+  void round_words(const Ymm& even, const Ymm& odd, const Ymm& spare) {
+    const Ymm upper(14), lower(15);
+    code_.vpsrld(upper, even, 16);
+    code_.vpblendw(upper, upper, odd, kOddWords);
+    code_.vpslld(lower, odd, 16);
+    code_.vpblendw(lower, even, lower, kOddWords);
+    code_.vpandn(spare, upper, assembler_.splat(1, 2));
+    code_.vpsubusw(lower, lower, spare);
+    code_.vpsrlw(lower, lower, 15);
+    code_.vpaddw(upper, upper, lower);
+  }
+
+  /// Half a unit in the last place of bf16, less one when the last kept bit is even; canonical NaNs survive.
+  void add_half_units(const Ymm& d, const Ymm& s) {
+    code_.vpsrld(d, s, 16);
+    code_.vpand(d, d, assembler_.splat(1, 4));
+    code_.vpaddd(d, d, s);
+    code_.vpaddd(d, d, assembler_.splat(0x7fff, 4));
+  }
+
   /// The lanes as words side by side in ymm14 (the lower half of it, of 8 lanes).
   void narrow_to_words(DType dtype, Vec s) {
     for (int half = 0; half < halves(2); ++half) {
       const Ymm d(14 + half);
       if (dtype == DType::bf16) {
-        // Half a unit in the last place, less one when the last kept bit is even; canonical NaNs survive.
-        code_.vpsrld(d, ymm(s, half), 16);
-        code_.vpand(d, d, assembler_.splat(1, 4));
-        code_.vpaddd(d, d, ymm(s, half));
-        code_.vpaddd(d, d, assembler_.splat(0x7fff, 4));
+        add_half_units(d, ymm(s, half));
         code_.vpsrld(d, d, 16);
       } else {
         code_.vpand(d, ymm(s, half), assembler_.splat(byte_size(dtype) == 1 ? 0xff : 0xffff, 4));
@@ -217,8 +300,8 @@ class Avx2Lanes final : public LaneLayer {
 
 }  // namespace
 
-std::unique_ptr<LaneLayer> make_avx2_lanes(Assembler& assembler, int lanes) {
-  return std::make_unique<Avx2Lanes>(assembler, lanes);
+std::unique_ptr<LaneLayer> make_avx2_lanes(Assembler& assembler, int lanes, LaneOrder order) {
+  return std::make_unique<Avx2Lanes>(assembler, lanes, order);
 }
 
 }  // namespace tenfold::jit

@@ -75,7 +75,7 @@ Predicates predicates(const LaneNode& node) {
 
 class Avx512Lanes final : public LaneLayer {
  public:
-  Avx512Lanes(Assembler& assembler, int lanes) : LaneLayer(assembler, lanes) {}
+  Avx512Lanes(Assembler& assembler, int lanes, LaneOrder order) : LaneLayer(assembler, lanes, order) {}
 
   int vectors() const override { return 28; }
 
@@ -96,6 +96,8 @@ class Avx512Lanes final : public LaneLayer {
     } else {
       widen_elements(vector(d, std::max(bytes, 4)), dtype, code_.ptr[from]);
     }
+    if (order_ == LaneOrder::even_first)
+      reorder(vector(d, 4), vector(d, 4), [this](int lane) { return element_of(order_, lane); });
   }
 
   void broadcast(Vec d, DType dtype, const Memory& from) override {
@@ -123,13 +125,24 @@ class Avx512Lanes final : public LaneLayer {
 
   void store(const Memory& to, DType dtype, Vec s, Part part) override {
     const int bytes = byte_size(dtype);
-    const Xmm from = vector(s, std::max(bytes, 4));
+    Xmm from = vector(s, std::max(bytes, 4));
+    if (order_ == LaneOrder::even_first) {
+      reorder(sized(kOrdered, 4), from, [this](int element) { return lane_of(order_, element); });
+      from = sized(kOrdered, 4);
+    }
     if (part != Part::tail) {
       narrow_lanes(code_.ptr[to], dtype, from);
       return;
     }
     if (bytes < 4) narrow_lanes(sized(kSpare, bytes), dtype, from);
     masked_move(bytes, code_.ptr[to] | tail_, bytes < 4 ? sized(kSpare, bytes) : from);
+  }
+
+  void load_lanes(Vec d, LaneType type, const Memory& from) override {
+    code_.vmovups(vector(d, lane_bytes(type)), code_.ptr[from]);
+  }
+  void store_lanes(const Memory& to, LaneType type, Vec s) override {
+    code_.vmovups(code_.ptr[to], vector(s, lane_bytes(type)));
   }
 
   void spill(const Memory& to, Vec s) override { code_.vmovdqu64(code_.ptr[to], vector(s, 8)); }
@@ -192,7 +205,18 @@ class Avx512Lanes final : public LaneLayer {
   }
 
  private:
-  static constexpr int kSpare = 31;
+  static constexpr int kSpare = 31, kOrdered = 30;
+
+  /// Lane i of d = lane from(i) of s.
+  template <class From>
+  void reorder(const Xmm& d, const Xmm& s, const From& from) {
+    std::array<std::uint8_t, 32> lanes{};
+    for (int lane = 0; lane < lanes_; ++lane)
+      lanes[static_cast<std::size_t>(lane)] = static_cast<std::uint8_t>(from(lane));
+    const Xmm places = sized(kSpare, 4);
+    code_.vpmovzxbd(places, assembler_.bytes(lanes));
+    code_.vpermd(Xbyak::Zmm(d.getIdx()), Xbyak::Zmm(places.getIdx()), Xbyak::Zmm(s.getIdx()));
+  }
 
   /// What all lanes of `bytes` take of a register.
   Xmm sized(int index, int bytes) const {
@@ -407,8 +431,8 @@ class Avx512Lanes final : public LaneLayer {
 
 }  // namespace
 
-std::unique_ptr<LaneLayer> make_avx512_lanes(Assembler& assembler, int lanes) {
-  return std::make_unique<Avx512Lanes>(assembler, lanes);
+std::unique_ptr<LaneLayer> make_avx512_lanes(Assembler& assembler, int lanes, LaneOrder order) {
+  return std::make_unique<Avx512Lanes>(assembler, lanes, order);
 }
 
 }  // namespace tenfold::jit

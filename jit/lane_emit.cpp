@@ -68,7 +68,10 @@ class Emission {
   void put(int result, const LaneNode& node) {
     const Vec home = resident(operands_.resident_results, result), vec = values_[at(now_)].vec;
     if (home == kNone) {
+      const auto spare = std::find(held_.begin(), held_.end(), kNone);
+      layer_.lend(spare == held_.end() ? kNone : static_cast<Vec>(spare - held_.begin()));
       operands_.store(result, vec);
+      layer_.lend(kNone);
     } else if (home != vec) {
       const LaneSource source[] = {{vec, 0, 4}, {vec, 0, 4}};
       layer_.operate({LaneOp::bit_and, result_type(node), {}, 0}, home, source);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "jit/lane.hpp"
+#include "jit/lane_order.hpp"
 #include "jit/vector.hpp"
 
 namespace tenfold::jit {
@@ -28,13 +29,15 @@ struct LaneSource {
 
 class LaneLayer {
  public:
-  /// `lanes`: 8 or 16, for all operations.
-  static std::unique_ptr<LaneLayer> make(Assembler& assembler, target::Isa isa, int lanes);
+  /// `lanes`: 8 or 16, for all operations. `order`: of 8 lanes, straight; it is what load() and store() keep to.
+  static std::unique_ptr<LaneLayer> make(Assembler& assembler, target::Isa isa, int lanes,
+                                         LaneOrder order = LaneOrder::straight);
   virtual ~LaneLayer() = default;
   LaneLayer(const LaneLayer&) = delete;
   LaneLayer& operator=(const LaneLayer&) = delete;
 
   int lanes() const { return lanes_; }
+  LaneOrder order() const { return order_; }
   /// Vectors that programs may use: [0, vectors()). The layer's own registers are above.
   virtual int vectors() const = 0;
 
@@ -43,15 +46,20 @@ class LaneLayer {
   /// True when load() and store() take Part::tail for elements of this dtype; memory past the tail is not touched.
   virtual bool has_tails(DType dtype) const = 0;
 
-  /// Elements side by side, widened exactly: f32, bf16, f16 to f32 lanes; s8, s16, s32 to i32 lanes, u8, u16, u32 and
-  /// boolean (0 or 1) to i32 lanes with zeros above; f64, s64, u64 as they are. Past a tail: zeros.
+  /// Elements side by side in memory, widened exactly: f32, bf16, f16 to f32 lanes; s8, s16, s32 to i32 lanes, u8, u16,
+  /// u32 and boolean (0 or 1) to i32 lanes with zeros above; f64, s64, u64 as they are. Past a tail: zeros.
   virtual void load(Vec d, DType dtype, const Memory& from, Part part) = 0;
   /// One element into all lanes.
   virtual void broadcast(Vec d, DType dtype, const Memory& from) = 0;
   /// The way back: f32 lanes round to nearest even; integers keep their low bits; a boolean is the low byte of an i32
   /// lane. NaNs must be canonical. Keeps `s`.
   virtual void store(const Memory& to, DType dtype, Vec s, Part part) = 0;
+  /// A vector that the next stores may clobber; -1: there is none.
+  void lend(Vec spare) { lent_ = spare; }
 
+  /// Lanes of `type` side by side in scratch, in whatever order they are.
+  virtual void load_lanes(Vec d, LaneType type, const Memory& from) = 0;
+  virtual void store_lanes(const Memory& to, LaneType type, Vec s) = 0;
   /// Whole vectors to and from scratch.
   virtual void spill(const Memory& to, Vec s) = 0;
   virtual void reload(Vec d, const Memory& from) = 0;
@@ -71,7 +79,8 @@ class LaneLayer {
   virtual void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) = 0;
 
  protected:
-  LaneLayer(Assembler& assembler, int lanes) : assembler_(assembler), code_(assembler.code()), lanes_(lanes) {}
+  LaneLayer(Assembler& assembler, int lanes, LaneOrder order)
+      : assembler_(assembler), code_(assembler.code()), lanes_(lanes), order_(order) {}
   /// A constant into all lanes of the register `index`.
   virtual void load_constant(int index, const LaneSource& source) = 0;
   /// The table as a memory operand, as often as a register has room for it.
@@ -80,6 +89,8 @@ class LaneLayer {
   Assembler& assembler_;
   Xbyak::CodeGenerator& code_;
   int lanes_;
+  LaneOrder order_;
+  Vec lent_ = -1;
 
  private:
   std::vector<LaneSource> held_;
@@ -96,7 +107,7 @@ inline constexpr int kLaneByLaneVector = 15;
 void emit_lane_by_lane(Assembler& assembler, const LaneNode& node, int lanes, const Memory& d, const Memory& a,
                        const Memory& b);
 
-std::unique_ptr<LaneLayer> make_avx2_lanes(Assembler& assembler, int lanes);
-std::unique_ptr<LaneLayer> make_avx512_lanes(Assembler& assembler, int lanes);
+std::unique_ptr<LaneLayer> make_avx2_lanes(Assembler& assembler, int lanes, LaneOrder order);
+std::unique_ptr<LaneLayer> make_avx512_lanes(Assembler& assembler, int lanes, LaneOrder order);
 
 }  // namespace tenfold::jit

@@ -17,6 +17,20 @@ using Xbyak::Reg64;
 /// Places before the nests' own: the mask and the count, each as 32 and as 64 bits, the count also as f64.
 enum Own { kMask32, kMask64, kCount32, kCount64, kCountReal, kOwnPlaces };
 
+/// Programs of rows in 8 lanes take the lanes of columns by halves, which must then be halves of memory too.
+LaneOrder order_of(const Stages& stages, const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
+  const auto takes_halves = [&](const StageProgram& program) {
+    const auto is_operand = [](const StagePlace& place) { return place.kind == StagePlace::Kind::operand; };
+    return program.lanes.lanes() < stages.lanes &&
+           (std::any_of(program.inputs.begin(), program.inputs.end(), is_operand) ||
+            std::any_of(program.results.begin(), program.results.end(), is_operand));
+  };
+  if (schedule.nest == schedule::Nest::staged_columns &&
+      std::any_of(stages.rows.begin(), stages.rows.end(), takes_halves))
+    return LaneOrder::straight;
+  return lane_order(spec, schedule.vector_level, stages.lanes);
+}
+
 }  // namespace
 
 StagedKernel::StagedKernel(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
@@ -27,7 +41,7 @@ StagedKernel::StagedKernel(Assembler& assembler, const Stages& stages, const ker
       spec_(spec),
       schedule_(schedule),
       walk_(assembler, spec, schedule.vector_level),
-      layer_(LaneLayer::make(assembler, schedule.isa, stages.lanes)),
+      layer_(LaneLayer::make(assembler, schedule.isa, stages.lanes, order_of(stages, spec, schedule))),
       narrow_layer_(LaneLayer::make(assembler, schedule.isa, 8)),
       lanes_(stages.lanes),
       places_(walk_.scratch_end() + kOwnPlaces * kPlaceBytes) {}
@@ -81,7 +95,7 @@ void StagedKernel::write_mask(const Reg64& tail) {
   c_.mov(ones, -1);
   for (int i = 0; i < lanes_; ++i) {
     c_.xor_(lane.r32(), lane.r32());
-    c_.cmp(tail, i);
+    c_.cmp(tail, element_of(layer_->order(), i));
     c_.cmova(lane, ones);
     c_.mov(c_.dword[c_.rbp + walk_.scratch_end() + kMask32 * kPlaceBytes + 4 * i], lane.r32());
     c_.mov(c_.qword[c_.rbp + walk_.scratch_end() + kMask64 * kPlaceBytes + 8 * i], lane);
@@ -150,11 +164,11 @@ DType StagedKernel::dtype_of(LaneType type) {
 }
 
 void StagedKernel::load_lanes(LaneLayer& layer, Vec d, LaneType type, const Memory& from) {
-  layer.load(d, dtype_of(type), from, Part::full);
+  layer.load_lanes(d, type, from);
 }
 
 void StagedKernel::store_lanes(LaneLayer& layer, Vec s, LaneType type, const Memory& to) {
-  layer.store(to, dtype_of(type), s, Part::full);
+  layer.store_lanes(to, type, s);
 }
 
 void StagedKernel::fill(LaneLayer& layer, Vec d, LaneType type, std::uint64_t pattern) {

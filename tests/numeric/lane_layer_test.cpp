@@ -34,6 +34,7 @@ using jit::lane_bytes;
 using jit::LaneLayer;
 using jit::LaneNode;
 using jit::LaneOp;
+using jit::LaneOrder;
 using jit::LaneSource;
 using jit::LaneType;
 using jit::Memory;
@@ -206,10 +207,10 @@ class LaneLayers : public ::testing::TestWithParam<Subject> {
 
   /// Emits a function of what `body` emits, between reading all vectors from the block and writing them back.
   template <class Body>
-  std::vector<std::uint8_t> emit(int lanes, const Body& body) {
+  std::vector<std::uint8_t> emit(int lanes, const Body& body, LaneOrder order = LaneOrder::straight) {
     jit::Assembler assembler;
     Xbyak::CodeGenerator& c = assembler.code();
-    const auto layer = LaneLayer::make(assembler, GetParam().isa, lanes);
+    const auto layer = LaneLayer::make(assembler, GetParam().isa, lanes, order);
     vectors_ = layer->vectors();
     assembler.prologue();
     c.lea(c.rbp, c.ptr[c.rdi + kScratch]);
@@ -549,6 +550,7 @@ struct Access {
   int elements;  ///< 1 of a broadcast
   Part part;
   bool broadcast;
+  LaneOrder order;
 };
 
 class LaneMemory : public LaneLayers {
@@ -558,13 +560,16 @@ class LaneMemory : public LaneLayers {
     for (const DType dtype : kDTypesOfLanes)
       for (const int lanes : {8, 16}) {
         if (lanes == 16 && byte_size(dtype) == 8) continue;
-        jit::Assembler assembler;
-        const auto layer = LaneLayer::make(assembler, GetParam().isa, lanes);
-        vectors_ = layer->vectors();
-        all.push_back({dtype, lanes, lanes, Part::full, false});
-        if (loads) all.push_back({dtype, lanes, 1, Part::full, true});
-        for (int count = 1; count < lanes && layer->has_tails(dtype); ++count)
-          all.push_back({dtype, lanes, count, Part::tail, false});
+        for (const LaneOrder order : {LaneOrder::straight, LaneOrder::even_first}) {
+          if (lanes == 8 && order == LaneOrder::even_first) continue;
+          jit::Assembler assembler;
+          const auto layer = LaneLayer::make(assembler, GetParam().isa, lanes, order);
+          vectors_ = layer->vectors();
+          all.push_back({dtype, lanes, lanes, Part::full, false, order});
+          if (loads) all.push_back({dtype, lanes, 1, Part::full, true, order});
+          for (int count = 1; count < lanes && layer->has_tails(dtype); ++count)
+            all.push_back({dtype, lanes, count, Part::tail, false, order});
+        }
       }
     return all;
   }
@@ -572,18 +577,21 @@ class LaneMemory : public LaneLayers {
   /// `act` on the layer and the buffer's address; with the tail prepared.
   template <class Act>
   std::vector<std::uint8_t> code_of(const Access& access, const Act& act) {
-    return emit(access.lanes, [&](jit::Assembler& assembler, LaneLayer& layer) {
-      Xbyak::CodeGenerator& c = assembler.code();
-      const jit::Gpr buffer(assembler), index(assembler);
-      c.mov(buffer, c.ptr[c.rdi + static_cast<int>(offsetof(Block, buffer))]);
-      c.mov(index, c.ptr[c.rdi + static_cast<int>(offsetof(Block, count))]);
-      if (access.part == Part::tail) {
-        layer.prepare_tail(index);
-        act(layer, Memory(buffer.reg()));
-      } else {
-        act(layer, Memory(buffer.reg()) + index.reg() * 2 + -2 * access.elements);
-      }
-    });
+    return emit(
+        access.lanes,
+        [&](jit::Assembler& assembler, LaneLayer& layer) {
+          Xbyak::CodeGenerator& c = assembler.code();
+          const jit::Gpr buffer(assembler), index(assembler);
+          c.mov(buffer, c.ptr[c.rdi + static_cast<int>(offsetof(Block, buffer))]);
+          c.mov(index, c.ptr[c.rdi + static_cast<int>(offsetof(Block, count))]);
+          if (access.part == Part::tail) {
+            layer.prepare_tail(index);
+            act(layer, Memory(buffer.reg()));
+          } else {
+            act(layer, Memory(buffer.reg()) + index.reg() * 2 + -2 * access.elements);
+          }
+        },
+        access.order);
   }
 
   std::uint64_t element(const GuardedBuffer& buffer, int i, int bytes) const {
@@ -594,7 +602,8 @@ class LaneMemory : public LaneLayers {
 
   static std::string describe(const Access& a, GuardedBuffer::Guard guard) {
     return std::string(to_string(a.dtype)) + ", " + std::to_string(a.elements) + " of " + std::to_string(a.lanes) +
-           (a.broadcast ? ", to all" : "") + (guard == GuardedBuffer::Guard::after ? ", guarded after" : ", before");
+           (a.broadcast ? ", to all" : "") + (a.order == LaneOrder::even_first ? ", even first" : "") +
+           (guard == GuardedBuffer::Guard::after ? ", guarded after" : ", before");
   }
 };
 
@@ -616,8 +625,9 @@ TEST_P(LaneMemory, LoadsAndBroadcasts) {
         after.count = static_cast<std::uint64_t>(a.elements);
         ASSERT_EQ(run(code, after, buffer.size()), "") << describe(a, guard);
         for (int i = 0; i < a.lanes; ++i) {
-          const bool there = a.broadcast || i < a.elements;
-          const std::uint64_t raw = element(buffer, a.broadcast ? 0 : std::min(i, a.elements - 1), bytes);
+          const int place = a.broadcast ? 0 : jit::element_of(a.order, i);
+          const bool there = place < a.elements;
+          const std::uint64_t raw = element(buffer, std::min(place, a.elements - 1), bytes);
           const std::uint64_t expected = there ? loaded(a.dtype, raw) : 0, got = after.lane(d, i, result_bytes);
           ASSERT_TRUE(expected == got ||
                       (a.dtype == DType::f16 && is_nan(LaneType::f32, expected) && is_nan(LaneType::f32, got)))
@@ -634,8 +644,11 @@ TEST_P(LaneMemory, LoadsAndBroadcasts) {
 TEST_P(LaneMemory, Stores) {
   for (const Access& a : accesses(false)) {
     const Vec s = draw_vector();
-    const std::vector<std::uint8_t> code =
-        code_of(a, [&](LaneLayer& layer, const Memory& to) { layer.store(to, a.dtype, s, a.part); });
+    const Vec lent = random_() % 2 == 0 ? -1 : (s + 1) % vectors_;
+    const std::vector<std::uint8_t> code = code_of(a, [&](LaneLayer& layer, const Memory& to) {
+      layer.lend(lent);
+      layer.store(to, a.dtype, s, a.part);
+    });
     const int bytes = byte_size(a.dtype);
     const LaneType type = type_of(a.dtype);
     for (const auto guard : {GuardedBuffer::Guard::after, GuardedBuffer::Guard::before})
@@ -652,11 +665,12 @@ TEST_P(LaneMemory, Stores) {
         after.count = static_cast<std::uint64_t>(a.elements);
         ASSERT_EQ(run(code, after, buffer.size()), "") << describe(a, guard);
         for (int i = 0; i < a.elements; ++i) {
-          const std::uint64_t lane = before.lane(s, i, lane_bytes(type));
+          const std::uint64_t lane = before.lane(s, jit::lane_of(a.order, i), lane_bytes(type));
           ASSERT_EQ(element(buffer, i, bytes), stored(a.dtype, lane))
               << describe(a, guard) << std::hex << " of 0x" << lane;
         }
         ASSERT_TRUE(buffer.canary_intact()) << describe(a, guard);
+        if (lent >= 0) after.vectors[static_cast<std::size_t>(lent)] = before.vectors[static_cast<std::size_t>(lent)];
         ASSERT_EQ(before.vectors, after.vectors) << describe(a, guard) << ": a vector has changed";
       }
   }

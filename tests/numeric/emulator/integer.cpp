@@ -140,6 +140,7 @@ void add_arithmetic(HandlerTable& t) {
   t.add(ZYDIS_MNEMONIC_VPSUBW, binary<u16>(kSub<u16>));
   t.add(ZYDIS_MNEMONIC_VPSUBD, binary<u32>(kSub<u32>));
   t.add(ZYDIS_MNEMONIC_VPSUBQ, binary<u64>(kSub<u64>));
+  t.add(ZYDIS_MNEMONIC_VPSUBUSW, binary<u16>([](u16 a, u16 b) { return static_cast<u16>(a > b ? a - b : 0); }));
   t.add(ZYDIS_MNEMONIC_VPMULLW, binary<u16>(kMul<u16>));
   t.add(ZYDIS_MNEMONIC_VPMULLD, binary<u32>(kMul<u32>));
   t.add(ZYDIS_MNEMONIC_VPMULLQ, binary<u64>(kMul<u64>));
