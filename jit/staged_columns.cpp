@@ -319,7 +319,9 @@ class StagedColumns final : StagedKernel {
     each_vector([&](const Reg64& index, const Reg64& record, Part part) {
       for (int lane = 0; lane < lanes_; lane += layer.lanes()) {
         Label nothing;
-        if (part == Part::tail) take_part(lane, layer.lanes(), nothing);
+        // Halves in another order than memory's both have some of a tail, and no operand.
+        const bool in_order = layer_->order() == LaneOrder::straight || layer.lanes() == lanes_;
+        if (part == Part::tail && in_order) take_part(lane, layer.lanes(), nothing);
         rows_of(program, layer, {depth, index, part, c_.rbp + kHalfCount, lane, false}, record);
         c_.L(nothing);
       }
