@@ -13,7 +13,10 @@ std::unique_ptr<ReduceState> ReduceState::make(VectorLayer& layer, const kernel:
   switch (schedule::lanes_of(spec, body)) {
     case schedule::Lanes::chained_f32: return make_chained_state(layer, spec, body);
     case schedule::Lanes::wide_f64: return make_wide_state(layer, spec, body);
-    case schedule::Lanes::order: return make_order_state(layer, spec, body, nest);
+    case schedule::Lanes::order:
+      return spec.inputs[0].dtype == DType::f64 && !layer.has_extremes_of_64_bits()
+                 ? make_number_state(layer, spec, body, nest)
+                 : make_order_state(layer, spec, body, nest);
     case schedule::Lanes::arg: return make_arg_state(layer, spec, body, nest);
     case schedule::Lanes::keys: return make_key_state(layer, spec, body, nest);
     case schedule::Lanes::integer: break;

@@ -15,6 +15,8 @@ std::unique_ptr<ReduceState> make_chained_state(VectorLayer& layer, const kernel
                                                 const schedule::ReduceBody& body);
 std::unique_ptr<ReduceState> make_order_state(VectorLayer& layer, const kernel::KernelSpec& spec,
                                               const schedule::ReduceBody& body, schedule::Nest nest);
+std::unique_ptr<ReduceState> make_number_state(VectorLayer& layer, const kernel::KernelSpec& spec,
+                                               const schedule::ReduceBody& body, schedule::Nest nest);
 std::unique_ptr<ReduceState> make_integer_state(VectorLayer& layer, const kernel::KernelSpec& spec,
                                                 const schedule::ReduceBody& body);
 std::unique_ptr<ReduceState> make_arg_state(VectorLayer& layer, const kernel::KernelSpec& spec,

@@ -82,6 +82,8 @@ class VectorLayer {
   virtual void arithmetic32(Arithmetic op, Vec d, Vec a, Vec b) = 0;
   virtual void arithmetic32(Arithmetic op, Vec d, Vec a, const Memory& b) = 0;
   virtual void integer(IntegerOp op, Vec d, Vec a, Vec b, int lane_bits) = 0;
+  /// Whether extremes of 64-bit integers are one operation each.
+  virtual bool has_extremes_of_64_bits() const = 0;
   virtual void abs_integer(Vec d, int lane_bits) = 0;
 
   /// f32 lanes 0-7 into `lo`, 8-15 into `hi`, as f64. `lo` may be `s`.

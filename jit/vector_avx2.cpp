@@ -24,6 +24,7 @@ class Avx2Layer final : public VectorLayer {
   using VectorLayer::VectorLayer;
 
   int vectors() const override { return 7; }
+  bool has_extremes_of_64_bits() const override { return false; }
   std::unique_ptr<ArgVectors> arg_vectors() override { return make_avx2_arg_vectors(*this, assembler_); }
 
   void prepare_tail(const Xbyak::Reg64& count, int lane_bits, int element_bytes) override {
@@ -366,10 +367,7 @@ class Avx2Layer final : public VectorLayer {
   }
 
   void store_dwords(const Memory& to, Vec s, Part part) {
-    if (part == Part::one) {
-      code_.vmovss(code_.ptr[to], xmm(s));
-      return;
-    }
+    if (part == Part::one) return code_.vmovss(code_.ptr[to], xmm(s));
     for (int half = 0; half < 2; ++half) {
       if (part == Part::full) {
         code_.vmovups(code_.ptr[to + 32 * half], ymm(s, half));

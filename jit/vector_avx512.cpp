@@ -20,6 +20,7 @@ class Avx512Layer final : public VectorLayer {
   using VectorLayer::VectorLayer;
 
   int vectors() const override { return 30; }
+  bool has_extremes_of_64_bits() const override { return true; }
   std::unique_ptr<ArgVectors> arg_vectors() override { return make_avx512_arg_vectors(*this, assembler_); }
 
   void prepare_tail(const Xbyak::Reg64& count, int, int) override {
