@@ -109,7 +109,7 @@ Result<EmittedCode> emit(const kernel::KernelSpec& spec, const schedule::Schedul
   if (!body.ok()) return body.status();
   Assembler assembler;
   const std::unique_ptr<VectorLayer> layer = VectorLayer::make(assembler, schedule.isa);
-  const std::unique_ptr<ReduceState> state = ReduceState::make(*layer, spec, body.value(), schedule.nest);
+  const std::unique_ptr<ReduceState> state = ReduceState::make(*layer, spec, body.value(), schedule);
   // Narrow columns: the records of a row stand beside those of the tile, and what is folded reads on by one.
   state->set_records(schedule.columns / state->lanes() + 1 +
                      (schedule.width > 0 ? schedule.width / state->lanes() + 2 : 0));

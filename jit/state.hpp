@@ -25,7 +25,7 @@ enum class Pass { whole, first, second, again };
 class ReduceState {
  public:
   static std::unique_ptr<ReduceState> make(VectorLayer& layer, const kernel::KernelSpec& spec,
-                                           const schedule::ReduceBody& body, schedule::Nest nest);
+                                           const schedule::ReduceBody& body, const schedule::Schedule& schedule);
   virtual ~ReduceState() = default;
   ReduceState(const ReduceState&) = delete;
   ReduceState& operator=(const ReduceState&) = delete;

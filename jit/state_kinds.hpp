@@ -11,8 +11,9 @@ namespace tenfold::jit {
 
 std::unique_ptr<ReduceState> make_wide_state(VectorLayer& layer, const kernel::KernelSpec& spec,
                                              const schedule::ReduceBody& body);
+/// `single_chain`: columns that are reduced in registers, in one chain.
 std::unique_ptr<ReduceState> make_chained_state(VectorLayer& layer, const kernel::KernelSpec& spec,
-                                                const schedule::ReduceBody& body);
+                                                const schedule::ReduceBody& body, bool single_chain);
 std::unique_ptr<ReduceState> make_order_state(VectorLayer& layer, const kernel::KernelSpec& spec,
                                               const schedule::ReduceBody& body, schedule::Nest nest);
 std::unique_ptr<ReduceState> make_number_state(VectorLayer& layer, const kernel::KernelSpec& spec,

@@ -91,6 +91,8 @@ class VectorLayer {
   virtual void narrow(Vec d, Vec lo, Vec hi, Part part) = 0;
   virtual void arithmetic64(Arithmetic op, Vec d, Vec a, Vec b) = 0;
   virtual void abs64(Vec d) = 0;
+  virtual void divide32(Vec d, const Memory& by_f64) = 0;
+  virtual void square_root32(Vec d) = 0;
   virtual void divide64(Vec d, const Memory& by_f64, Part part) = 0;
   virtual void square_root64(Vec d, Part part) = 0;
   /// Every NaN becomes 0x7fc00000.

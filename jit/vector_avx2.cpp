@@ -237,6 +237,17 @@ class Avx2Layer final : public VectorLayer {
       code_.vandpd(ymm(d, half), ymm(d, half), assembler_.splat(0x7fffffffffffffff, 8));
   }
 
+  void divide32(Vec d, const Memory& by_f64) override {
+    code_.vmovsd(Xmm(15), code_.ptr[by_f64]);  // on its own, so that no division waits for the one before
+    code_.vcvtsd2ss(Xmm(15), Xmm(15), Xmm(15));
+    code_.vbroadcastss(Ymm(15), Xmm(15));
+    for (int half = 0; half < 2; ++half) code_.vdivps(ymm(d, half), ymm(d, half), Ymm(15));
+  }
+
+  void square_root32(Vec d) override {
+    for (int half = 0; half < 2; ++half) code_.vsqrtps(ymm(d, half), ymm(d, half));
+  }
+
   void divide64(Vec d, const Memory& by_f64, Part part) override {
     if (part == Part::one) {
       code_.vdivsd(xmm(d), xmm(d), code_.ptr[by_f64]);
@@ -397,28 +408,18 @@ class Avx2Layer final : public VectorLayer {
     code_.vpermq(ymm(s, 0), ymm(s, 0), 0xd8);
   }
 
-  /// Lanes above a constant, as signed integers.
-  void greater_than(const Ymm& d, const Ymm& a, std::uint64_t constant, int bytes) {
-    switch (bytes) {
-      case 2: code_.vpcmpgtw(d, a, assembler_.splat(constant, bytes)); break;
-      case 4: code_.vpcmpgtd(d, a, assembler_.splat(constant, bytes)); break;
-      default: code_.vpcmpgtq(d, a, assembler_.splat(constant, bytes)); break;
-    }
-  }
-
+  /// Of 32 and 16 bits: f64 has extremes of another kind (jit/state_numbers.cpp).
   void finish_order_half(bool maximum, DType dtype, const Ymm& greatest, const Ymm& greatest_unsigned,
                          const Ymm& least_unsigned) {
     const FloatBits bits = float_bits(dtype);
     const int bytes = byte_size(dtype);
     // A NaN was seen: positive ones are above infinity as signed, negative ones above -infinity as unsigned.
-    greater_than(Ymm(14), greatest, bits.infinity, bytes);
-    if (bytes == 8) {
-      code_.vpxor(Ymm(15), greatest_unsigned, assembler_.splat(kSign64, bytes));
-      greater_than(Ymm(15), Ymm(15), bits.negative_infinity ^ kSign64, bytes);
-    } else if (bytes == 4) {
+    if (bytes == 4) {
+      code_.vpcmpgtd(Ymm(14), greatest, assembler_.splat(bits.infinity, bytes));
       code_.vpmaxud(Ymm(15), greatest_unsigned, assembler_.splat(bits.negative_infinity + 1, bytes));
       code_.vpcmpeqd(Ymm(15), Ymm(15), greatest_unsigned);
     } else {
+      code_.vpcmpgtw(Ymm(14), greatest, assembler_.splat(bits.infinity, bytes));
       code_.vpmaxuw(Ymm(15), greatest_unsigned, assembler_.splat(bits.negative_infinity + 1, bytes));
       code_.vpcmpeqw(Ymm(15), Ymm(15), greatest_unsigned);
     }
@@ -426,12 +427,7 @@ class Avx2Layer final : public VectorLayer {
     // Greatest: the signed greatest unless all are negative, then the least unsigned. Least: the greatest unsigned if
     // any is negative, else the least unsigned.
     const Ymm& chosen = maximum ? greatest : greatest_unsigned;
-    if (bytes == 8) {
-      code_.vpxor(Ymm(15), Ymm(15), Ymm(15));
-      code_.vpcmpgtq(Ymm(15), Ymm(15), chosen);
-    } else {
-      bytes == 4 ? code_.vpsrad(Ymm(15), chosen, 31) : code_.vpsraw(Ymm(15), chosen, 15);
-    }
+    bytes == 4 ? code_.vpsrad(Ymm(15), chosen, 31) : code_.vpsraw(Ymm(15), chosen, 15);
     if (maximum) {
       code_.vpblendvb(greatest, greatest, least_unsigned, Ymm(15));
     } else {

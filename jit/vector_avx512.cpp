@@ -148,6 +148,15 @@ class Avx512Layer final : public VectorLayer {
 
   void abs64(Vec d) override { code_.vandpd(zmm(d), zmm(d), assembler_.splat(0x7fffffffffffffff, 8)); }
 
+  void divide32(Vec d, const Memory& by_f64) override {
+    code_.vmovsd(Xbyak::Xmm(31), code_.ptr[by_f64]);
+    code_.vcvtsd2ss(Xbyak::Xmm(31), Xbyak::Xmm(31), Xbyak::Xmm(31));
+    code_.vbroadcastss(zmm(31), Xbyak::Xmm(31));
+    code_.vdivps(zmm(d), zmm(d), zmm(31));
+  }
+
+  void square_root32(Vec d) override { code_.vsqrtps(zmm(d), zmm(d)); }
+
   void divide64(Vec d, const Memory& by_f64, Part part) override {
     if (part == Part::one) {
       code_.vdivsd(xmm(d), xmm(d), code_.ptr[by_f64]);
