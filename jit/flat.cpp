@@ -41,13 +41,13 @@ std::int64_t emit_flat(Assembler& assembler, LaneLayer& layer, const LaneProgram
       (static_cast<int>(constants.size()) + layer.constants_of_vector() - 1) / layer.constants_of_vector();
   const int free = layer.vectors() - holding;
   layer.hold(constants, free);
-
+  if (schedule.around) walk.find_lines();
   std::int64_t spilled = 0;
   walk.over(outer, 0, [&](std::size_t depth) {
     Gpr index(assembler), end(assembler);
     const OperandWalk::KeptPointers pointers(walk, depth);
-    const auto step = [&](Part part) {
-      const OperandWalk::At at{depth, index, part, tail_count};
+    const auto step = [&](Part part, bool around) {
+      const OperandWalk::At at{depth, index, part, tail_count, 0, true, around};
       const LaneOperands operands{[&](int input, Vec d) { walk.load(layer, static_cast<std::size_t>(input), d, at); },
                                   [&](int result, Vec s) {
                                     const kernel::Store& store = spec.stores[static_cast<std::size_t>(result)];
@@ -58,23 +58,33 @@ std::int64_t emit_flat(Assembler& assembler, LaneLayer& layer, const LaneProgram
                                   free};
       spilled = std::max(spilled, emit_lanes(assembler, layer, program, spill, operands));
     };
-    Label again, tail, done;
+    const auto steps = [&](bool around) {
+      Label again;
+      c.align(32);
+      c.L(again);
+      step(Part::full, around);
+      c.add(index, layer.lanes());
+      c.cmp(index, end);
+      c.jb(again, Xbyak::CodeGenerator::T_NEAR);
+    };
+    Label tail, done;
     c.xor_(index.r32(), index.r32());
     walk.load_vector_extent(end);
     c.and_(end, -layer.lanes());
-    c.jz(tail);
-    c.align(32);
-    c.L(again);
-    step(Part::full);
-    c.add(index, layer.lanes());
-    c.cmp(index, end);
-    c.jb(again);
+    c.jz(tail, Xbyak::CodeGenerator::T_NEAR);
+    if (schedule.around) {
+      walk.either_way(steps);
+    } else {
+      steps(false);
+    }
     c.L(tail);
     c.cmp(c.qword[tail_count], 0);
     c.jz(done);
-    step(Part::tail);
+    step(Part::tail, false);
     c.L(done);
   });
+  // Such stores are seen by other threads in no order unless told to.
+  if (schedule.around) c.sfence();
   return walk.scratch_end() + spilled;
 }
 

@@ -26,11 +26,13 @@ inline constexpr int kStreamRows = kNestOutput2 + kSlot;   ///< rows in streams:
 inline constexpr int kStreamOutput = kStreamRows + kSlot;  ///< rows in streams: bytes between their outputs
 inline constexpr int kChainLeft = kStreamOutput + kSlot;   ///< columns: sweeps until the next flush
 inline constexpr int kGroupRows = kChainLeft + kSlot;      ///< staged rows: rows of the group, from this frame's on
-inline constexpr int kMasks = 320;                         ///< of the AVX2 layer, three of 64 bytes
-inline constexpr int kStaging = kMasks + 3 * 64;           ///< 256 bytes for element-wise copies
+inline constexpr int kOnLines =
+    kGroupRows + kSlot;                           ///< 0 if find_lines() has found that stores may go around the caches
+inline constexpr int kMasks = 320;                ///< of the AVX2 layer, three of 64 bytes
+inline constexpr int kStaging = kMasks + 3 * 64;  ///< 256 bytes for element-wise copies
 inline constexpr int kRows = kStaging + 256;  ///< arg-reductions: numbers of four rows, in each lane; what keys come to
 inline constexpr int kRecords = kRows + 256;  ///< accumulators of a tile of columns
 
-static_assert(kGroupRows + kSlot <= kMasks);
+static_assert(kOnLines + kSlot <= kMasks);
 
 }  // namespace tenfold::jit::frame

@@ -116,6 +116,10 @@ class Avx2Lanes final : public LaneLayer {
     for (int half = 0; half < halves(lane_bytes(type)); ++half) code_.vmovdqu(code_.ptr[to + 32 * half], ymm(s, half));
   }
 
+  void store_around(const Memory& to, DType dtype, Vec s) override {
+    for (int half = 0; half < halves(byte_size(dtype)); ++half) code_.vmovntps(code_.ptr[to + 32 * half], ymm(s, half));
+  }
+
   void spill(const Memory& to, Vec s) override {
     for (int half = 0; half < 2; ++half) code_.vmovdqu(code_.ptr[to + 32 * half], ymm(s, half));
   }

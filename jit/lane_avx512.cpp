@@ -145,6 +145,10 @@ class Avx512Lanes final : public LaneLayer {
     code_.vmovups(code_.ptr[to], vector(s, lane_bytes(type)));
   }
 
+  void store_around(const Memory& to, DType dtype, Vec s) override {
+    code_.vmovntps(code_.ptr[to], vector(s, byte_size(dtype)));
+  }
+
   void spill(const Memory& to, Vec s) override { code_.vmovdqu64(code_.ptr[to], vector(s, 8)); }
   void reload(Vec d, const Memory& from) override { code_.vmovdqu64(vector(d, 8), code_.ptr[from]); }
 

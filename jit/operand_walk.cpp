@@ -231,11 +231,52 @@ void OperandWalk::store(LaneLayer& layer, std::size_t k, Vec s, const At& at) {
   if (is_direct(layer, k, at)) {
     std::optional<Gpr> spare;
     const int bytes = byte_size(dtype);
-    layer.store(pointer_of(k, at.depth, spare) + at.index * bytes + at.offset * bytes, dtype, s, at.part);
+    const Memory to = pointer_of(k, at.depth, spare) + at.index * bytes + at.offset * bytes;
+    if (at.around && at.part == Part::full && layer.order() == LaneOrder::straight && may_go_around(k)) {
+      layer.store_around(to, dtype, s);
+    } else {
+      layer.store(to, dtype, s, at.part);
+    }
   } else {
     layer.store(c_.rbp + frame::kStaging, dtype, s, Part::full);
     stage(Staging::out, k, at, layer.lanes());
   }
+}
+
+void OperandWalk::find_lines() {
+  constexpr int kLine = 64;
+  Gpr bits(a_), stride(a_);
+  c_.xor_(bits.r32(), bits.r32());
+  for (std::size_t k = inputs(); k < count(); ++k) {
+    if (!may_go_around(k)) continue;
+    c_.mov(stride, pointer_slot(0, k));
+    c_.or_(bits, stride);
+    for (std::size_t input = 0; input < inputs(); ++input) {
+      Label other;
+      c_.cmp(stride, pointer_slot(0, input));
+      c_.jne(other);
+      c_.or_(bits, 1);
+      c_.L(other);
+    }
+    for (int level = 0; level < static_cast<int>(spec_.levels.size()); ++level) {
+      if (level == static_cast<int>(vector_level_)) continue;
+      load_stride(stride, k, level);
+      c_.or_(bits, stride);
+    }
+  }
+  c_.and_(bits.r32(), kLine - 1);
+  c_.mov(slot(frame::kOnLines), bits);
+}
+
+void OperandWalk::either_way(const std::function<void(bool around)>& body) {
+  Label within, done;
+  c_.cmp(slot(frame::kOnLines), 0);
+  c_.jne(within, Xbyak::CodeGenerator::T_NEAR);
+  body(true);
+  c_.jmp(done, Xbyak::CodeGenerator::T_NEAR);
+  c_.L(within);
+  body(false);
+  c_.L(done);
 }
 
 void OperandWalk::prefetch(std::size_t k, const At& at, const Reg64& distance) {

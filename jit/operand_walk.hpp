@@ -76,9 +76,17 @@ class OperandWalk {
     Memory tail_count;
     int offset = 0;
     bool masks = true;
+    bool around = false;  ///< whole steps are stored past the caches, where may_go_around() says so
   };
   void load(LaneLayer& layer, std::size_t k, Vec d, const At& at);
   void store(LaneLayer& layer, std::size_t k, Vec s, const At& at);
+  /// Whether whole steps of the operand can be stored past the caches, if its rows begin with lines.
+  bool may_go_around(std::size_t k) const { return vector_stride(k) == 1 && byte_size(operand(k).dtype) >= 4; }
+  /// Looks whether the rows of all outputs that may go around begin with lines, and are no input's, whose lines are in
+  /// the caches anyway; after start().
+  void find_lines();
+  /// Emits `body(true)` for when all that is so, and `body(false)` for when it is not.
+  void either_way(const std::function<void(bool around)>& body);
   /// Asks for the line that is `distance` bytes on.
   void prefetch(std::size_t k, const At& at, const Xbyak::Reg64& distance);
   /// One element, in all lanes, of an operand that does not move along the vector level.

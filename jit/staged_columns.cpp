@@ -35,8 +35,11 @@ class StagedColumns final : StagedKernel {
 
   std::int64_t emit() {
     start();
+    if (schedule_.around) walk_.find_lines();
     const std::vector<int> kept = levels(false);
     walk_.over(kept, 0, [&](std::size_t depth) { tiles(depth); });
+    // Such stores are seen by other threads in no order unless told to.
+    if (schedule_.around) c_.sfence();
     return scratch_bytes();
   }
 
@@ -61,7 +64,6 @@ class StagedColumns final : StagedKernel {
   static constexpr int kRowsLeft = frame::kStepsLeft;
 
   void tiles(std::size_t depth) {
-    const std::vector<int> reduced = levels(true);
     Label tile, done;
     c_.mov(slot(kFirst), 0);
     c_.L(tile);
@@ -77,15 +79,7 @@ class StagedColumns final : StagedKernel {
         }
       });
       c_.mov(slot(kRowsLeft), schedule::kChain);
-      const auto outer = std::span(reduced).first(reduced.empty() ? 0 : reduced.size() - 1);
-      walk_.over(outer, depth, [&](std::size_t inner) {
-        if (reduced.empty()) {
-          sweep(of, inner, 1);
-        } else {
-          walk_.over_rows(reduced.back(), inner, rows_at_once(of), c_.rbp + kRowsLeft,
-                          [&](std::size_t row, int rows) { chain(of, row, rows); });
-        }
-      });
+      take_pass(of, depth);
       flush(of);
     }
     rows(stages_.rows.back(), depth);
@@ -99,6 +93,35 @@ class StagedColumns final : StagedKernel {
       c_.jb(tile, Xbyak::CodeGenerator::T_NEAR);
     }
     c_.L(done);
+  }
+
+  /// Whether a pass stores elements that may go around the caches: where outputs keep a value, they have to stay there.
+  bool may_go_around(const StagePass& pass) const {
+    if (stages_.kept.output >= 0) return false;
+    return std::any_of(pass.step.results.begin(), pass.step.results.end(), [&](const StagePlace& to) {
+      return to.kind == StagePlace::Kind::operand && walk_.may_go_around(static_cast<std::size_t>(to.index));
+    });
+  }
+
+  void take_pass(const StagePass& pass, std::size_t depth) {
+    if (!schedule_.around || !may_go_around(pass)) return take_rows(pass, depth);
+    walk_.either_way([&](bool around) {
+      around_ = around;
+      take_rows(pass, depth);
+    });
+  }
+
+  void take_rows(const StagePass& pass, std::size_t depth) {
+    const std::vector<int> reduced = levels(true);
+    const auto outer = std::span(reduced).first(reduced.empty() ? 0 : reduced.size() - 1);
+    walk_.over(outer, depth, [&](std::size_t inner) {
+      if (reduced.empty()) {
+        sweep(pass, inner, 1);
+      } else {
+        walk_.over_rows(reduced.back(), inner, rows_at_once(pass), c_.rbp + kRowsLeft,
+                        [&](std::size_t row, int rows) { chain(pass, row, rows); });
+      }
+    });
   }
 
   /// As many whole vectors as a tile has, or what is left; the last tile takes the partial vector along.
@@ -147,13 +170,15 @@ class StagedColumns final : StagedKernel {
   int rows_at_once(const StagePass& pass) const {
     constexpr std::size_t kMostNodes = 192;
     // Elements times a row's value, f32 [1024, 4096], written: 1.38 ms with eight rows, 1.04 with four, 1.2 with two.
-    constexpr int kMostWritten = 4;
+    // Past the caches, with prefetches: 0.82 with two.
+    constexpr int kMostWritten = 4, kMostAround = 2;
     const PassVectors& vectors = vectors_of(pass);
     const bool keeps =
         pass.reductions.empty() ? !vectors.saved_slots().empty() : vectors.set(pass.reductions[0], 0) >= 0;
     const bool writes = std::any_of(pass.step.results.begin(), pass.step.results.end(),
                                     [](const StagePlace& to) { return to.kind == StagePlace::Kind::operand; });
-    int rows = keeps ? std::min(schedule_.rows_at_once, writes ? kMostWritten : schedule_.rows_at_once) : 1;
+    const int most = !writes ? schedule_.rows_at_once : around_ ? kMostAround : kMostWritten;
+    int rows = keeps ? std::min(schedule_.rows_at_once, most) : 1;
     while (rows > 1 && static_cast<std::size_t>(rows) * pass.step.lanes.nodes.size() > kMostNodes) rows /= 2;
     return rows;
   }
@@ -175,11 +200,16 @@ class StagedColumns final : StagedKernel {
     c_.L(not_yet);
   }
 
-  /// Inputs of which the sweeps of the first pass prefetch the rows of the next one, and how many bytes on those are.
+  /// Inputs of which sweeps prefetch the rows of the next one, and how many bytes on those are.
   struct Ahead {
     std::size_t input;
     std::unique_ptr<Gpr> distance;
   };
+  static bool reads(const StagePass& pass, std::size_t k) {
+    return std::any_of(pass.step.inputs.begin(), pass.step.inputs.end(), [&](const StagePlace& from) {
+      return from.kind == StagePlace::Kind::operand && static_cast<std::size_t>(from.index) == k;
+    });
+  }
   std::vector<Ahead> look_ahead(const StagePass& pass, int rows) {
     // Registers: what the operands' pointers leave.
     constexpr std::size_t kPointers = 6, kMost = 2;
@@ -187,9 +217,10 @@ class StagedColumns final : StagedKernel {
     const std::size_t most = std::min(kMost, kPointers - std::min(kPointers, operands));
     std::vector<Ahead> found;
     const std::vector<int> reduced = levels(true);
-    if (!schedule_.ahead || reduced.empty() || &pass != &stages_.passes.front()) return found;
+    if (!schedule_.ahead || reduced.empty()) return found;
     for (std::size_t k = 0; k < walk_.inputs() && found.size() < most; ++k) {
-      if (walk_.vector_stride(k) != 1 || walk_.operand(k).strides[static_cast<std::size_t>(reduced.back())] == 0)
+      if (!reads(pass, k) || walk_.vector_stride(k) != 1 ||
+          walk_.operand(k).strides[static_cast<std::size_t>(reduced.back())] == 0)
         continue;
       found.push_back({k, std::make_unique<Gpr>(a_)});
       walk_.load_stride(*found.back().distance, k, reduced.back());
@@ -205,7 +236,7 @@ class StagedColumns final : StagedKernel {
     if (rows > 1) layer_->hold(vectors_of(pass).constants(), vectors_of(pass).free());
     each_vector([&](const Reg64& index, const Reg64& record, Part part) {
       const auto at = [&](int row) {
-        return OperandWalk::At{row == 0 ? depth : walk_.beside(row), index, part, tail_count()};
+        return OperandWalk::At{row == 0 ? depth : walk_.beside(row), index, part, tail_count(), 0, true, around_};
       };
       for (const Ahead& of : ahead)
         for (int row = 0; row < rows; ++row) walk_.prefetch(of.input, at(row), *of.distance);
@@ -364,6 +395,7 @@ class StagedColumns final : StagedKernel {
   }
 
   std::vector<int> saved_, sets_, totals_;  ///< offsets into a record
+  bool around_ = false;                     ///< the pass at hand is emitted as one that stores past the caches
   int record_bytes_ = 0;
 };
 

@@ -83,6 +83,11 @@ std::vector<bool> aheads_of(const Schedule& base) {
   return varies ? std::vector<bool>{false, true} : std::vector<bool>{base.ahead};
 }
 
+std::vector<bool> arounds_of(const Schedule& base) {
+  const bool varies = base.nest == Nest::flat || base.nest == Nest::staged_columns;
+  return varies ? std::vector<bool>{false, true} : std::vector<bool>{false};
+}
+
 std::vector<std::int64_t> keeps_of(const Schedule& base) {
   return base.keep > 0 ? std::vector<std::int64_t>{base.keep, 0} : std::vector<std::int64_t>{0};
 }
@@ -101,16 +106,18 @@ std::vector<Schedule> neighbours(const KernelSpec& spec, const Schedule& base) {
     for (const int rows : rows_of(spec, base))
       for (const std::int64_t columns : columns_of(base))
         for (const bool ahead : aheads_of(base))
-          for (const std::int64_t keep : keeps_of(base))
-            for (const Cut& tile : tiles_of(spec, base)) {
-              candidate.unroll = unroll;
-              candidate.rows_at_once = rows;
-              candidate.columns = columns;
-              candidate.ahead = ahead;
-              candidate.keep = keep;
-              candidate.tile = tile;
-              add(candidate);
-            }
+          for (const bool around : arounds_of(base))
+            for (const std::int64_t keep : keeps_of(base))
+              for (const Cut& tile : tiles_of(spec, base)) {
+                candidate.unroll = unroll;
+                candidate.rows_at_once = rows;
+                candidate.columns = columns;
+                candidate.ahead = ahead;
+                candidate.around = around;
+                candidate.keep = keep;
+                candidate.tile = tile;
+                add(candidate);
+              }
   return found;
 }
 

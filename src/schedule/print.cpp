@@ -23,6 +23,11 @@ bool read_number(std::string_view text, T& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+bool read_flag(std::string_view text, bool& value) {
+  value = text == "1";
+  return value || text == "0";
+}
+
 bool read_cut(std::string_view text, Cut& cut) {
   const std::size_t colon = text.find(':');
   return colon != std::string_view::npos && read_number(text.substr(0, colon), cut.level) &&
@@ -33,10 +38,8 @@ bool read_field(std::string_view name, std::string_view value, Schedule& schedul
   if (name == "level") return read_number(value, schedule.vector_level);
   if (name == "unroll") return read_number(value, schedule.unroll);
   if (name == "rows") return read_number(value, schedule.rows_at_once);
-  if (name == "ahead" && (value == "0" || value == "1")) {
-    schedule.ahead = value == "1";
-    return true;
-  }
+  if (name == "ahead") return read_flag(value, schedule.ahead);
+  if (name == "around") return read_flag(value, schedule.around);
   if (name == "keep") return read_number(value, schedule.keep);
   if (name == "columns") return read_number(value, schedule.columns);
   if (name == "width") return read_number(value, schedule.width);
@@ -55,6 +58,7 @@ std::string print(const Schedule& schedule) {
   if (schedule.nest == Nest::rows || schedule.nest == Nest::staged_rows) out << " unroll=" << schedule.unroll;
   if (schedule.nest == Nest::columns || schedule.rows_at_once > 1) out << " rows=" << schedule.rows_at_once;
   if (schedule.ahead) out << " ahead=1";
+  if (schedule.around) out << " around=1";
   if (schedule.keep > 0) out << " keep=" << schedule.keep;
   if (schedule.nest == Nest::columns || schedule.nest == Nest::staged_columns) out << " columns=" << schedule.columns;
   if (schedule.width > 0) out << " width=" << schedule.width;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "schedule/around.hpp"
+
 namespace tenfold::schedule {
 namespace {
 
@@ -17,8 +19,10 @@ constexpr std::int64_t kTileColumns = 4096;
 /// Where elements are written, with values of their rows, these should stay in L1: x / max |x| of f32 [1024, 4096]
 /// takes 2.1 ms with 4096 columns, 1.75 with 1024, 2.6 with 512 and prefetches; LayerNorm 2.66, 2.49, 2.7.
 constexpr std::int64_t kWrittenColumns = 1024;
-/// Rows of a sweep: absolute maximum, f32 [1024, 4096], 347 us, with four 445; max, min and sum 505 and 647.
-constexpr int kRowsAtOnce = 8;
+/// Rows of a sweep, of all inputs together: as many lines as a set of L1 holds, for those of rows a multiple of the
+/// page apart are all in one. Absolute maximum, f32 [1024, 4096], 347 us, with four 445; max, min and sum 505 and 647;
+/// max of the maximum of two [256, 4096] 241 us with eight of each, 172 with four.
+constexpr int kLinesAtOnce = 8;
 /// A task for threads has at least so many columns; where it has fewer than those of a page, the machine's own
 /// prefetching does not get going: softmax of f32 [1000, 4000] in parts of 512 takes 4.4 ms, with prefetches 3.0.
 constexpr std::int64_t kTaskColumns = 512;
@@ -121,6 +125,24 @@ bool keeps_rows(const KernelSpec& spec) {
          dear_functions(spec) > 0;
 }
 
+/// Inputs that sweeps read.
+int moving_inputs(const KernelSpec& spec) {
+  return static_cast<int>(std::count_if(spec.inputs.begin(), spec.inputs.end(), [&](const kernel::Operand& input) {
+    return kernel::moves_along_reduced(spec, input);
+  }));
+}
+
+/// How many rows a sweep takes, and whether it prefetches the next ones: what comes from memory, and goes there, does
+/// better so. Beyond the last cache two inputs leave the set of L1 room for their next lines: the maximum of two,
+/// [1024, 4096], takes 1399 us with eight rows, 1178 with four, 913 with two and prefetches.
+void choose_sweep(const KernelSpec& spec, const target::Target& target, Schedule& schedule) {
+  const int inputs = moving_inputs(spec);
+  const bool from_memory = inputs * kernel::bytes_read(spec) >= target.l3_bytes;
+  const int lines = inputs > 1 && from_memory ? kLinesAtOnce / 2 : kLinesAtOnce;
+  schedule.rows_at_once = inputs > 2 ? 2 : lines / std::max(1, inputs);
+  schedule.ahead = from_memory || schedule.around;
+}
+
 /// Whether the ends of a row, which wait for one another, are long beside its elements, and there is another row.
 bool has_short_rows(const KernelSpec& spec) {
   const auto last = std::find_if(spec.levels.rbegin(), spec.levels.rend(), [](const auto& l) { return !l.reduced; });
@@ -143,10 +165,11 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
   } else {
     schedule.nest = Nest::staged_columns;
     schedule.columns = writes_elements(spec) ? kWrittenColumns : kTileColumns;
-    schedule.rows_at_once = kRowsAtOnce;
+    schedule.around = pays_around(spec, schedule.vector_level, target);
+    choose_sweep(spec, target, schedule);
   }
   schedule.tile = choose_tile(spec, schedule, target.cores);
-  schedule.ahead = schedule.tile.level == schedule.vector_level && schedule.tile.grain < kPageColumns;
+  if (schedule.tile.level == schedule.vector_level && schedule.tile.grain < kPageColumns) schedule.ahead = true;
   return schedule;
 }
 
@@ -164,6 +187,8 @@ Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
     return {Code::unsupported_shape, "too many operands for one kernel"};
   const bool keeps = reduced && reduced_levels(spec) == 1 && kernel::reduced_count(spec) <= schedule.keep;
   if (schedule.keep < 0 || (schedule.keep > 0 && !keeps)) return broken("scratch cannot keep a row");
+  if (schedule.around && (reduced || !may_go_around(spec, schedule.vector_level)))
+    return broken("no output can be stored around the caches");
   if (reduced && schedule.unroll != 1 && schedule.unroll != 2 && schedule.unroll != 4)
     return broken("unroll is not 1, 2 or 4");
   if (!reduced && (schedule.columns < 16 || schedule.columns % 16 != 0 || schedule.columns > (1 << 16)))

@@ -107,7 +107,7 @@ std::string describe(const Instruction& instruction, std::uint64_t code_begin) {
 
 bool available_at(const Instruction& instruction, target::Isa isa) {
   const ZydisISASet set = instruction.info.meta.isa_set;
-  if (is_avx2_level(set)) return isa >= target::Isa::avx2;
+  if (is_avx2_level(set) || instruction.info.mnemonic == ZYDIS_MNEMONIC_SFENCE) return isa >= target::Isa::avx2;
   const target::Isa needed = vector_512_level(set);
   return needed != target::Isa::reference && isa >= needed;
 }

@@ -39,7 +39,7 @@ Result<Instruction> decode(std::span<const std::uint8_t> code, std::size_t offse
 std::string describe(const Instruction& instruction, std::uint64_t code_begin);
 
 /// True when a CPU of level `isa` has the instruction, and a kernel may use it there: of the legacy encodings only
-/// integer ones and prefetches, since mixing in legacy SSE costs transitions.
+/// integer ones, prefetches and the fence of stores, since mixing in legacy SSE costs transitions.
 bool available_at(const Instruction& instruction, target::Isa isa);
 
 }  // namespace tenfold::emulator

@@ -152,6 +152,7 @@ const Row kGeneralRows[] = {
     T_CASE(prefetcht1(ptr[rdi]), ""),
     T_CASE(prefetcht2(ptr[rdi]), ""),
     T_CASE(prefetchnta(ptr[rdi]), ""),
+    T_CASE(sfence(), ""),
 };
 
 const Row kFloatRows[] = {

@@ -77,6 +77,18 @@ TEST(Neighbours, OfChainedSumsKeepTheChains) {
     EXPECT_EQ(schedule.rows_at_once, columns_base.rows_at_once);
 }
 
+TEST(Neighbours, GoAroundTheCachesOrThroughThem) {
+  const Result<KernelSpec> wide =
+      kernel::parse("kernel\nspace kept 4096\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\n%1 = neg %0\nstore y0 %1\n");
+  ASSERT_TRUE(wide.ok()) << wide.status().message();
+  const Schedule base = choose(wide.value(), machine(1));
+  EXPECT_FALSE(base.around);
+  const auto goes_around = [](const Schedule& schedule) { return schedule.around; };
+  EXPECT_EQ(std::ranges::count_if(neighbours(wide.value(), base), goes_around), 1);
+  for (const KernelSpec& spec : specs())
+    EXPECT_EQ(std::ranges::count_if(neighbours(spec, choose(spec, machine(1))), goes_around), 0) << kernel::print(spec);
+}
+
 TEST(Neighbours, NothingElseIsOne) {
   const KernelSpec spec = spec_of("max", "f32", "kept 64, reduced 1024, kept 256", "[262144, 256, 1]", "[256, 0, 1]");
   const Schedule base = choose(spec, machine(2));

@@ -31,7 +31,7 @@ target::Target machine(target::Isa isa, int cores) {
 
 TEST(Schedule, PrintsWhatItParses) {
   for (const char* text : {"avx2 rows level=1 unroll=4 tile=0:256", "avx2 packed level=1 width=13 tile=0:65536",
-                           "avx2 columns level=1 rows=4 columns=1024 width=8",
+                           "avx2 columns level=1 rows=4 columns=1024 width=8", "avx2 flat level=0 around=1 tile=0:4096",
                            "avx512_core columns level=2 rows=4 ahead=1 columns=1024 tile=0:8 split=1:4096"}) {
     const Result<Schedule> schedule = parse(text);
     ASSERT_TRUE(schedule.ok()) << schedule.status().message();
@@ -236,12 +236,48 @@ TEST(Choose, StagedColumnsTakeEightRowsAndFewerColumnsWhereTheyWrite) {
   target::Target machine;
   machine.isa = target::Isa::avx2;
   const KernelSpec reads = staged_spec("reduced 1024, kept 4096", "[4096, 1]", "[0, 1]"),
-                   writes = staged_spec("reduced 1024, kept 4096", "[4096, 1]", "[4096, 1]",
+                   writes = staged_spec("reduced 1024, kept 2048", "[2048, 1]", "[2048, 1]",
                                         "%3 = sub %0 %2\nstore y0 %3\n");
   EXPECT_EQ(print(choose(reads, machine)), "avx2 staged_columns level=1 rows=8 columns=4096");
   EXPECT_EQ(print(choose(writes, machine)), "avx2 staged_columns level=1 rows=8 columns=1024");
   machine.cores = 8;
   EXPECT_EQ(print(choose(reads, machine)), "avx2 staged_columns level=1 rows=8 ahead=1 columns=4096 tile=1:512");
+}
+
+TEST(Choose, StagedColumnsTakeFewerRowsOfMoreInputs) {
+  const Result<KernelSpec> two = kernel::parse(
+      "kernel\nspace reduced 256, kept 4096\nin x0 f32 [4096, 1]\nin x1 f32 [4096, 1]\nout y0 f32 [0, 1]\n"
+      "%0 = load x0\n%1 = load x1\n%2 = mul %0 %1\n%3 = reduce sum %2\nstore y0 %3\n");
+  ASSERT_TRUE(two.ok()) << two.status().message();
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  EXPECT_EQ(print(choose(two.value(), machine)), "avx2 staged_columns level=1 rows=4 columns=4096");
+  machine.l3_bytes = 8 << 20;
+  EXPECT_EQ(print(choose(two.value(), machine)), "avx2 staged_columns level=1 rows=2 ahead=1 columns=4096");
+}
+
+TEST(Choose, CheapElementsGoAroundALastCacheThatTheyFill) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  machine.l3_bytes = 32 << 20;
+  const auto flat = [](const std::string& function, std::int64_t elements, const std::string& dtype = "f32") {
+    const Result<KernelSpec> spec =
+        kernel::parse("kernel\nspace kept " + std::to_string(elements) + "\nin x0 " + dtype + " [1]\nout y0 " + dtype +
+                      " [1]\n%0 = load x0\n%1 = " + function + " %0\nstore y0 %1\n");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    return spec.value();
+  };
+  EXPECT_TRUE(choose(flat("neg", 4 << 20), machine).around);
+  EXPECT_FALSE(choose(flat("neg", (4 << 20) - 4), machine).around);
+  EXPECT_FALSE(choose(flat("exp", 4 << 20), machine).around);
+  EXPECT_FALSE(choose(flat("neg", 8 << 20, "bf16"), machine).around) << "lines are for lanes of 32 bits";
+  const auto staged = [](const std::string& rest) {
+    return staged_spec("reduced 1024, kept 4096", "[4096, 1]", "[4096, 1]", rest + "\n");
+  };
+  EXPECT_EQ(print(choose(staged("%3 = sub %0 %2\nstore y0 %3"), machine)),
+            "avx2 staged_columns level=1 rows=8 ahead=1 around=1 columns=1024");
+  EXPECT_TRUE(choose(staged("%3 = log %2\n%4 = sub %0 %3\nstore y0 %4"), machine).around) << "a row's value is dear";
+  EXPECT_FALSE(choose(staged("%3 = sub %0 %2\n%4 = tanh %3\nstore y0 %4"), machine).around);
 }
 
 TEST(Check, RefusesWhatTheEmitterCannotFollow) {
@@ -254,6 +290,9 @@ TEST(Check, RefusesWhatTheEmitterCannotFollow) {
       {staged_rows, "avx2 staged_rows level=1 unroll=2 rows=8"},
       {staged_columns, "avx2 staged_columns level=1 rows=3 columns=512"},
       {staged_columns, "avx2 staged_columns level=1 rows=16 columns=512"},
+      {staged_columns, "avx2 staged_columns level=1 rows=8 around=1 columns=512"},
+      {staged_rows, "avx2 staged_rows level=1 unroll=2 around=1"},
+      {columns, "avx2 columns level=1 rows=4 around=1 columns=1024"},
       {rows, "avx2 rows level=7 unroll=4"},
       {rows, "avx2 rows level=0 unroll=4"},
       {rows, "avx2 rows level=1 unroll=2"},
