@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stores around the caches: they ask for outputs that begin with lines, which a kernel sees when it runs. Wherever an
+// output begins, how long its rows are, and where it is its own input, the bits are those of stores through the caches.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <random>
+
+#include "compile/compile.hpp"
+#include "emulated_run.hpp"
+#include "emulator/emulator.hpp"
+#include "graph/pass/pass.hpp"
+#include "graph/text/text.hpp"
+#include "prepared_case.hpp"
+#include "settings.hpp"
+#include "subjects.hpp"
+
+namespace tenfold::numeric {
+namespace {
+
+constexpr std::size_t kLine = 64;
+constexpr std::byte kUntouched{0xa5};
+
+/// An output of a whole tensor that begins `offset` bytes after a line.
+struct Buffer {
+  Buffer(std::size_t own, std::size_t offset) : bytes(own + 2 * kLine, kUntouched), size(own) {
+    const std::size_t past = reinterpret_cast<std::uintptr_t>(bytes.data()) % kLine;
+    data = bytes.data() + (kLine - past) % kLine + offset;
+  }
+  std::vector<std::byte> bytes;
+  std::size_t size;
+  std::byte* data;
+};
+
+std::string elementwise(std::int64_t rows, std::int64_t columns) {
+  const std::string shape = "f32[" + std::to_string(rows) + "," + std::to_string(columns) + "]";
+  return "graph {\n %0 = input : " + shape + "\n %1 = core.map (%0, %0) {function = \"mul\"} : " + shape +
+         "\n output %1\n}\n";
+}
+
+std::string less_the_max_of_columns(std::int64_t rows, std::int64_t columns) {
+  const std::string row = "," + std::to_string(columns) + "]", shape = "f32[" + std::to_string(rows) + row;
+  return "graph {\n %0 = input : " + shape +
+         "\n %1 = core.reduce (%0) {reduction = \"max\", keep_dims = true, axes = [0]} : f32[1" + row +
+         "\n %2 = core.map (%0, %1) {function = \"sub\"} : " + shape + "\n output %2\n}\n";
+}
+
+Result<compiler::Compiled> compile(const std::string& text, target::Isa isa, bool around) {
+  Result<graph::Graph> graph = graph::parse(text);
+  if (!graph.ok()) return graph.status();
+  if (Status status = graph::run_pipeline(graph.value()); !status.ok()) return status;
+  target::Target target;
+  target.isa = isa;
+  if (around) target.l3_bytes = 0;
+  return compiler::compile(graph.value(), target);
+}
+
+bool goes_around(const compiler::Compiled& compiled) {
+  return std::ranges::any_of(compiled.regions, [](const compiler::RegionReport& region) {
+    return std::ranges::any_of(region.kernels, [](const auto& kernel) { return kernel.schedule.around; });
+  });
+}
+
+class Around : public ::testing::TestWithParam<std::string (*)(std::int64_t, std::int64_t)> {
+ protected:
+  static Status run(const compiler::Compiled& compiled, target::Isa isa, Buffer& in, Buffer& out) {
+    const std::array<const void*, 1> ins{in.data};
+    const std::array<void*, 1> outs{out.data};
+    if (std::ranges::count(native_levels(), isa) > 0) return runtime::run(compiled.program, ins, outs, nullptr, 1);
+    const Bytes in_bytes{in.data, in.size}, out_bytes{out.data, out.size};
+    return emulated_run(compiled.program, isa, {&in_bytes, 1}, {&out_bytes, 1});
+  }
+
+  void expect_equal_bits(target::Isa isa, std::int64_t rows, std::int64_t columns, std::size_t offset) {
+    const std::string text = GetParam()(rows, columns);
+    const Result<compiler::Compiled> through = compile(text, isa, false), around = compile(text, isa, true);
+    ASSERT_TRUE(through.ok()) << through.status().message();
+    ASSERT_TRUE(around.ok()) << around.status().message();
+    EXPECT_FALSE(goes_around(through.value()));
+    EXPECT_TRUE(goes_around(around.value()));
+    const auto size = static_cast<std::size_t>(4 * rows * columns);
+    Buffer in(size, 0), expected(size, offset), got(size, offset);
+    std::mt19937_64 random(test_seed());
+    for (std::size_t i = 0; i < size; i += 4) {
+      const auto value = static_cast<float>(static_cast<double>(random()) * 0x1p-63 - 1);
+      std::memcpy(in.data + i, &value, 4);
+    }
+    ASSERT_TRUE(run(through.value(), isa, in, expected).ok());
+    const Status status = run(around.value(), isa, in, got);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(std::memcmp(expected.data, got.data, size), 0);
+    EXPECT_EQ(std::count(got.bytes.data(), got.data, kUntouched), got.data - got.bytes.data());
+    EXPECT_EQ(got.data[size], kUntouched);
+    if (std::ranges::count(native_levels(), isa) == 0) return;
+    ASSERT_TRUE(run(around.value(), isa, in, in).ok());
+    EXPECT_EQ(std::memcmp(expected.data, in.data, size), 0) << "in place";
+  }
+};
+
+TEST_P(Around, BitsDoNotDependOnWhereAnOutputBegins) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  for (const target::Isa isa : all_levels())
+    for (const std::int64_t columns : {16, 48, 50, 72, 1040})
+      for (const std::size_t offset : {std::size_t{0}, std::size_t{4}, std::size_t{32}}) {
+        SCOPED_TRACE(std::string(target::to_string(isa)) + ", " + std::to_string(columns) + " columns, offset " +
+                     std::to_string(offset) + ", seed " + std::to_string(test_seed()));
+        expect_equal_bits(isa, 19, columns, offset);
+      }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Around, ::testing::Values(&elementwise, &less_the_max_of_columns),
+                         [](const auto& at) { return std::string(at.index == 0 ? "flat" : "columns"); });
+
+}  // namespace
+}  // namespace tenfold::numeric
