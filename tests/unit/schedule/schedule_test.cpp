@@ -216,6 +216,14 @@ TEST(Check, RowsThatTakeTurnsNeedALevelOfThem) {
   EXPECT_FALSE(check(one, parse("avx2 staged_rows level=0 unroll=2 rows=2").value()).ok());
 }
 
+TEST(Choose, ColumnsTooFewForPartialResultsAreCutNarrowWhereCachesHoldThem) {
+  const KernelSpec small = spec_of("sum", "f32", "reduced 512, kept 512", "[512, 1]", "[0, 1]"),
+                   large = spec_of("sum", "f32", "reduced 256, kept 4096", "[4096, 1]", "[0, 1]");
+  EXPECT_EQ(choose(small, machine(target::Isa::avx2, 2)).tile, (Cut{1, 256}));
+  EXPECT_EQ(choose(small, machine(target::Isa::avx2, 1)).tile, Cut{});
+  EXPECT_EQ(choose(large, machine(target::Isa::avx2, 8)).tile, (Cut{1, 1024}));
+}
+
 TEST(Choose, SmallWorkIsNotCut) {
   const KernelSpec spec = spec_of("sum", "f32", "kept 8, reduced 128", "[128, 1]", "[1, 0]");
   const Schedule schedule = choose(spec, machine(target::Isa::avx2, 8));
