@@ -4,6 +4,7 @@
 #include <string>
 
 #include "jit/functions.hpp"
+#include "jit/nan_flow.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -51,7 +52,9 @@ class Body {
     const DType from = dtype(node.args[0]);
     if (!has_cast(from, node.dtype))
       return no_kernel("a cast to " + std::string(to_string(node.dtype)), from, Code::unsupported_dtype);
-    values_.push_back(cast_lane(from, node.dtype, value(node.args[0])));
+    values_.push_back(node.dtype == DType::bf16 && has_short_nans(spec_, node.args[0])
+                          ? bf16_of_short_nan(value(node.args[0]))
+                          : cast_lane(from, node.dtype, value(node.args[0])));
     return {};
   }
 

@@ -32,6 +32,9 @@ Lane normalized(DType dtype, Lane x);
 /// wrap, reals round once, anything becomes boolean by `!= 0`.
 Lane cast_lane(DType from, DType to, Lane x);
 bool has_cast(DType from, DType to);
+/// f32 as bf16 holds it, where the lower halves of NaNs are 0 (nan_flow.hpp): rounding then carries nothing over
+/// theirs.
+Lane bf16_of_short_nan(Lane x);
 
 /// `x`, every NaN being the canonical one.
 Lane canonical_nan(Lane x);

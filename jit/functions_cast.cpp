@@ -26,39 +26,33 @@ Lane top_bit(LaneBuilder& builder, LaneType type) {
   return builder.bits(type, lane_bytes(type) == 4 ? 0x80000000U : 1ULL << 63);
 }
 
-/// Of f32, whose exponents bf16 has all, subnormals and infinity included: the sign may stay where it is.
-Lane rounded_to_bf16(Lane x) {
-  const Lane bits = as(LaneType::i32, x);
-  const Lane even = shift_right(bits, 16) & one_like(bits);
-  const Lane value =
-      (bits + even + x.builder->bits(LaneType::i32, 0x7fff)) & x.builder->bits(LaneType::i32, 0xffff0000);
-  return select(is_nan(x), x, as(LaneType::f32, value));
-}
-
-/// To nearest even: integers beside the bits carry into the exponent; below the least normal number, adding and
+/// f64, to nearest even: integers beside the bits carry into the exponent; below the least normal number, adding and
 /// subtracting the power of two whose last bit is the format's least step does.
-Lane rounded(const Format& format, Lane x) {
-  const bool single = x.type == LaneType::f32;
-  if (single && format.least_normal == 0x1p-126) return rounded_to_bf16(x);
-  const LaneType integer = integer_of(x.type);
-  const int fraction_bits = single ? 23 : 52;
-  const int drop = fraction_bits - (format.precision - 1);
+Lane rounded_wide(const Format& format, Lane x) {
+  constexpr int kFractionBits = 52;
+  const int drop = kFractionBits - (format.precision - 1);
   const Lane a = abs(x);
-  const Lane bits = as(integer, a);
-  const Lane half = x.builder->bits(integer, (1ULL << (drop - 1)) - 1);
+  const Lane bits = as(LaneType::i64, a);
+  const Lane half = x.builder->bits(LaneType::i64, (1ULL << (drop - 1)) - 1);
   const Lane even = shift_right(bits, drop) & one_like(bits);
   Lane value = as(x.type, shift_left(shift_right(bits + half + even, drop), drop));
   const double step = format.least_normal / static_cast<double>(1 << (format.precision - 1));
-  const double shifter = step * (single ? 0x1p23 : 0x1p52);
+  const double shifter = step * 0x1p52;
   value = select(a < format.least_normal, (a + shifter) - shifter, value);
   value = select(value >= format.past_greatest, kInfinity, value);
   return select(is_nan(x), x, copy_sign(value, x));
 }
 
+/// f32 or f64 as bf16 or f16 holds it.
+Lane rounded(DType to, Lane x) {
+  if (x.type == LaneType::f64) return rounded_wide(to == DType::bf16 ? kBf16 : kF16, x);
+  return to == DType::bf16 ? select(is_nan(x), x, bf16_of_short_nan(x)) : round_f16(x);
+}
+
 /// `x`, an f64 lane or one that is of `to` but for its precision, as the lane of a real `to`.
 Lane to_real_dtype(DType to, Lane x) {
   if (to == DType::f64) return x.type == LaneType::f64 ? x : convert(LaneOp::widen, x);
-  if (to == DType::bf16 || to == DType::f16) x = rounded(to == DType::bf16 ? kBf16 : kF16, x);
+  if (to == DType::bf16 || to == DType::f16) x = rounded(to, x);
   return x.type == LaneType::f64 ? convert(LaneOp::narrow, x) : x;
 }
 
@@ -171,8 +165,8 @@ Lane normalized(DType dtype, Lane x) {
     return is_signed(dtype) ? shift_right_arithmetic(high, 32 - bits) : shift_right(high, 32 - bits);
   };
   switch (dtype) {
-    case DType::bf16: return rounded(kBf16, x);
-    case DType::f16: return rounded(kF16, x);
+    case DType::bf16:
+    case DType::f16: return rounded(dtype, x);
     case DType::boolean: return truth(complement(equal(x, 0.0)));
     case DType::s8:
     case DType::u8: return extended(8);
@@ -191,6 +185,15 @@ Lane cast_lane(DType from, DType to, Lane x) {
 }
 
 bool has_cast(DType from, DType to) { return is_known(from) && is_known(to); }
+
+/// The exponents of f32 are those of bf16, subnormals and infinity included, and the sign may stay where it is. The
+/// last bit that is kept, as the top one, chooses what to add: half a unit, or a little less.
+Lane bf16_of_short_nan(Lane x) {
+  LaneBuilder& b = *x.builder;
+  const Lane bits = as(LaneType::i32, x);
+  const Lane added = select(shift_left(bits, 15), b.bits(LaneType::i32, 0x8000), b.bits(LaneType::i32, 0x7fff));
+  return as(LaneType::f32, (bits + added) & b.bits(LaneType::i32, 0xffff0000));
+}
 
 Lane canonical_of_positive(Lane x) {
   const Lane bits = as(LaneType::i32, x);

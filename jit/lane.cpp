@@ -44,6 +44,7 @@ constexpr const char* kNames[] = {"input",
                                   "to_f64",
                                   "widen",
                                   "narrow",
+                                  "round_f16",
                                   "extend_signed",
                                   "extend_zero",
                                   "low_half",
@@ -207,6 +208,7 @@ Lane fma(Lane a, double b, Lane c) { return fma(a, constant_like(a, b), c); }
 Lane fnma(Lane a, Lane b, Lane c) { return make(LaneOp::fnma, {a, b, c}); }
 Lane fnma(Lane a, double b, Lane c) { return fnma(a, constant_like(a, b), c); }
 Lane sqrt(Lane a) { return make(LaneOp::sqrt, {a}); }
+Lane round_f16(Lane a) { return make(LaneOp::round_f16, {a}); }
 Lane round(Lane a, LaneRounding rounding) { return make(LaneOp::round, {a}, static_cast<std::uint64_t>(rounding)); }
 Lane lookup(LaneTable table, Lane a) { return make(LaneOp::lookup, {a}, static_cast<std::uint64_t>(table)); }
 Lane and_not(Lane a, Lane b) { return make(LaneOp::bit_and_not, {a, b}); }

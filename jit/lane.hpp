@@ -55,7 +55,7 @@ enum class LaneOp : std::uint8_t {
   less,        ///< a mask; reals: false for NaN; integers are signed
   less_equal,  ///< a mask; reals only, false for NaN
   unordered,   ///< a mask; reals only: a or b is a NaN
-  select,      ///< a (a mask of this type's width) ? b : c
+  select,      ///< the top bit of a (of this width) ? b : c
 
   greatest_signed,    ///< integers
   greatest_unsigned,  ///<
@@ -68,6 +68,7 @@ enum class LaneOp : std::uint8_t {
   to_f64,         ///< i32 to f64, exact
   widen,          ///< f32 to f64, exact
   narrow,         ///< f64 to f32, to nearest even
+  round_f16,      ///< f32, to nearest even, as f16 holds it
   extend_signed,  ///< i32 to i64
   extend_zero,    ///< i32 to i64
   low_half,       ///< i64 to i32
@@ -106,6 +107,7 @@ constexpr int arity(LaneOp op) {
     case LaneOp::select: return 3;
     case LaneOp::sqrt:
     case LaneOp::round:
+    case LaneOp::round_f16:
     case LaneOp::shift_left:
     case LaneOp::shift_right:
     case LaneOp::shift_right_arithmetic:
@@ -201,6 +203,7 @@ Lane round(Lane a, LaneRounding rounding);
 Lane and_not(Lane a, Lane b);  ///< ~a & b
 Lane complement(Lane a);       ///< ~a
 Lane lookup(LaneTable table, Lane a);
+Lane round_f16(Lane a);
 Lane shift_left(Lane a, int bits);
 Lane shift_right(Lane a, int bits);
 Lane shift_right_arithmetic(Lane a, int bits);

@@ -33,6 +33,10 @@ void Avx2Operation::emit(int half, std::span<const LaneSource> args) {
       wide_ ? c_.vroundpd(d_, a, mode) : c_.vroundps(d_, a, mode);
       break;
     }
+    case LaneOp::round_f16:
+      c_.vcvtps2ph(Xbyak::Xmm(15), reg(0, 14), 0);
+      c_.vcvtph2ps(d_, Xbyak::Xmm(15));
+      break;
     case LaneOp::to_i32: c_.vcvttps2dq(d_, reg(0, 14)); break;
     case LaneOp::to_f32: c_.vcvtdq2ps(d_, reg(0, 14)); break;
     case LaneOp::shift_left:

@@ -183,6 +183,10 @@ class Avx512Lanes final : public LaneLayer {
       case LaneOp::fnma: fused(node, d, args); break;
       case LaneOp::sqrt:
       case LaneOp::round: one_real(node, d, args[0]); break;
+      case LaneOp::round_f16:
+        code_.vcvtps2ph(sized(kSpare, 2), in_register(args[0], 4), 0);
+        code_.vcvtph2ps(vector(d, 4), sized(kSpare, 2));
+        break;
       case LaneOp::shift_left:
       case LaneOp::shift_right:
       case LaneOp::shift_right_arithmetic: shift(node, d, args[0]); break;

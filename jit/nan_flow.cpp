@@ -2,6 +2,7 @@
 #include "jit/nan_flow.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace tenfold::jit {
@@ -81,8 +82,61 @@ class Flow {
   std::vector<Fact> facts_;
 };
 
+/// What is known of the lower 16 bits of f32 lanes.
+enum class Bits : std::uint8_t {
+  any,
+  short_nans,   ///< of a NaN they are 0
+  short_values  ///< they are 0
+};
+
+/// `least`: of the arguments.
+Bits bits_of(const Node& node, DType dtype, Bits least) {
+  const bool has_bf16 = dtype == DType::bf16;
+  switch (node.kind) {
+    case Node::Kind::load: return has_bf16 ? Bits::short_values : Bits::any;
+    case Node::Kind::constant: return is_floating(dtype) && !std::isnan(node.value) ? Bits::short_nans : Bits::any;
+    case Node::Kind::count: return Bits::short_nans;
+    case Node::Kind::cast:
+      if (!is_floating(node.dtype) || least == Bits::any) return Bits::any;
+      return has_bf16 ? Bits::short_values : Bits::short_nans;
+    case Node::Kind::reduce:
+      if (kernel::row(node.monoid).state == kernel::State::order)
+        return least == Bits::short_values ? least : Bits::any;
+      return kernel::row(node.monoid).state == kernel::State::chained ? std::min(least, Bits::short_nans) : Bits::any;
+    case Node::Kind::apply: break;
+  }
+  switch (node.function) {
+    case Function::add:
+    case Function::sub:
+    case Function::mul:
+    case Function::div:
+    case Function::sqrt:
+    case Function::square:
+    case Function::exp: return std::min(least, Bits::short_nans);
+    case Function::neg:
+    case Function::abs: return least;
+    // Bits of a NaN and of a number may be joined.
+    case Function::max:
+    case Function::min: return least == Bits::short_values ? least : Bits::any;
+    default: return Bits::any;
+  }
+}
+
 }  // namespace
 
 bool only_shifts_exponents(const kernel::KernelSpec& spec, int node) { return Flow(spec, node).only_shifts(); }
+
+bool has_short_nans(const kernel::KernelSpec& spec, int node) {
+  const DType dtype = kernel::dtype_of(spec, node);
+  if (dtype != DType::f32 && dtype != DType::bf16) return false;
+  std::vector<Bits> bits;
+  for (int i = 0; i <= node; ++i) {
+    const Node& at = spec.body[static_cast<std::size_t>(i)];
+    Bits least = Bits::short_values;
+    for (const int arg : at.args) least = std::min(least, bits[static_cast<std::size_t>(arg)]);
+    bits.push_back(bits_of(at, kernel::dtype_of(spec, i), least));
+  }
+  return bits.back() != Bits::any;
+}
 
 }  // namespace tenfold::jit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a NaN among the elements of a row goes.
+// Where a NaN among the elements of a row goes, and what its bits are.
 #pragma once
 
 #include "kernel/spec.hpp"
@@ -11,5 +11,9 @@ namespace tenfold::jit {
 /// every result depends on. A NaN then reaches all results by way of that sum, and of two zeros either will do: the max
 /// need not look for them. (Softmax, LogSoftmax, LogSumExp without its last addition.)
 bool only_shifts_exponents(const kernel::KernelSpec& spec, int node);
+
+/// Whether the value is f32 in lanes, of which no NaN has any of the lower 16 bits set: it is made of bf16 by
+/// arithmetic, which passes on the bits of an argument or makes the default NaN.
+bool has_short_nans(const kernel::KernelSpec& spec, int node);
 
 }  // namespace tenfold::jit

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "jit/nan_flow.hpp"
+
 namespace tenfold::jit {
 
 using kernel::Function;
@@ -98,6 +100,7 @@ Lane StageBuilder::make(int index) {
     case Node::Kind::count: return input({StagePlace::Kind::count, 0, LaneType::f64});
     case Node::Kind::cast:
       if (!has_cast(dtype(at.args[0]), at.dtype)) return missing("a cast", dtype(at.args[0]));
+      if (at.dtype == DType::bf16 && has_short_nans(spec_, at.args[0])) return bf16_of_short_nan(value(at.args[0]));
       return cast_lane(dtype(at.args[0]), at.dtype, value(at.args[0]));
     case Node::Kind::reduce: return reduced(index);
     default: return applied(index);

@@ -347,12 +347,12 @@ class StagedColumns final : StagedKernel {
   void rows(const StageProgram& program, std::size_t depth) {
     if (program.results.empty()) return;
     LaneLayer& layer = layer_for(program);
+    // Of lanes with even elements first, both halves have some; no operand is among the places of their programs then.
+    const bool takes_parts = layer.lanes() == lanes_ || layer_->order() == LaneOrder::straight;
     each_vector([&](const Reg64& index, const Reg64& record, Part part) {
       for (int lane = 0; lane < lanes_; lane += layer.lanes()) {
         Label nothing;
-        // Halves in another order than memory's both have some of a tail, and no operand.
-        const bool in_order = layer_->order() == LaneOrder::straight || layer.lanes() == lanes_;
-        if (part == Part::tail && in_order) take_part(lane, layer.lanes(), nothing);
+        if (part == Part::tail && takes_parts) take_part(lane, layer.lanes(), nothing);
         rows_of(program, layer, {depth, index, part, c_.rbp + kHalfCount, lane, false}, record);
         c_.L(nothing);
       }

@@ -150,7 +150,7 @@ std::uint64_t draw_integer(int bytes, Random& random) {
 
 std::uint64_t draw(LaneType type, Role wanted, Random& random) {
   const int bytes = lane_bytes(type);
-  if (wanted == Role::mask) return random() % 2 == 0 ? 0 : low_bits(~std::uint64_t{0}, bytes);
+  if (wanted == Role::mask) return low_bits(random(), bytes);
   if (wanted == Role::count && random() % 2 == 0) return random() % (9 * static_cast<std::uint64_t>(bytes));
   if (type == LaneType::f32) return draw_real<float>(random);
   return type == LaneType::f64 ? draw_real<double>(random) : draw_integer(bytes, random);
@@ -305,6 +305,7 @@ std::vector<LaneNode> all_nodes() {
   put({bit_and, bit_or, bit_xor, bit_and_not}, {f32, f64, i32, i64});
   put({divide, lesser, greater, fma, fnma, sqrt, less_equal, unordered}, {f32, f64});
   put({round}, {f32, f64}, {0, 1, 2, 3});
+  put({round_f16}, {f32});
   put({shift_left, shift_right, shift_right_arithmetic}, {i32, i64}, {0, 1, 13, 31});
   put({shift_left, shift_right, shift_right_arithmetic}, {i64}, {32, 63});
   put({shift_left_by, shift_right_by, shift_right_arithmetic_by}, {i32, i64});

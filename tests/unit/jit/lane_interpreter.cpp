@@ -74,6 +74,14 @@ T rounded(T x, std::uint64_t rounding) {
   return x;
 }
 
+/// A step is 2^-10 of the power of two below, but not less than 2^-24.
+float rounded_to_f16(float x) {
+  int exponent = 0;
+  std::frexp(x, &exponent);
+  const float step = std::ldexp(1.0F, std::max(exponent - 11, -24)), nearest = std::nearbyint(x / step) * step;
+  return std::abs(nearest) < 65536 ? nearest : std::isnan(x) ? x : std::copysign(HUGE_VALF, x);
+}
+
 /// Toward zero; the least integer where that is out of range.
 template <class To, class From>
 To truncated(From x) {
@@ -97,7 +105,7 @@ void run_any(const LaneNode& node, Lanes& d, const Arguments& a) {
     case LaneOp::bit_or: return each2<U, U>(d, a, [](U x, U y) { return x | y; });
     case LaneOp::bit_xor: return each2<U, U>(d, a, [](U x, U y) { return x ^ y; });
     case LaneOp::bit_and_not: return each2<U, U>(d, a, [](U x, U y) { return ~x & y; });
-    case LaneOp::select: return each3<U>(d, a, [](U m, U x, U y) { return (m & x) | (~m & y); });
+    case LaneOp::select: return each3<U>(d, a, [](U m, U x, U y) { return m >> (8 * sizeof(U) - 1) ? x : y; });
     case LaneOp::equal: return each2<S, T>(d, a, [](T x, T y) { return mask_of<T>(x == y); });
     case LaneOp::less: return each2<S, T>(d, a, [](T x, T y) { return mask_of<T>(x < y); });
     case LaneOp::less_equal: return each2<S, T>(d, a, [](T x, T y) { return mask_of<T>(x <= y); });
@@ -118,6 +126,7 @@ void run_real(const LaneNode& node, Lanes& d, const Arguments& a) {
     case LaneOp::fma: return each3<T>(d, a, [](T x, T y, T z) { return std::fma(x, y, z); });
     case LaneOp::fnma: return each3<T>(d, a, [](T x, T y, T z) { return std::fma(-x, y, z); });
     case LaneOp::sqrt: return each1<T, T>(d, a, [](T x) { return std::sqrt(x); });
+    case LaneOp::round_f16: return each1<float, float>(d, a, rounded_to_f16);
     case LaneOp::round: return each1<T, T>(d, a, [&](T x) { return rounded(x, node.immediate); });
     case LaneOp::to_i32: return each1<std::int32_t, T>(d, a, [](T x) { return truncated<std::int32_t>(x); });
     case LaneOp::widen: return each1<double, float>(d, a, [](float x) { return static_cast<double>(x); });
