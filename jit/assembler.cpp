@@ -7,8 +7,9 @@
 namespace tenfold::jit {
 namespace {
 
-/// No kernel comes near this; one that did would end in ERR_CODE_IS_TOO_BIG and an internal_error.
-constexpr std::size_t kBufferBytes = 64 << 10;
+/// Bodies of a dozen long functions in three passes come to a tenth of it; beyond is an internal_error. Only what is
+/// written of it is ever memory.
+constexpr std::size_t kBufferBytes = 512 << 10;
 
 // rsp, rbp (scratch) and rdi (arguments) are spoken for. Callers' scratch registers are leased first.
 constexpr int kLeasable[] = {Xbyak::Operand::R15, Xbyak::Operand::R14, Xbyak::Operand::R13, Xbyak::Operand::R12,
@@ -20,9 +21,11 @@ constexpr int kCalleeSaved[] = {Xbyak::Operand::RBX, Xbyak::Operand::RBP, Xbyak:
 
 }  // namespace
 
-Assembler::Assembler() : buffer_(kBufferBytes / sizeof(Block)), free_(std::begin(kLeasable), std::end(kLeasable)) {
+Assembler::Assembler()
+    : buffer_(std::make_unique_for_overwrite<Block[]>(kBufferBytes / sizeof(Block))),
+      free_(std::begin(kLeasable), std::end(kLeasable)) {
   Xbyak::ClearError();
-  generator_ = std::make_unique<Xbyak::CodeGenerator>(kBufferBytes, buffer_.data());
+  generator_ = std::make_unique<Xbyak::CodeGenerator>(kBufferBytes, buffer_.get());
   generator_->setDefaultJmpNEAR(true);
 }
 

@@ -57,7 +57,7 @@ class Assembler {
   struct alignas(64) Block {
     std::uint8_t bytes[64];
   };
-  std::vector<Block> buffer_;
+  std::unique_ptr<Block[]> buffer_;
   std::unique_ptr<Xbyak::CodeGenerator> generator_;
   std::vector<std::unique_ptr<Constant>> constants_;
   std::vector<int> free_;  ///< general registers that can be leased

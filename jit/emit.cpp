@@ -52,7 +52,7 @@ Result<EmittedCode> emit_elementwise(const kernel::KernelSpec& spec, const sched
 }
 
 Result<EmittedCode> emit_stages(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
-  const Result<Stages> stages = find_stages(spec, schedule.keep > 0);
+  const Result<Stages> stages = find_stages(spec, schedule);
   if (!stages.ok()) return stages.status();
   Assembler assembler;
   assembler.prologue();
@@ -66,7 +66,7 @@ Result<EmittedCode> emit_stages(const kernel::KernelSpec& spec, const schedule::
 
 Status check_body(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
   if (schedule.nest == schedule::Nest::flat) return body_program(spec).status();
-  if (schedule::is_staged(schedule.nest)) return find_stages(spec, schedule.keep > 0).status();
+  if (schedule::is_staged(schedule.nest)) return find_stages(spec, schedule).status();
   return schedule::read_body(spec).status();
 }
 

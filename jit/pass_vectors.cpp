@@ -49,7 +49,7 @@ PassVectors::PassVectors(const Stages& stages, const StagePass& pass, const Lane
   for (const StagePlace& place : pass.step.inputs) {
     if (place.kind != StagePlace::Kind::saved) continue;
     slots_.push_back(place.index);
-    if (needed(stages, pass, true) <= free_ - 1) {
+    if (needed(stages, pass, total_parts > 0) <= free_ - 1) {
       --free_;
     } else {
       slots_.pop_back();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "jit/centred.hpp"
 #include "jit/nan_flow.hpp"
 
 namespace tenfold::jit {
@@ -17,9 +18,10 @@ constexpr double kUnscale = 1 / static_cast<double>(std::int64_t{1} << kScaledEx
 
 }  // namespace
 
-std::vector<Position> positions_of(const kernel::KernelSpec& spec) {
+std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::vector<int>& sums) {
   std::vector<Position> positions;
   for (const Node& node : spec.body) {
+    const int sum = sums[positions.size()];
     Position at;
     if (node.kind == Node::Kind::load)
       at.per_row = !kernel::moves_along_reduced(spec, spec.inputs[static_cast<std::size_t>(node.index)]);
@@ -28,7 +30,8 @@ std::vector<Position> positions_of(const kernel::KernelSpec& spec) {
       at.per_row = at.per_row && of.per_row;
       at.pass = std::max(at.pass, of.pass);
     }
-    if (node.kind == Node::Kind::reduce) at = {true, at.pass + 1};
+    if (node.kind == Node::Kind::reduce)
+      at = {true, sum < 0 ? at.pass + 1 : positions[static_cast<std::size_t>(sum)].pass};
     positions.push_back(at);
   }
   return positions;
@@ -113,9 +116,9 @@ StagePlace StageBuilder::place_of(const KeptValue& kept) const {
   return {StagePlace::Kind::operand, static_cast<int>(spec_.inputs.size()) + kept.output, type};
 }
 
-Lane StageBuilder::slot(const SavedValue& what) {
+StagePlace StageBuilder::place_of(const SavedValue& what) {
   const int slot = saved_.emplace(what, static_cast<int>(saved_.size())).first->second;
-  return input({StagePlace::Kind::saved, slot, lane_type(dtype(what.node))});
+  return {StagePlace::Kind::saved, slot, lane_type(dtype(what.node))};
 }
 
 Lane StageBuilder::saved_value(const SavedValue& what) {
@@ -189,8 +192,11 @@ std::optional<Lane> StageBuilder::wide(int index) {
     const int reduction = reduction_of_[static_cast<std::size_t>(index)];
     const StageReduction& r = reductions_[static_cast<std::size_t>(reduction)];
     if (r.total_type != LaneType::f64 || r.set_type != LaneType::f32) return std::nullopt;
-    const Lane total = input({StagePlace::Kind::total, reduction, LaneType::f64});
-    return is_scaled(at.args[0]) ? total * kUnscale : total;
+    const auto total = [&](int which) { return input({StagePlace::Kind::total, which, LaneType::f64}); };
+    if (r.form != StageForm::deviations) return is_scaled(at.args[0]) ? total(reduction) * kUnscale : total(reduction);
+    return centred_moment(total(r.sum), total(reduction + CentredMoment::kDeviations),
+                          total(reduction + CentredMoment::kSquares),
+                          input({StagePlace::Kind::count, 0, LaneType::f64}));
   }
   if (at.kind != Node::Kind::apply) return std::nullopt;
   const std::optional<Lane> of = at.function == Function::sqrt || is_by_count(at) ? wide(at.args[0]) : std::nullopt;

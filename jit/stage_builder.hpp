@@ -21,10 +21,12 @@ struct Position {
   int pass = 0;
 };
 
-/// By node. `pass` of a value of rows: the one that it is known before.
-std::vector<Position> positions_of(const kernel::KernelSpec& spec);
+/// By node. `pass` of a value of rows: the one that it is known before. `sums`: by node, the sum in whose pass a
+/// centred moment is found, or -1.
+std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::vector<int>& sums);
 
-/// What programs of rows save for those of elements: a node's value, or what stands for it as a divisor (divisor.hpp).
+/// What programs of rows save for those of elements: a node's value, what stands for it as a divisor (divisor.hpp), or
+/// the pilot of elements (centred.hpp).
 struct SavedValue {
   enum class Part : std::uint8_t {
     whole,
@@ -33,6 +35,7 @@ struct SavedValue {
     low,
     high_of_scaled,  ///< for dividends that are 2^kScaledExpBits times as great
     low_of_scaled,
+    pilot,
   };
   int node = 0;
   Part part = Part::whole;
@@ -52,6 +55,7 @@ class StageBuilder {
   /// The value of node `kept.node` is read from where it is kept.
   void read_kept(const KeptValue& kept) { kept_ = kept; }
   StagePlace place_of(const KeptValue& kept) const;
+  StagePlace place_of(const SavedValue& what);
 
   Lane input(StagePlace place);
   Lane value(int node);
@@ -75,7 +79,7 @@ class StageBuilder {
   Lane reduced(int index);
   Lane extreme(int reductions, bool max);
   Lane applied(int index);
-  Lane slot(const SavedValue& what);
+  Lane slot(const SavedValue& what) { return input(place_of(what)); }
   bool is_by_row(const kernel::Node& at) const;
   Lane divided_by_row(const kernel::Node& at);
   bool is_moderate(int index) const;

@@ -7,6 +7,8 @@
 #include <bit>
 #include <span>
 
+#include "jit/centred.hpp"
+#include "jit/column_tile.hpp"
 #include "jit/frame.hpp"
 #include "jit/staged.hpp"
 #include "schedule/body.hpp"
@@ -21,7 +23,7 @@ class StagedColumns final : StagedKernel {
  public:
   StagedColumns(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
                 const schedule::Schedule& schedule)
-      : StagedKernel(assembler, stages, spec, schedule) {
+      : StagedKernel(assembler, stages, spec, schedule), tile_(assembler, walk_, lanes_, schedule.columns) {
     plan_vectors(1, 0);  // while a sweep is at a record; totals stay there
     for (const LaneType type : stages.saved) saved_.push_back(place(type));
     for (const StageReduction& r : stages.reductions) {
@@ -54,23 +56,24 @@ class StagedColumns final : StagedKernel {
   int total_of(int r) const { return totals_[static_cast<std::size_t>(r)]; }
   int saved_of(int slot) const { return saved_[static_cast<std::size_t>(slot)]; }
 
-  // Slots of the frame: the tile's first column, the end of its whole vectors, whether the partial one belongs to it,
-  // the columns of half a partial vector, rows until the next flush.
+  // Slots of the frame: the columns of half a partial vector, rows until the next flush.
   Xbyak::Address slot(int offset) const { return c_.qword[c_.rbp + offset]; }
-  static constexpr int kFirst = frame::kNestInput;
-  static constexpr int kEnd = frame::kTileSteps;
-  static constexpr int kHasTail = frame::kTileTail;
   static constexpr int kHalfCount = frame::kNestOutput;
   static constexpr int kRowsLeft = frame::kStepsLeft;
+  // Where pilots are made or moved: rows so far, as an integer and as a real, and how many there are the next time.
+  static constexpr int kRowsTaken = frame::kChainLeft;
+  static constexpr int kTakenReal = frame::kStreamRows;
+  static constexpr int kRecentreAt = frame::kStreamOutput;
 
   void tiles(std::size_t depth) {
-    Label tile, done;
-    c_.mov(slot(kFirst), 0);
+    Label tile;
+    tile_.start();
     c_.L(tile);
-    take_tile();
+    tile_.take();
     for (std::size_t pass = 0; pass < stages_.passes.size(); ++pass) {
       const StagePass& of = stages_.passes[pass];
       rows(stages_.rows[pass], depth);
+      pilot(of, depth);
       each_vector([&](const Reg64&, const Reg64& record, Part) {
         for (const int r : of.reductions) {
           fill(record + set_of(r), reduction(r).set_type, reduction(r).set_identity);
@@ -79,20 +82,13 @@ class StagedColumns final : StagedKernel {
         }
       });
       c_.mov(slot(kRowsLeft), schedule::kChain);
+      c_.mov(slot(kRowsTaken), 0);
+      c_.mov(slot(kRecentreAt), 2 * kPilotElements);
       take_pass(of, depth);
       flush(of);
     }
     rows(stages_.rows.back(), depth);
-    {
-      Gpr first(a_), extent(a_);
-      c_.mov(first, slot(kEnd));
-      c_.mov(slot(kFirst), first);
-      walk_.load_vector_extent(extent);
-      c_.and_(extent, -lanes_);
-      c_.cmp(first, extent);
-      c_.jb(tile, Xbyak::CodeGenerator::T_NEAR);
-    }
-    c_.L(done);
+    tile_.go_on(tile);
   }
 
   /// Whether a pass stores elements that may go around the caches: where outputs keep a value, they have to stay there.
@@ -124,46 +120,7 @@ class StagedColumns final : StagedKernel {
     });
   }
 
-  /// As many whole vectors as a tile has, or what is left; the last tile takes the partial vector along.
-  void take_tile() {
-    Gpr end(a_), extent(a_), tail(a_);
-    Label last, known;
-    c_.mov(end, slot(kFirst));
-    c_.add(end, static_cast<std::uint32_t>(schedule_.columns));
-    walk_.load_vector_extent(extent);
-    c_.and_(extent, -lanes_);
-    c_.xor_(tail.r32(), tail.r32());
-    c_.cmp(end, extent);
-    c_.jb(known);
-    c_.mov(end, extent);
-    c_.mov(tail, slot(frame::kTailCount));
-    c_.L(known);
-    c_.mov(slot(kEnd), end);
-    c_.mov(slot(kHasTail), tail);
-  }
-
-  /// `body(index, record, part)` for each vector of the tile.
-  template <class Body>
-  void each_vector(const Body& body) {
-    Gpr index(a_), record(a_);
-    Label again, partial, done;
-    c_.mov(index, slot(kFirst));
-    c_.lea(record, c_.ptr[c_.rbp + places_]);
-    c_.cmp(index, slot(kEnd));
-    c_.jae(partial, Xbyak::CodeGenerator::T_NEAR);
-    c_.align(32);
-    c_.L(again);
-    body(index.reg(), record.reg(), Part::full);
-    c_.add(record, record_bytes_);
-    c_.add(index, lanes_);
-    c_.cmp(index, slot(kEnd));
-    c_.jb(again, Xbyak::CodeGenerator::T_NEAR);
-    c_.L(partial);
-    c_.cmp(slot(kHasTail), 0);
-    c_.jz(done, Xbyak::CodeGenerator::T_NEAR);
-    body(index.reg(), record.reg(), Part::tail);
-    c_.L(done);
-  }
+  void each_vector(const ColumnTile::Body& body) { tile_.each_vector(places_, record_bytes_, body); }
 
   /// How many rows a sweep takes: what the schedule says, less for long steps, which would fill the code cache, and one
   /// where neither the sets nor what the rows have saved can stay in vectors from row to row.
@@ -196,6 +153,7 @@ class StagedColumns final : StagedKernel {
     c_.sub(slot(kRowsLeft), rows);
     c_.jnz(not_yet, Xbyak::CodeGenerator::T_NEAR);
     if (rows == 1) flush(pass);
+    recentre(pass);
     c_.mov(slot(kRowsLeft), schedule::kChain);
     c_.L(not_yet);
   }
@@ -241,7 +199,7 @@ class StagedColumns final : StagedKernel {
       for (const Ahead& of : ahead)
         for (int row = 0; row < rows; ++row) walk_.prefetch(of.input, at(row), *of.distance);
       if (rows > 1) load_vectors(pass, record);
-      for (int row = 0; row < rows; ++row) step(pass, at(row), record, rows > 1);
+      for (int row = 0; row < rows; ++row) step(pass, pass.step, at(row), record, rows > 1);
       if (rows > 1) store_sets(pass, record, rows);
     });
     layer_->hold({}, 0);
@@ -274,20 +232,24 @@ class StagedColumns final : StagedKernel {
       store_lanes(*layer_, vectors.set(r, 0), reduction(r).set_type, record + set_of(r));
   }
 
-  void step(const StagePass& pass, const OperandWalk::At& at, const Reg64& record, bool in_vectors) {
+  void step(const StagePass& pass, const StageProgram& program, const OperandWalk::At& at, const Reg64& record,
+            bool in_vectors) {
     const PassVectors& vectors = vectors_of(pass);
     run(
-        pass.step, *layer_,
+        program, *layer_,
         [&](const StagePlace& from, Vec d) {
           switch (from.kind) {
             case StagePlace::Kind::operand: walk_.load(*layer_, static_cast<std::size_t>(from.index), d, at); break;
             case StagePlace::Kind::set: load_lanes(*layer_, d, from.type, record + set_of(from.index)); break;
+            case StagePlace::Kind::taken: layer_->broadcast(d, DType::f32, c_.rbp + kTakenReal); break;
             default: load_lanes(*layer_, d, from.type, record + saved_of(from.index)); break;
           }
         },
         [&](const StagePlace& to, Vec s) {
           if (to.kind == StagePlace::Kind::set) {
             store_lanes(*layer_, s, to.type, record + set_of(to.index));
+          } else if (to.kind == StagePlace::Kind::saved) {
+            store_lanes(*layer_, s, to.type, record + saved_of(to.index));
           } else {
             walk_.store(*layer_, static_cast<std::size_t>(to.index), s, at);
           }
@@ -343,6 +305,50 @@ class StagedColumns final : StagedKernel {
     });
   }
 
+  /// The first pilots: the mean of the first rows.
+  void pilot(const StagePass& pass, std::size_t depth) {
+    if (pass.pilot.results.empty()) return;
+    Label enough;
+    each_vector([&](const Reg64&, const Reg64& record, Part) {
+      for (const StagePlace& to : pass.pilot.results) fill(record + saved_of(to.index), to.type, 0);
+    });
+    c_.mov(slot(kRowsTaken), 0);
+    walk_.over(levels(true), depth, [&](std::size_t row) {
+      c_.inc(slot(kRowsTaken));
+      c_.vcvtsi2ss(Xbyak::Xmm(0), Xbyak::Xmm(0), slot(kRowsTaken));
+      c_.vmovss(c_.dword[c_.rbp + kTakenReal], Xbyak::Xmm(0));
+      each_vector([&](const Reg64& index, const Reg64& record, Part part) {
+        step(pass, pass.pilot, {row, index, part, tail_count()}, record, false);
+      });
+      c_.cmp(slot(kRowsTaken), kPilotElements);
+      c_.je(enough, Xbyak::CodeGenerator::T_NEAR);
+    });
+    c_.L(enough);
+  }
+
+  /// Behind a chain: whenever the rows so far have doubled.
+  void recentre(const StagePass& pass) {
+    if (pass.recentre.results.empty()) return;
+    Label not_yet;
+    {
+      Gpr taken(a_);
+      c_.mov(taken, slot(kRowsTaken));
+      c_.add(taken, schedule::kChain);
+      c_.mov(slot(kRowsTaken), taken);
+      c_.cmp(taken, slot(kRecentreAt));
+      c_.jne(not_yet, Xbyak::CodeGenerator::T_NEAR);
+      c_.shl(slot(kRecentreAt), 1);
+    }
+    c_.vcvtsi2sd(Xbyak::Xmm(0), Xbyak::Xmm(0), slot(kRowsTaken));
+    c_.vmovsd(slot(kTakenReal), Xbyak::Xmm(0));
+    LaneLayer& layer = layer_for(pass.recentre);
+    each_vector([&](const Reg64& index, const Reg64& record, Part part) {
+      for (int lane = 0; lane < lanes_; lane += layer.lanes())
+        rows_of(pass.recentre, layer, {0, index, part, c_.rbp + kHalfCount, lane, false}, record);
+    });
+    c_.L(not_yet);
+  }
+
   /// A program of rows, for each vector of columns; in halves where it has lanes of 64 bits beside steps of 16.
   void rows(const StageProgram& program, std::size_t depth) {
     if (program.results.empty()) return;
@@ -382,18 +388,20 @@ class StagedColumns final : StagedKernel {
           switch (from.kind) {
             case StagePlace::Kind::operand: walk_.load(layer, static_cast<std::size_t>(from.index), d, at); break;
             case StagePlace::Kind::count: load_count(layer, d, from.type); break;
+            case StagePlace::Kind::taken: layer.broadcast(d, DType::f64, c_.rbp + kTakenReal); break;
             default: load_lanes(layer, d, from.type, in_record(from)); break;
           }
         },
         [&](const StagePlace& to, Vec s) {
-          if (to.kind == StagePlace::Kind::saved) {
-            store_lanes(layer, s, to.type, in_record(to));
-          } else {
+          if (to.kind == StagePlace::Kind::operand) {
             walk_.store(layer, static_cast<std::size_t>(to.index), s, at);
+          } else {
+            store_lanes(layer, s, to.type, in_record(to));
           }
         });
   }
 
+  ColumnTile tile_;
   std::vector<int> saved_, sets_, totals_;  ///< offsets into a record
   bool around_ = false;                     ///< the pass at hand is emitted as one that stores past the caches
   int record_bytes_ = 0;

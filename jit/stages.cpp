@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "jit/centred.hpp"
 #include "jit/nan_flow.hpp"
 #include "jit/stage_builder.hpp"
 
@@ -49,8 +50,8 @@ constexpr std::uint64_t kNegativeInfinity = 0xff800000;
 
 class Finder {
  public:
-  Finder(const KernelSpec& spec, bool scratch_keeps)
-      : spec_(spec), scratch_keeps_(scratch_keeps), positions_(positions_of(spec)) {}
+  Finder(const KernelSpec& spec, bool scratch_keeps, std::vector<int> sums)
+      : spec_(spec), scratch_keeps_(scratch_keeps), sums_(std::move(sums)), positions_(positions_of(spec, sums_)) {}
 
   Result<Stages> run() {
     Status status = find_reductions();
@@ -64,6 +65,8 @@ class Finder {
         if (stages_.reductions[r].pass == pass) made.reductions.push_back(static_cast<int>(r));
       made.step = step(pass, made, false);
       made.tail = step(pass, made, true);
+      made.pilot = pilot(pass, made);
+      made.recentre = recentre(made);
       stages_.passes.push_back(std::move(made));
       slots_by_pass_.push_back(saved_);
     }
@@ -88,7 +91,11 @@ class Finder {
         return {Code::unsupported_op, "an arg-reduction beside other reductions"};
       if (find_extremes(static_cast<int>(i))) continue;
       reduction_of_[i] = static_cast<int>(stages_.reductions.size());
-      stages_.reductions.push_back(reduction(static_cast<int>(i)));
+      if (sums_[i] >= 0) {
+        add_centred_moment(sums_[i]);
+      } else {
+        stages_.reductions.push_back(reduction(static_cast<int>(i)));
+      }
     }
     for (std::size_t r = 0; r < stages_.reductions.size(); ++r) {
       stages_.reductions[r].flush = combine(static_cast<int>(r), true);
@@ -120,6 +127,16 @@ class Finder {
     // Less than all bits without a sign, and the max of no elements.
     if (r.form == StageForm::bits) r.set_identity = r.total_identity = kNegativeInfinity;
     return r;
+  }
+
+  /// Beside the sum of the elements, which is a node before.
+  void add_centred_moment(int sum) {
+    StageReduction r = reduction(sum);
+    r.sum = reduction_of_[static_cast<std::size_t>(sum)];
+    for (const StageForm form : {StageForm::deviations, StageForm::squares}) {
+      r.form = form;
+      stages_.reductions.push_back(r);
+    }
   }
 
   /// Absolute values, of f32 lanes: NaNs without a sign are above infinity, and there is but one zero.
@@ -190,6 +207,17 @@ class Finder {
       return apply_function(combining(r.monoid), of, args);
     status_ = {Code::unsupported_op, "no kernel for this reduction of " + std::string(to_string(r.dtype))};
     return a;
+  }
+
+  /// A set and one more element. A sum takes up a product unrounded.
+  Lane taken_up(const StageReduction& r, Lane set, Lane element) {
+    const LaneNode& made = element.builder->program().nodes[static_cast<std::size_t>(element.node)];
+    if (r.monoid != Monoid::sum || made.op != LaneOp::multiply || !is_real(made.type))
+      return combined(r, r.set_type, set, element);
+    const auto factor = [&](int which) {
+      return Lane{element.builder, made.args[static_cast<std::size_t>(which)], made.type};
+    };
+    return fma(factor(0), factor(1), set);
   }
 
   StageProgram combine(int reduction, bool with_set) {
@@ -284,26 +312,65 @@ class Finder {
     });
   }
 
-  StageProgram step(int pass, const StagePass& of, bool masked) {
+  /// A program of elements, which finds the kept value where an earlier pass has left it.
+  StageBuilder elements_of(int pass) {
     StageBuilder made = program(true);
+    if (stages_.kept.node >= 0 && pass > stages_.kept.pass) made.read_kept(stages_.kept);
+    return made;
+  }
+
+  StageProgram step(int pass, const StagePass& of, bool masked) {
+    StageBuilder made = elements_of(pass);
     const KeptValue& kept = stages_.kept;
-    if (kept.node >= 0 && pass > kept.pass) made.read_kept(kept);
     if (kept.node >= 0 && pass == kept.pass) made.result(made.value(kept.node), made.place_of(kept));
     for (const int reduction : of.reductions) {
       const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
       Lane element = made.value(r.element);
       if (r.form == StageForm::negated) element = negate(element);
       if (r.form == StageForm::bits) element = as(LaneType::i32, element);
+      if (r.form == StageForm::deviations || r.form == StageForm::squares)
+        element = element - made.input(made.place_of({r.element, SavedValue::Part::pilot}));
+      if (r.form == StageForm::squares) element = element * element;
       if (masked) {
         const Lane mask = made.input({StagePlace::Kind::mask, 0, integer_of(r.set_type)});
         element = select(mask, element, made.builder().bits(r.set_type, r.set_identity));
       }
       const StagePlace set{StagePlace::Kind::set, reduction, r.set_type};
-      made.result(combined(r, r.set_type, made.input(set), element), set);
+      made.result(masked ? combined(r, r.set_type, made.input(set), element) : taken_up(r, made.input(set), element),
+                  set);
     }
     for (const kernel::Store& store : spec_.stores) {
       const Position& at = positions_[static_cast<std::size_t>(store.node)];
       if (!at.per_row && at.pass == pass) made.store(store);
+    }
+    return finish(made);
+  }
+
+  StageProgram pilot(int pass, const StagePass& of) {
+    StageBuilder made = elements_of(pass);
+    for (const int reduction : of.reductions) {
+      const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
+      if (r.form != StageForm::deviations) continue;
+      const StagePlace pilot = made.place_of({r.element, SavedValue::Part::pilot});
+      const Lane taken = made.input({StagePlace::Kind::taken, 0, LaneType::f32});
+      made.result(pilot_with(made.input(pilot), made.value(r.element), taken), pilot);
+    }
+    return finish(made);
+  }
+
+  StageProgram recentre(const StagePass& of) {
+    StageBuilder made = program(false);
+    for (const int reduction : of.reductions) {
+      const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
+      if (r.form != StageForm::deviations) continue;
+      const StagePlace pilot = made.place_of({r.element, SavedValue::Part::pilot}),
+                       sum{StagePlace::Kind::total, reduction + CentredMoment::kDeviations, r.total_type},
+                       squares{StagePlace::Kind::total, reduction + CentredMoment::kSquares, r.total_type};
+      const Deviations moved = recentred({made.input(pilot), made.input(sum), made.input(squares)},
+                                         made.input({StagePlace::Kind::taken, 0, LaneType::f64}));
+      made.result(moved.pilot, pilot);
+      made.result(moved.sum, sum);
+      made.result(moved.squares, squares);
     }
     return finish(made);
   }
@@ -314,7 +381,7 @@ class Finder {
     for (const auto& [what, slot] : saved_) {
       const bool known = pass > 0 && slots_by_pass_[static_cast<std::size_t>(pass) - 1].contains(what);
       const bool needed = pass < pass_count() && slots_by_pass_[static_cast<std::size_t>(pass)].contains(what);
-      if (!known && needed)
+      if (!known && needed && what.part != SavedValue::Part::pilot)
         made.result(made.saved_value(what),
                     {StagePlace::Kind::saved, slot, lane_type(kernel::dtype_of(spec_, what.node))});
     }
@@ -326,6 +393,7 @@ class Finder {
 
   const KernelSpec& spec_;
   bool scratch_keeps_;
+  std::vector<int> sums_;  ///< by node: the sum that a centred moment is found beside, -1
   std::vector<Position> positions_;
   std::vector<int> reduction_of_;  ///< by node
   SavedSlots saved_;               ///< of all passes so far
@@ -336,8 +404,10 @@ class Finder {
 
 }  // namespace
 
-Result<Stages> find_stages(const kernel::KernelSpec& spec, bool scratch_keeps) {
-  return Finder(spec, scratch_keeps).run();
+Result<Stages> find_stages(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
+  std::vector<int> sums(spec.body.size(), -1);
+  if (schedule.nest == schedule::Nest::staged_columns) sums = sums_beside_moments(spec);
+  return Finder(spec, schedule.keep > 0, std::move(sums)).run();
 }
 
 }  // namespace tenfold::jit

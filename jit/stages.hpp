@@ -19,6 +19,7 @@
 
 #include "jit/lane.hpp"
 #include "kernel/spec.hpp"
+#include "schedule/schedule.hpp"
 #include "tenfold/status.hpp"
 
 namespace tenfold::jit {
@@ -34,6 +35,7 @@ struct StagePlace {
     other,    ///< reduction `index`: another part of the total
     count,    ///< KernelArgs::count, in lanes of `type`
     kept,     ///< the kept value, in scratch
+    taken,    ///< how many elements each lane has taken, as f32 or f64
   };
   Kind kind = Kind::operand;
   int index = 0;
@@ -50,10 +52,12 @@ struct StageProgram {
 /// What a reduction combines. The extremes of reals would take two operations and a union each to be right about NaN
 /// and zeros; bits, as integers, take one.
 enum class StageForm : std::uint8_t {
-  value,    ///< the elements
-  negated,  ///< their negations: the max of reals, as a min
-  plain,    ///< the elements, by a max that leaves out NaN, and takes either of two zeros
-  bits,     ///< their bits: the max of reals without a sign; or one of three extremes (ExtremeBits)
+  value,       ///< the elements
+  negated,     ///< their negations: the max of reals, as a min
+  plain,       ///< the elements, by a max that leaves out NaN, and takes either of two zeros
+  bits,        ///< their bits: the max of reals without a sign; or one of three extremes (ExtremeBits)
+  deviations,  ///< what is left of them when the pilot is taken off (CentredMoment)
+  squares,     ///< the squares of that
 };
 
 /// The three reductions of bits, one after another from where both reductions stand, that give max and min of the same
@@ -63,11 +67,18 @@ struct ExtremeBits {
   static constexpr int kGreatestSigned = 0, kGreatestUnsigned = 1, kLeastUnsigned = 2;
 };
 
+/// The two reductions, one after another, that a centred second moment is made of (centred.hpp), in the pass of the sum
+/// of the same elements.
+struct CentredMoment {
+  static constexpr int kDeviations = 0, kSquares = 1;
+};
+
 struct StageReduction {
   kernel::Monoid monoid = kernel::Monoid::sum;
   StageForm form = StageForm::value;
   bool one_of_three = false;                           ///< bits: one of ExtremeBits
   int element = -1;                                    ///< the node that is reduced
+  int sum = -1;                                        ///< deviations: the reduction that sums the elements
   DType dtype = DType::f32;                            ///< of what is combined
   LaneType set_type = LaneType::f32;                   ///< of the running value
   LaneType total_type = LaneType::f32;                 ///< f64 for sums and products of f32
@@ -83,6 +94,8 @@ struct StagePass {
   StageProgram step;            ///< elements of all lanes
   StageProgram tail;            ///< the same, of a partial vector along a reduced level: other lanes change no set
   std::vector<int> reductions;  ///< that it feeds
+  StageProgram pilot;           ///< takes one more element into each pilot; empty if there are none
+  StageProgram recentre;        ///< pilots and what is about them, moved to the mean so far; empty if there are none
 };
 
 /// An element value that is dear to compute: one pass writes it to scratch, or to an output that a later one will write
@@ -106,7 +119,6 @@ struct Stages {
 };
 
 /// unsupported_op or unsupported_dtype for functions that there are not, or a body that is not of this form.
-/// `scratch_keeps`: there is room in scratch for the kept value.
-Result<Stages> find_stages(const kernel::KernelSpec& spec, bool scratch_keeps);
+Result<Stages> find_stages(const kernel::KernelSpec& spec, const schedule::Schedule& schedule);
 
 }  // namespace tenfold::jit

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/column_tile.hpp"
+
+#include "jit/frame.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using Xbyak::Label;
+
+// Slots of the frame: the tile's first column, the end of its whole vectors, whether the partial one belongs to it.
+constexpr int kFirst = frame::kNestInput;
+constexpr int kEnd = frame::kTileSteps;
+constexpr int kHasTail = frame::kTileTail;
+
+}  // namespace
+
+void ColumnTile::start() { c_.mov(slot(kFirst), 0); }
+
+void ColumnTile::take() {
+  Gpr end(a_), extent(a_), tail(a_);
+  Label known;
+  c_.mov(end, slot(kFirst));
+  c_.add(end, static_cast<std::uint32_t>(columns_));
+  walk_.load_vector_extent(extent);
+  c_.and_(extent, -lanes_);
+  c_.xor_(tail.r32(), tail.r32());
+  c_.cmp(end, extent);
+  c_.jb(known);
+  c_.mov(end, extent);
+  c_.mov(tail, slot(frame::kTailCount));
+  c_.L(known);
+  c_.mov(slot(kEnd), end);
+  c_.mov(slot(kHasTail), tail);
+}
+
+void ColumnTile::go_on(const Label& again) {
+  Gpr first(a_), extent(a_);
+  c_.mov(first, slot(kEnd));
+  c_.mov(slot(kFirst), first);
+  walk_.load_vector_extent(extent);
+  c_.and_(extent, -lanes_);
+  c_.cmp(first, extent);
+  c_.jb(again, Xbyak::CodeGenerator::T_NEAR);
+}
+
+void ColumnTile::each_vector(int first, int record_bytes, const Body& body) {
+  Gpr index(a_), record(a_);
+  Label again, partial, done;
+  c_.mov(index, slot(kFirst));
+  c_.lea(record, c_.ptr[c_.rbp + first]);
+  c_.cmp(index, slot(kEnd));
+  c_.jae(partial, Xbyak::CodeGenerator::T_NEAR);
+  c_.align(32);
+  c_.L(again);
+  body(index.reg(), record.reg(), Part::full);
+  c_.add(record, record_bytes);
+  c_.add(index, lanes_);
+  c_.cmp(index, slot(kEnd));
+  c_.jb(again, Xbyak::CodeGenerator::T_NEAR);
+  c_.L(partial);
+  c_.cmp(slot(kHasTail), 0);
+  c_.jz(done, Xbyak::CodeGenerator::T_NEAR);
+  body(index.reg(), record.reg(), Part::tail);
+  c_.L(done);
+}
+
+}  // namespace tenfold::jit

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Mean and centred second moment of the same elements, which kernels across columns make in one pass (jit/centred.hpp):
+// rows that defeat formulas which cancel, lengths around the chains and the doublings, special values, other bodies.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compile/compile.hpp"
+#include "graph/pass/pass.hpp"
+#include "graph/text/text.hpp"
+#include "runtime/program.hpp"
+#include "settings.hpp"
+#include "target/target.hpp"
+
+namespace tenfold::numeric {
+namespace {
+
+using Real = long double;
+using Row = std::vector<float>;
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr std::int64_t kLengths[] = {1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 48, 64, 100, 128, 129, 1000, 4100};
+constexpr std::int64_t kColumns[] = {5, 16, 37};
+
+/// Variances of `columns` sets of `length` elements along an axis, and their means; of a function of the input's
+/// elements, where one is named.
+class Variance {
+ public:
+  Variance(std::int64_t length, std::int64_t columns, int axis, const std::string& element = "")
+      : length_(length), columns_(columns), axis_(axis) {
+    const std::string whole = "f32[" + dims(axis == 0 ? length : columns, axis == 0 ? columns : length) + "]";
+    const std::string row = "f32[" + dims(axis == 0 ? 1 : columns, axis == 0 ? columns : 1) + "]";
+    const std::string mean =
+        " {reduction = \"mean\", axes = [" + std::to_string(axis) + "], keep_dims = true} : " + row;
+    const std::string text = "graph {\n %0 = input : " + whole + "\n %1 = core.map (%0) {function = \"" +
+                             (element.empty() ? "abs" : element) + "\"} : " + whole + "\n %2 = core.reduce (%" +
+                             (element.empty() ? "0" : "1") + ")" + mean + "\n %3 = core.map (%" +
+                             (element.empty() ? "0" : "1") + ", %2) {function = \"sub\"} : " + whole +
+                             "\n %4 = core.map (%3, %3) {function = \"mul\"} : " + whole + "\n %5 = core.reduce (%4)" +
+                             mean + "\n output %5, %2\n}\n";
+    Result<graph::Graph> parsed = graph::parse(text);
+    EXPECT_TRUE(parsed.ok()) << parsed.status().message() << "\n" << text;
+    if (!parsed.ok()) return;
+    const Status status = graph::run_pipeline(parsed.value());
+    EXPECT_TRUE(status.ok()) << status.message();
+    Result<compiler::Compiled> compiled = compiler::compile(parsed.value(), target::host().value(), {.fuse = true});
+    EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+    if (!compiled.ok()) return;
+    EXPECT_EQ(compiled.value().regions.size(), 1U);
+    compiled_ = std::move(compiled).value();
+  }
+
+  /// Element i of what one variance is of.
+  void run(const std::function<float(std::int64_t i, std::int64_t column)>& element) {
+    std::vector<float> in(static_cast<std::size_t>(length_ * columns_));
+    for (std::int64_t c = 0; c < columns_; ++c)
+      for (std::int64_t i = 0; i < length_; ++i) in[at(i, c)] = element(i, c);
+    variances.assign(static_cast<std::size_t>(columns_), -1);
+    means = variances;
+    const void* const inputs[] = {in.data()};
+    void* const outputs[] = {variances.data(), means.data()};
+    const Status status = runtime::run(compiled_.program, inputs, outputs, nullptr, 1);
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
+
+  std::vector<float> variances, means;
+
+ private:
+  std::size_t at(std::int64_t i, std::int64_t c) const {
+    return static_cast<std::size_t>(axis_ == 0 ? i * columns_ + c : c * length_ + i);
+  }
+  static std::string dims(std::int64_t a, std::int64_t b) { return std::to_string(a) + "," + std::to_string(b); }
+
+  std::int64_t length_, columns_;
+  int axis_;
+  compiler::Compiled compiled_;
+};
+
+struct Moments {
+  Real mean = 0, variance = 0;
+};
+Moments exact(const Row& row) {
+  Moments m;
+  for (const float x : row) m.mean += Real{x};
+  m.mean /= static_cast<Real>(row.size());
+  for (const float x : row) m.variance += (Real{x} - m.mean) * (Real{x} - m.mean);
+  m.variance /= static_cast<Real>(row.size());
+  return m;
+}
+
+bool has_kernels() { return target::host().ok() && target::host().value().isa != target::Isa::reference; }
+
+/// Rows that are hard on a formula: by index and a normal number.
+struct Shape {
+  const char* name;
+  std::function<float(std::int64_t i, double normal)> element;
+};
+const Shape kShapes[] = {
+    {"normal", [](std::int64_t, double z) { return static_cast<float>(z); }},
+    {"far", [](std::int64_t, double z) { return static_cast<float>(1000 + 1e-3 * z); }},
+    {"first apart", [](std::int64_t i, double z) { return static_cast<float>(i == 0 ? 1e6 : z); }},
+    {"second apart", [](std::int64_t i, double z) { return static_cast<float>(i == 1 ? -1e6 : z); }},
+    {"seventeenth apart", [](std::int64_t i, double z) { return static_cast<float>(i == 16 ? 1e6 : z); }},
+    {"last apart", [](std::int64_t i, double z) { return static_cast<float>(i % 1000 == 999 ? 1e6 : z); }},
+    {"ramp", [](std::int64_t i, double z) { return static_cast<float>(static_cast<double>(i) + 1e-3 * z); }},
+    {"blocks", [](std::int64_t i, double z) { return static_cast<float>((i / 16 % 2 == 0 ? 7 : -7) + 1e-2 * z); }},
+    {"step", [](std::int64_t i, double z) { return static_cast<float>((i < 32 ? 1e4 : -1e4) + z); }},
+};
+
+class Moment : public ::testing::TestWithParam<int> {};
+
+TEST_P(Moment, HoldsOnRowsThatDefeatCancellingFormulas) {
+  if (!has_kernels()) GTEST_SKIP() << "NOT RUN: this CPU has no kernels";
+  const bool across = GetParam() == 0;
+  for (const Shape& shape : kShapes)
+    for (const std::int64_t length : kLengths)
+      for (const std::int64_t columns : kColumns) {
+        std::mt19937_64 random(case_seed(shape.name, static_cast<std::uint64_t>(length * 100 + columns)));
+        std::normal_distribution<double> normal;
+        std::vector<Row> rows(static_cast<std::size_t>(columns));
+        Variance variance(length, columns, GetParam());
+        variance.run([&](std::int64_t i, std::int64_t c) {
+          rows[static_cast<std::size_t>(c)].push_back(shape.element(i, normal(random)));
+          return rows[static_cast<std::size_t>(c)].back();
+        });
+        for (std::size_t c = 0; c < rows.size(); ++c) {
+          const Moments want = exact(rows[c]);
+          // Two passes add the square of what rounding the mean to f32 has left.
+          const Real rounding = across ? 0 : std::fabs(want.mean) * 0x1p-22L;
+          const Real bound = 24 * 0x1p-24L * want.variance + rounding * rounding + 0x1p-149L;
+          EXPECT_LE(std::fabs(static_cast<Real>(variance.variances[c]) - want.variance), bound)
+              << shape.name << ", length " << length << ", column " << c << " of " << columns << ", seed "
+              << test_seed();
+        }
+      }
+}
+
+/// Along rows only where the mean is exact.
+TEST_P(Moment, OfEqualElementsIsZero) {
+  if (!has_kernels()) GTEST_SKIP() << "NOT RUN: this CPU has no kernels";
+  const bool across = GetParam() == 0;
+  for (const std::int64_t length : kLengths) {
+    Variance variance(length, 16, GetParam());
+    variance.run([&](std::int64_t, std::int64_t c) {
+      return std::ldexp(across ? 1.0F + 0.37F * static_cast<float>(c) : 1.0F, static_cast<int>(c) * 15 - 120);
+    });
+    for (const float v : variance.variances) EXPECT_EQ(v, 0) << length;
+  }
+}
+
+TEST_P(Moment, OfHugeElementsIsInfiniteAndNeverNan) {
+  if (!has_kernels()) GTEST_SKIP() << "NOT RUN: this CPU has no kernels";
+  const bool across = GetParam() == 0;  // along rows, the sum's own chains must not overflow
+  for (const std::int64_t length : {2, 16, 40, 200}) {
+    Variance variance(length, 3, GetParam());
+    variance.run([&](std::int64_t i, std::int64_t c) {
+      const float sign = i % 2 == 0 ? 1.0F : -1.0F;
+      if (c == 0 && across) return 3e38F * sign;
+      return c == 1 ? 1e25F * sign : i == 1 ? 3e38F : -1e30F;
+    });
+    for (const float v : variance.variances) EXPECT_EQ(v, kInf) << length;
+  }
+}
+
+TEST_P(Moment, IsNanBesideInfinityAndNan) {
+  if (!has_kernels()) GTEST_SKIP() << "NOT RUN: this CPU has no kernels";
+  for (const std::int64_t length : {1, 3, 16, 17, 100, 513})
+    for (const std::int64_t place : {std::int64_t{0}, length / 2, length - 1}) {
+      Variance variance(length, 4, GetParam());
+      variance.run([&](std::int64_t i, std::int64_t c) {
+        if (i != place) return static_cast<float>(i + c);
+        return c == 0 ? kInf : c == 1 ? -kInf : c == 2 ? kNan : 5.0F;
+      });
+      for (std::size_t c = 0; c < 3; ++c) EXPECT_TRUE(std::isnan(variance.variances[c])) << length << " " << c;
+      EXPECT_FALSE(std::isnan(variance.variances[3])) << length;
+    }
+}
+
+TEST_P(Moment, OfAnyElementExpression) {
+  if (!has_kernels()) GTEST_SKIP() << "NOT RUN: this CPU has no kernels";
+  for (const std::int64_t length : {1, 20, 300}) {
+    Variance variance(length, 20, GetParam(), "exp");
+    std::vector<Row> rows(20);
+    variance.run([&](std::int64_t i, std::int64_t c) {
+      const float x = static_cast<float>((i * 7 + c) % 13) * 0.25F;
+      rows[static_cast<std::size_t>(c)].push_back(static_cast<float>(std::exp(static_cast<double>(x))));
+      return x;
+    });
+    for (std::size_t c = 0; c < rows.size(); ++c) {
+      const Moments want = exact(rows[c]);
+      EXPECT_NEAR(variance.variances[c], static_cast<double>(want.variance), static_cast<double>(want.variance) * 1e-5)
+          << length;
+      EXPECT_NEAR(variance.means[c], static_cast<double>(want.mean), static_cast<double>(want.mean) * 1e-6) << length;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Axes, Moment, ::testing::Values(0, 1),
+                         [](const auto& axis) { return axis.param == 0 ? "Columns" : "Rows"; });
+
+}  // namespace
+}  // namespace tenfold::numeric
