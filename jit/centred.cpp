@@ -56,7 +56,7 @@ std::vector<int> sums_beside_moments(const KernelSpec& spec) {
 }
 
 /// The mean of equal elements is that element.
-Lane pilot_with(Lane pilot, Lane element, Lane count) { return pilot + (element - pilot) / count; }
+Lane pilot_with(Lane pilot, Lane element, Lane share) { return fma(element - pilot, share, pilot); }
 
 Deviations recentred(const Deviations& of, Lane count) {
   const Lane from = convert(LaneOp::widen, of.pilot);

@@ -21,8 +21,9 @@ std::vector<int> sums_beside_moments(const kernel::KernelSpec& spec);
 /// Elements that the first pilot is the mean of, as many as a chain has; of fewer, all.
 inline constexpr int kPilotElements = 16;
 
-/// The mean (f32) of `count` elements, of which `element` is the last, and `pilot` the mean of those before.
-Lane pilot_with(Lane pilot, Lane element, Lane count);
+/// The mean (f32) of n elements, of which `element` is the last, and `pilot` the mean of those before; `share` is 1 /
+/// n.
+Lane pilot_with(Lane pilot, Lane element, Lane share);
 
 /// A lane's pilot (f32) and totals about it (f64).
 struct Deviations {

@@ -60,9 +60,10 @@ class StagedColumns final : StagedKernel {
   Xbyak::Address slot(int offset) const { return c_.qword[c_.rbp + offset]; }
   static constexpr int kHalfCount = frame::kNestOutput;
   static constexpr int kRowsLeft = frame::kStepsLeft;
-  // Where pilots are made or moved: rows so far, as an integer and as a real, and how many there are the next time.
+  // Where pilots are made or moved: rows so far, as an integer, and as f64 or one over it, and how many there are the
+  // next time.
   static constexpr int kRowsTaken = frame::kChainLeft;
-  static constexpr int kTakenReal = frame::kStreamRows;
+  static constexpr int kTakenAs = frame::kStreamRows;
   static constexpr int kRecentreAt = frame::kStreamOutput;
 
   void tiles(std::size_t depth) {
@@ -241,7 +242,7 @@ class StagedColumns final : StagedKernel {
           switch (from.kind) {
             case StagePlace::Kind::operand: walk_.load(*layer_, static_cast<std::size_t>(from.index), d, at); break;
             case StagePlace::Kind::set: load_lanes(*layer_, d, from.type, record + set_of(from.index)); break;
-            case StagePlace::Kind::taken: layer_->broadcast(d, DType::f32, c_.rbp + kTakenReal); break;
+            case StagePlace::Kind::share: layer_->broadcast(d, DType::f32, c_.rbp + kTakenAs); break;
             default: load_lanes(*layer_, d, from.type, record + saved_of(from.index)); break;
           }
         },
@@ -316,7 +317,9 @@ class StagedColumns final : StagedKernel {
     walk_.over(levels(true), depth, [&](std::size_t row) {
       c_.inc(slot(kRowsTaken));
       c_.vcvtsi2ss(Xbyak::Xmm(0), Xbyak::Xmm(0), slot(kRowsTaken));
-      c_.vmovss(c_.dword[c_.rbp + kTakenReal], Xbyak::Xmm(0));
+      c_.vmovss(Xbyak::Xmm(1), a_.splat(std::bit_cast<std::uint32_t>(1.0F), 4));
+      c_.vdivss(Xbyak::Xmm(0), Xbyak::Xmm(1), Xbyak::Xmm(0));
+      c_.vmovss(c_.dword[c_.rbp + kTakenAs], Xbyak::Xmm(0));
       each_vector([&](const Reg64& index, const Reg64& record, Part part) {
         step(pass, pass.pilot, {row, index, part, tail_count()}, record, false);
       });
@@ -340,7 +343,7 @@ class StagedColumns final : StagedKernel {
       c_.shl(slot(kRecentreAt), 1);
     }
     c_.vcvtsi2sd(Xbyak::Xmm(0), Xbyak::Xmm(0), slot(kRowsTaken));
-    c_.vmovsd(slot(kTakenReal), Xbyak::Xmm(0));
+    c_.vmovsd(slot(kTakenAs), Xbyak::Xmm(0));
     LaneLayer& layer = layer_for(pass.recentre);
     each_vector([&](const Reg64& index, const Reg64& record, Part part) {
       for (int lane = 0; lane < lanes_; lane += layer.lanes())
@@ -388,7 +391,7 @@ class StagedColumns final : StagedKernel {
           switch (from.kind) {
             case StagePlace::Kind::operand: walk_.load(layer, static_cast<std::size_t>(from.index), d, at); break;
             case StagePlace::Kind::count: load_count(layer, d, from.type); break;
-            case StagePlace::Kind::taken: layer.broadcast(d, DType::f64, c_.rbp + kTakenReal); break;
+            case StagePlace::Kind::taken: layer.broadcast(d, DType::f64, c_.rbp + kTakenAs); break;
             default: load_lanes(layer, d, from.type, in_record(from)); break;
           }
         },

@@ -352,8 +352,8 @@ class Finder {
       const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
       if (r.form != StageForm::deviations) continue;
       const StagePlace pilot = made.place_of({r.element, SavedValue::Part::pilot});
-      const Lane taken = made.input({StagePlace::Kind::taken, 0, LaneType::f32});
-      made.result(pilot_with(made.input(pilot), made.value(r.element), taken), pilot);
+      const Lane share = made.input({StagePlace::Kind::share, 0, LaneType::f32});
+      made.result(pilot_with(made.input(pilot), made.value(r.element), share), pilot);
     }
     return finish(made);
   }

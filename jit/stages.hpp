@@ -35,7 +35,8 @@ struct StagePlace {
     other,    ///< reduction `index`: another part of the total
     count,    ///< KernelArgs::count, in lanes of `type`
     kept,     ///< the kept value, in scratch
-    taken,    ///< how many elements each lane has taken, as f32 or f64
+    taken,    ///< how many elements each lane has taken, as f64
+    share,    ///< one over that, as f32
   };
   Kind kind = Kind::operand;
   int index = 0;
