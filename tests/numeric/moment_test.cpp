@@ -12,8 +12,11 @@
 #include <vector>
 
 #include "compile/compile.hpp"
+#include "emulated_run.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph/text/text.hpp"
+#include "neighbour.hpp"
+#include "prepared_case.hpp"
 #include "runtime/program.hpp"
 #include "settings.hpp"
 #include "target/target.hpp"
@@ -50,24 +53,52 @@ class Variance {
     if (!parsed.ok()) return;
     const Status status = graph::run_pipeline(parsed.value());
     EXPECT_TRUE(status.ok()) << status.message();
-    Result<compiler::Compiled> compiled = compiler::compile(parsed.value(), target::host().value(), {.fuse = true});
+    core_ = std::move(parsed).value();
+    compiled_ = compiled_for(target::host().value());
+  }
+
+  compiler::Compiled compiled_for(const target::Target& target) const {
+    Result<compiler::Compiled> compiled = compiler::compile(core_, target, {.fuse = true});
     EXPECT_TRUE(compiled.ok()) << compiled.status().message();
-    if (!compiled.ok()) return;
+    if (!compiled.ok()) return {};
     EXPECT_EQ(compiled.value().regions.size(), 1U);
-    compiled_ = std::move(compiled).value();
+    return std::move(compiled).value();
   }
 
   /// Element i of what one variance is of.
   void run(const std::function<float(std::int64_t i, std::int64_t column)>& element) {
-    std::vector<float> in(static_cast<std::size_t>(length_ * columns_));
+    in_.resize(static_cast<std::size_t>(length_ * columns_));
     for (std::int64_t c = 0; c < columns_; ++c)
-      for (std::int64_t i = 0; i < length_; ++i) in[at(i, c)] = element(i, c);
+      for (std::int64_t i = 0; i < length_; ++i) in_[at(i, c)] = element(i, c);
+    run(compiled_);
+  }
+
+  void run(const compiler::Compiled& compiled) {
     variances.assign(static_cast<std::size_t>(columns_), -1);
     means = variances;
-    const void* const inputs[] = {in.data()};
+    const void* const inputs[] = {in_.data()};
     void* const outputs[] = {variances.data(), means.data()};
-    const Status status = runtime::run(compiled_.program, inputs, outputs, nullptr, 1);
+    const Status status = runtime::run(compiled.program, inputs, outputs, nullptr, 1);
     ASSERT_TRUE(status.ok()) << status.message();
+  }
+
+  /// The same elements again, on a level that the CPU may lack.
+  void run_emulated(target::Isa isa) {
+    target::Target target = target::host().value();
+    target.isa = isa;
+    const Bytes inputs[] = {{in_.data(), in_.size() * sizeof(float)}};
+    const Bytes outputs[] = {{variances.data(), variances.size() * sizeof(float)},
+                             {means.data(), means.size() * sizeof(float)}};
+    const Status status = emulated_run(compiled_for(target).program, isa, inputs, outputs);
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
+
+  /// The same elements again, by another schedule; false when there are not so many.
+  bool run_neighbour(std::uint64_t pick) {
+    const auto made = compile_neighbour(core_, target::host().value(), compiled_, pick);
+    if (!made || !made->ok()) return false;
+    run(made->value());
+    return true;
   }
 
   std::vector<float> variances, means;
@@ -80,7 +111,9 @@ class Variance {
 
   std::int64_t length_, columns_;
   int axis_;
+  graph::Graph core_;
   compiler::Compiled compiled_;
+  std::vector<float> in_;
 };
 
 struct Moments {
@@ -200,6 +233,28 @@ TEST_P(Moment, OfAnyElementExpression) {
       EXPECT_NEAR(variance.means[c], static_cast<double>(want.mean), static_cast<double>(want.mean) * 1e-6) << length;
     }
   }
+}
+
+TEST_P(Moment, HasTheSameBitsOnEveryLevelAndByEverySchedule) {
+  if (!has_kernels()) GTEST_SKIP() << "NOT RUN: this CPU has no kernels";
+  for (const std::int64_t length : {5, 16, 40, 161})
+    for (const std::int64_t columns : kColumns) {
+      std::mt19937_64 random(case_seed("levels", static_cast<std::uint64_t>(length * 100 + columns)));
+      std::normal_distribution<float> normal(3);
+      Variance variance(length, columns, GetParam());
+      variance.run([&](std::int64_t, std::int64_t) { return normal(random); });
+      const std::vector<float> variances = variance.variances, means = variance.means;
+      for (const target::Isa isa : all_levels()) {
+        variance.run_emulated(isa);
+        EXPECT_EQ(variance.variances, variances) << target::to_string(isa) << ", seed " << test_seed();
+        EXPECT_EQ(variance.means, means) << target::to_string(isa) << ", seed " << test_seed();
+      }
+      for (std::uint64_t pick = 0; pick < 12; ++pick) {
+        if (!variance.run_neighbour(pick)) break;
+        EXPECT_EQ(variance.variances, variances) << "schedule " << pick << ", seed " << test_seed();
+        EXPECT_EQ(variance.means, means) << "schedule " << pick << ", seed " << test_seed();
+      }
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Axes, Moment, ::testing::Values(0, 1),
