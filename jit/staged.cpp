@@ -85,21 +85,23 @@ void StagedKernel::fill_frame() {
   c_.mov(c_.qword[tail_count()], tail);
   c_.jz(whole, Xbyak::CodeGenerator::T_NEAR);
   layer_->prepare_tail(tail);
-  write_mask(tail);
+  write_mask();
   c_.L(whole);
   write_count();
 }
 
-void StagedKernel::write_mask(const Reg64& tail) {
-  Gpr lane(a_), ones(a_);
-  c_.mov(ones, -1);
-  for (int i = 0; i < lanes_; ++i) {
-    c_.xor_(lane.r32(), lane.r32());
-    c_.cmp(tail, element_of(layer_->order(), i));
-    c_.cmova(lane, ones);
-    c_.mov(c_.dword[c_.rbp + walk_.scratch_end() + kMask32 * kPlaceBytes + 4 * i], lane.r32());
-    c_.mov(c_.qword[c_.rbp + walk_.scratch_end() + kMask64 * kPlaceBytes + 8 * i], lane);
-  }
+/// All bits set, loaded as a tail is: zeros past it. Lanes of 64 bits are in kernels of eight alone.
+void StagedKernel::write_mask() {
+  const auto write = [&](int place, DType dtype) {
+    const Memory at = c_.rbp + walk_.scratch_end() + place * kPlaceBytes;
+    c_.mov(c_.qword[at], -1);
+    layer_->broadcast(0, dtype, at);
+    layer_->spill(at, 0);
+    layer_->load(0, dtype, at, Part::tail);
+    layer_->spill(at, 0);
+  };
+  write(kMask32, DType::s32);
+  if (lanes_ == narrow_layer_->lanes()) write(kMask64, DType::s64);
 }
 
 void StagedKernel::write_count() {

@@ -74,7 +74,7 @@ class StagedKernel {
 
  private:
   void fill_frame();
-  void write_mask(const Xbyak::Reg64& tail);
+  void write_mask();
   void write_count();
 
   std::vector<PassVectors> vectors_;  ///< by pass
