@@ -60,6 +60,8 @@ void NarrowColumns::take_sweeps(const Reg64& first, const Reg64& stream, const R
 void NarrowColumns::take_rows(const Reg64& first, const Reg64& rows) {
   if (n_.s.in_order()) {
     in_turn(first, rows);
+  } else if (width_ > n_.s.lanes() && n_.schedule.columns == records_of_row() * n_.s.lanes()) {
+    in_two_steps(first, rows);
   } else if (n_.schedule.columns > n_.s.lanes()) {
     in_groups(first, rows);
   } else if (n_.s.free_sets() == 0) {
@@ -84,6 +86,31 @@ void NarrowColumns::in_order(const Reg64& first, const Reg64& rows) {
   c_.cmp(rows, least);
   c_.jae(again);
   n_.s.store_set(record(0));
+  c_.L(done);
+}
+
+/// A row is two steps, with a set each; the second reads on into the row behind.
+void NarrowColumns::in_two_steps(const Reg64& first, const Reg64& rows) {
+  Label again, done;
+  const int least = 1 + rows_behind(1);
+  c_.cmp(rows, least);
+  c_.jb(done);
+  n_.s.set_pass(Pass::whole);
+  n_.s.load_set(record(1));
+  n_.s.init_set(1);
+  n_.s.merge(1, 0);
+  n_.s.load_set(record(0));
+  c_.align(32);
+  c_.L(again);
+  for (int step = 0; step < 2; ++step) n_.s.step(step, first + step * n_.s.step_bytes(), Part::full);
+  c_.add(first, row_bytes());
+  c_.dec(rows);
+  c_.cmp(rows, least);
+  c_.jae(again);
+  n_.s.store_set(record(0));
+  n_.s.init_set(0);
+  n_.s.merge(0, 1);
+  n_.s.store_set(record(1));
   c_.L(done);
 }
 
