@@ -67,7 +67,11 @@ void PackedBlock::emit(const Reg64& in, const Reg64& out) {
   if (has_slow_way()) start_watch();
   const Register result = block(in);
   if (has_slow_way()) jump_if_watched(result);
-  if (bits()) v_.jump_unless_signs(result, !maximum(), unsettled_);
+  if (bits()) {
+    v_.jump_unless_signs(result, !maximum(), unsettled_);
+  } else if (settles()) {
+    v_.jump_if_zero64(result, unsettled_);
+  }
   code_.L(result_);
   finish(result);
   if (keys()) return v_.store_codes(out, result, lane_, inverts_codes(key_rule()), output_);
@@ -86,14 +90,14 @@ void PackedBlock::emit_out_of_line(const Reg64& in) {
   exact_ = false;
   if (numbers()) finish_order(result);
   code_.jmp(result_);
-  if (!bits()) return;
+  if (!settles()) return;
   code_.L(unsettled_);
   // What the first extreme has settled waits in a register that no block uses.
-  v_.copy(kLosers, result);
+  if (bits()) v_.copy(kLosers, result);
   other_ = true;
   const Register other = block(in);
   other_ = false;
-  v_.choose_by_sign(result, kLosers, maximum() ? other : kLosers, maximum() ? kLosers : other);
+  if (bits()) v_.choose_by_sign(result, kLosers, maximum() ? other : kLosers, maximum() ? kLosers : other);
   code_.jmp(result_);
 }
 
@@ -262,6 +266,8 @@ void PackedBlock::combine(Register into, Register from, int lane_bytes) {
                   lane_bytes);
   } else if (bits() && !exact_) {
     v_.integer(other_ ? IntegerOp::least_unsigned : own_extreme(), into, into, from, 8 * lane_bytes);
+  } else if (settles() && !exact_ && !other_) {
+    v_.extreme64(into, into, from, maximum());
   } else if (numbers() && !exact_) {
     v_.extreme_number(into, into, from, maximum(), lane_bytes);
   } else {

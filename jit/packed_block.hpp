@@ -97,7 +97,9 @@ class PackedBlock {
   bool numbers() const { return order() && lane_ >= 4; }
   /// Those of f32 in rows that are not the shortest: bits as integers, as in the order state. One extreme of them is
   /// the answer if it has the sign that settles it; where a row has none, the block is done again with the other.
-  bool bits() const { return numbers() && lane_ == 4 && width_ >= kLeastWidthOfBits; }
+  bool bits() const { return settles() && lane_ == 4; }
+  /// Bits, and f64 in rows as long: one order of the operands, and the block again in both where an extreme is a zero.
+  bool settles() const { return numbers() && width_ >= kLeastWidthOfBits; }
   IntegerOp own_extreme() const { return maximum() ? IntegerOp::greatest_signed : IntegerOp::greatest_unsigned; }
   IntegerOp watched_extreme() const { return maximum() ? IntegerOp::greatest_unsigned : IntegerOp::greatest_signed; }
   bool keys() const { return schedule::gives_index(kind_); }
@@ -125,7 +127,7 @@ class PackedBlock {
   int lanes_;           ///< of a register, and rows of a block
   int segment_;         ///< lanes that a row has of a leaf: a power of two
   bool exact_ = false;  ///< order, keys: NaNs of both signs are at the end that wins
-  bool other_ = false;  ///< bits: the extreme of rows that the first does not settle
+  bool other_ = false;  ///< what settles: the second look at a block that the first leaves open
   int overread_ = 0;
   int watched_ = 0;                  ///< numbers: registers so far
   std::optional<Value> upper_keys_;  ///< short rows: the next leaf, of the same load

@@ -235,6 +235,18 @@ void PackedVectors::extreme_number(Register d, Register a, Register b, bool grea
   greatest ? code_.vandps(Ymm(d), Ymm(d), other) : code_.vorps(Ymm(d), Ymm(d), other);
 }
 
+void PackedVectors::extreme64(Register d, Register a, Register b, bool greatest) {
+  greatest ? code_.vmaxpd(Ymm(d), Ymm(a), Ymm(b)) : code_.vminpd(Ymm(d), Ymm(a), Ymm(b));
+}
+
+void PackedVectors::jump_if_zero64(Register s, const Xbyak::Label& target) {
+  const Ymm mask(15);
+  code_.vxorpd(mask, mask, mask);
+  code_.vcmpeqpd(mask, Ymm(s), mask);
+  code_.vptest(mask, mask);
+  code_.jnz(target, Xbyak::CodeGenerator::T_NEAR);
+}
+
 void PackedVectors::jump_if_nan(Register a, Register b, int bytes, const Xbyak::Label& target) {
   const Ymm mask(15);
   bytes == 8 ? code_.vcmpunordpd(mask, Ymm(a), Ymm(b)) : code_.vcmpunordps(mask, Ymm(a), Ymm(b));

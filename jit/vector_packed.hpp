@@ -74,6 +74,9 @@ class PackedVectors {
   void replace_beyond(Register d, bool above, std::uint64_t limit, std::uint64_t other, int bytes);
   /// The greater (less) of numbers, +0 above -0. Where one is a NaN the result may be anything.
   void extreme_number(Register d, Register a, Register b, bool greatest, int bytes);
+  /// The same of f64 in one operation, but for the signs of zeros.
+  void extreme64(Register d, Register a, Register b, bool greatest);
+  void jump_if_zero64(Register s, const Xbyak::Label& target);
   /// Jumps when a lane of either is a NaN.
   void jump_if_nan(Register a, Register b, int bytes, const Xbyak::Label& target);
   /// Jumps unless the sign of each lane of 32 bits is `set`.
