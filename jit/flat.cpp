@@ -83,8 +83,7 @@ std::int64_t emit_flat(Assembler& assembler, LaneLayer& layer, const LaneProgram
     step(Part::tail, false);
     c.L(done);
   });
-  // Such stores are seen by other threads in no order unless told to.
-  if (schedule.around) c.sfence();
+  if (schedule.around) walk.fence();
   return walk.scratch_end() + spilled;
 }
 

@@ -87,6 +87,8 @@ class OperandWalk {
   void find_lines();
   /// Emits `body(true)` for when all that is so, and `body(false)` for when it is not.
   void either_way(const std::function<void(bool around)>& body);
+  /// Behind the last of such stores: other threads see them in no order unless told to.
+  void fence() { c_.sfence(); }
   /// Asks for the line that is `distance` bytes on.
   void prefetch(std::size_t k, const At& at, const Xbyak::Reg64& distance);
   /// One element, in all lanes, of an operand that does not move along the vector level.

@@ -75,6 +75,12 @@ void StagedKernel::start(int frames, int frame_bytes) {
     c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
     c_.mov(c_.rbp, c_.qword[c_.rdi + offsetof(KernelArgs, scratch)]);
   }
+  if (schedule_.around) walk_.find_lines();
+}
+
+std::int64_t StagedKernel::end() {
+  if (schedule_.around) walk_.fence();
+  return spill_ + spilled_;
 }
 
 void StagedKernel::fill_frame() {
@@ -133,6 +139,20 @@ void StagedKernel::load_count(LaneLayer& layer, Vec d, LaneType type) {
   load_lanes(layer, d, LaneType::i32, at);
   const LaneSource count[] = {{d, 0, 4}};
   layer.operate({LaneOp::to_f32, LaneType::i32, {}, 0}, d, count);
+}
+
+void StagedKernel::each_way(const StagePass& pass, const std::function<void()>& body) {
+  // Where outputs keep a value, that has to stay in the caches.
+  const bool may =
+      schedule_.around && stages_.kept.output < 0 &&
+      std::any_of(pass.step.results.begin(), pass.step.results.end(), [&](const StagePlace& to) {
+        return to.kind == StagePlace::Kind::operand && walk_.may_go_around(static_cast<std::size_t>(to.index));
+      });
+  if (!may) return body();
+  walk_.either_way([&](bool around) {
+    around_ = around;
+    body();
+  });
 }
 
 LaneLayer& StagedKernel::layer_for(const StageProgram& program) {

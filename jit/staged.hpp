@@ -36,6 +36,9 @@ class StagedKernel {
     return vectors_[static_cast<std::size_t>(&pass - stages_.passes.data())];
   }
 
+  /// Emits `body`, a pass or part of one; twice where elements may go around the caches, with around_ set and clear.
+  void each_way(const StagePass& pass, const std::function<void()>& body);
+
   /// The layer for programs of rows, flushes and folds: `lanes` of the kernel, or 8 where one has 64 bits.
   LaneLayer& layer_for(const StageProgram& program);
 
@@ -56,8 +59,8 @@ class StagedKernel {
   void load_mask(LaneLayer& layer, Vec d, LaneType type);
   void load_count(LaneLayer& layer, Vec d, LaneType type);
 
-  /// Scratch in use when the kernel has been emitted.
-  std::int64_t scratch_bytes() const { return spill_ + spilled_; }
+  /// What ends a kernel; tells how much scratch is in use, of frames the last one.
+  std::int64_t end();
   Memory tail_count() const;
 
   Assembler& a_;
@@ -71,6 +74,7 @@ class StagedKernel {
   int places_;     ///< first byte of scratch for the nests' own places
   int spill_ = 0;  ///< first byte of scratch for spilled values
   std::int64_t spilled_ = 0;
+  bool around_ = false;  ///< what is emitted stores past the caches
 
  private:
   void fill_frame();

@@ -37,12 +37,9 @@ class StagedColumns final : StagedKernel {
 
   std::int64_t emit() {
     start();
-    if (schedule_.around) walk_.find_lines();
     const std::vector<int> kept = levels(false);
     walk_.over(kept, 0, [&](std::size_t depth) { tiles(depth); });
-    // Such stores are seen by other threads in no order unless told to.
-    if (schedule_.around) c_.sfence();
-    return scratch_bytes();
+    return end();
   }
 
  private:
@@ -85,27 +82,11 @@ class StagedColumns final : StagedKernel {
       c_.mov(slot(kRowsLeft), schedule::kChain);
       c_.mov(slot(kRowsTaken), 0);
       c_.mov(slot(kRecentreAt), 2 * kPilotElements);
-      take_pass(of, depth);
+      each_way(of, [&] { take_rows(of, depth); });
       flush(of);
     }
     rows(stages_.rows.back(), depth);
     tile_.go_on(tile);
-  }
-
-  /// Whether a pass stores elements that may go around the caches: where outputs keep a value, they have to stay there.
-  bool may_go_around(const StagePass& pass) const {
-    if (stages_.kept.output >= 0) return false;
-    return std::any_of(pass.step.results.begin(), pass.step.results.end(), [&](const StagePlace& to) {
-      return to.kind == StagePlace::Kind::operand && walk_.may_go_around(static_cast<std::size_t>(to.index));
-    });
-  }
-
-  void take_pass(const StagePass& pass, std::size_t depth) {
-    if (!schedule_.around || !may_go_around(pass)) return take_rows(pass, depth);
-    walk_.either_way([&](bool around) {
-      around_ = around;
-      take_rows(pass, depth);
-    });
   }
 
   void take_rows(const StagePass& pass, std::size_t depth) {
@@ -406,7 +387,6 @@ class StagedColumns final : StagedKernel {
 
   ColumnTile tile_;
   std::vector<int> saved_, sets_, totals_;  ///< offsets into a record
-  bool around_ = false;                     ///< the pass at hand is emitted as one that stores past the caches
   int record_bytes_ = 0;
 };
 

@@ -46,7 +46,7 @@ class StagedRows final : StagedKernel {
         walk_.over_groups(last, depth, group_rows(), frame_bytes_, [this](std::size_t inner) { passes(inner); });
       });
     }
-    return scratch_bytes() + (group_rows() - 1) * frame_bytes_;
+    return end() + (group_rows() - 1) * frame_bytes_;
   }
 
  private:
@@ -67,7 +67,7 @@ class StagedRows final : StagedKernel {
       each_row([&] {
         if (pass == 0) rows(stages_.rows[0], depth);
         for (const int r : of.reductions) init_total(of, r);
-        walk_.over(reduced, depth, [&](std::size_t inner) { row(of, inner); });
+        each_way(of, [&] { walk_.over(reduced, depth, [&](std::size_t inner) { row(of, inner); }); });
         for (const int r : of.reductions) fold(of, r);
         rows(stages_.rows[pass + 1], depth);
       });
@@ -130,7 +130,7 @@ class StagedRows final : StagedKernel {
     const std::vector<int> chained = among(pass, Which::chained), others = among(pass, Which::others);
     Label block, rest, again, tail, flush, flushed;
     const auto at = [&](Part part, int offset = 0) {
-      return OperandWalk::At{depth, index, part, tail_count(), offset};
+      return OperandWalk::At{depth, index, part, tail_count(), offset, true, around_};
     };
     for (const int slot : vectors_of(pass).saved_slots())
       load_lanes(*layer_, vectors_of(pass).saved(slot), stages_.saved[static_cast<std::size_t>(slot)], saved(slot));

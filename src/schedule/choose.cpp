@@ -170,7 +170,7 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
   if (!status.ok()) return status;
   if (kernel::is_elementwise(spec)) return check_flat(spec, schedule);
   if (is_staged(schedule.nest)) return check_staged(spec, schedule);
-  if (schedule.around) return broken("around is for flat kernels and staged columns");
+  if (schedule.around) return broken("around is for flat kernels and those in stages");
   const Result<ReduceBody> body = read_body(spec);
   if (!body.ok()) return body.status();
   if (schedule.nest == Nest::packed) return check_packed(spec, body.value(), schedule);

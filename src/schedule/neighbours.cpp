@@ -84,8 +84,7 @@ std::vector<bool> aheads_of(const Schedule& base) {
 }
 
 std::vector<bool> arounds_of(const Schedule& base) {
-  const bool varies = base.nest == Nest::flat || base.nest == Nest::staged_columns;
-  return varies ? std::vector<bool>{false, true} : std::vector<bool>{false};
+  return base.nest == Nest::flat || is_staged(base.nest) ? std::vector<bool>{false, true} : std::vector<bool>{false};
 }
 
 std::vector<std::int64_t> keeps_of(const Schedule& base) {

@@ -44,7 +44,7 @@ struct Schedule {
   /// turns.
   int rows_at_once = 1;
   bool ahead = false;        ///< columns: sweeps prefetch the next one's rows
-  bool around = false;       ///< flat, staged columns: elements that no later pass reads are stored past the caches
+  bool around = false;       ///< flat, staged: elements that no later pass reads are stored past the caches
   std::int64_t keep = 0;     ///< staged rows: elements of a row that scratch may keep for a later pass
   std::int64_t columns = 0;  ///< columns: lanes per tile at most, whose accumulators stay in L1; 0: in registers
   int width = 0;             ///< packed, narrow columns: elements of a row, which the code has built in; 0 for others

@@ -163,6 +163,7 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
     schedule.unroll = reduces_one_at_a_time(spec) && dear_functions(spec) <= 1 ? 2 : 1;
     if (keeps_rows(spec)) schedule.keep = kKept;
     if (has_short_rows(spec)) schedule.rows_at_once = 2;
+    schedule.around = schedule.rows_at_once == 1 && pays_around(spec, schedule.vector_level, target);
   } else {
     schedule.nest = Nest::staged_columns;
     schedule.columns = writes_elements(spec) ? kWrittenColumns : kTileColumns;
@@ -188,7 +189,7 @@ Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
     return {Code::unsupported_shape, "too many operands for one kernel"};
   const bool keeps = reduced && reduced_levels(spec) == 1 && kernel::reduced_count(spec) <= schedule.keep;
   if (schedule.keep < 0 || (schedule.keep > 0 && !keeps)) return broken("scratch cannot keep a row");
-  if (schedule.around && (reduced || !may_go_around(spec, schedule.vector_level)))
+  if (schedule.around && !may_go_around(spec, schedule.vector_level))
     return broken("no output can be stored around the caches");
   if (reduced && schedule.unroll != 1 && schedule.unroll != 2 && schedule.unroll != 4)
     return broken("unroll is not 1, 2 or 4");
@@ -196,6 +197,7 @@ Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
     return broken("columns is not a multiple of 16");
   const int rows = schedule.rows_at_once;
   if (rows != 1 && rows != 2 && rows != 4 && (reduced || rows != 8)) return broken("rows is not 1, 2, 4 or 8");
+  if (reduced && rows > 1 && schedule.around) return broken("rows that take turns are stored through the caches");
   if (reduced && rows > 1 && reduced_levels(spec) == levels) return broken("there is one row, not several in turns");
   return {};
 }

@@ -40,12 +40,28 @@ std::string elementwise(std::int64_t rows, std::int64_t columns) {
          "\n output %1\n}\n";
 }
 
-std::string less_the_max_of_columns(std::int64_t rows, std::int64_t columns) {
-  const std::string row = "," + std::to_string(columns) + "]", shape = "f32[" + std::to_string(rows) + row;
+std::string less_the_max(const std::string& shape, const std::string& axis, const std::string& reduced) {
   return "graph {\n %0 = input : " + shape +
-         "\n %1 = core.reduce (%0) {reduction = \"max\", keep_dims = true, axes = [0]} : f32[1" + row +
+         "\n %1 = core.reduce (%0) {reduction = \"max\", keep_dims = true, axes = [" + axis + "]} : " + reduced +
          "\n %2 = core.map (%0, %1) {function = \"sub\"} : " + shape + "\n output %2\n}\n";
 }
+
+std::string columns_less_their_max(std::int64_t rows, std::int64_t columns) {
+  const std::string row = "," + std::to_string(columns) + "]";
+  return less_the_max("f32[" + std::to_string(rows) + row, "0", "f32[1" + row);
+}
+
+std::string rows_less_their_max(std::int64_t rows, std::int64_t columns) {
+  const std::string first = "f32[" + std::to_string(rows) + ",";
+  return less_the_max(first + std::to_string(columns) + "]", "1", first + "1]");
+}
+
+struct Kind {
+  const char* name;
+  std::string (*text)(std::int64_t rows, std::int64_t columns);
+  std::int64_t least_columns;
+};
+void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 
 Result<compiler::Compiled> compile(const std::string& text, target::Isa isa, bool around) {
   Result<graph::Graph> graph = graph::parse(text);
@@ -63,7 +79,7 @@ bool goes_around(const compiler::Compiled& compiled) {
   });
 }
 
-class Around : public ::testing::TestWithParam<std::string (*)(std::int64_t, std::int64_t)> {
+class Around : public ::testing::TestWithParam<Kind> {
  protected:
   static Status run(const compiler::Compiled& compiled, target::Isa isa, Buffer& in, Buffer& out) {
     const std::array<const void*, 1> ins{in.data};
@@ -74,7 +90,7 @@ class Around : public ::testing::TestWithParam<std::string (*)(std::int64_t, std
   }
 
   void expect_equal_bits(target::Isa isa, std::int64_t rows, std::int64_t columns, std::size_t offset) {
-    const std::string text = GetParam()(rows, columns);
+    const std::string text = GetParam().text(rows, columns);
     const Result<compiler::Compiled> through = compile(text, isa, false), around = compile(text, isa, true);
     ASSERT_TRUE(through.ok()) << through.status().message();
     ASSERT_TRUE(around.ok()) << around.status().message();
@@ -104,14 +120,18 @@ TEST_P(Around, BitsDoNotDependOnWhereAnOutputBegins) {
   for (const target::Isa isa : all_levels())
     for (const std::int64_t columns : {16, 48, 50, 72, 1040})
       for (const std::size_t offset : {std::size_t{0}, std::size_t{4}, std::size_t{32}}) {
-        SCOPED_TRACE(std::string(target::to_string(isa)) + ", " + std::to_string(columns) + " columns, offset " +
-                     std::to_string(offset) + ", seed " + std::to_string(test_seed()));
-        expect_equal_bits(isa, 19, columns, offset);
+        SCOPED_TRACE(std::string(target::to_string(isa)) + ", " + std::to_string(columns) +
+                     " columns and the least, offset " + std::to_string(offset) + ", seed " +
+                     std::to_string(test_seed()));
+        expect_equal_bits(isa, 19, GetParam().least_columns + columns, offset);
       }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Around, ::testing::Values(&elementwise, &less_the_max_of_columns),
-                         [](const auto& at) { return std::string(at.index == 0 ? "flat" : "columns"); });
+// Short rows take turns, and are stored through the caches.
+INSTANTIATE_TEST_SUITE_P(Kernels, Around,
+                         ::testing::Values(Kind{"flat", &elementwise, 0}, Kind{"columns", &columns_less_their_max, 0},
+                                           Kind{"rows", &rows_less_their_max, 1024}),
+                         [](const auto& at) { return std::string(at.param.name); });
 
 }  // namespace
 }  // namespace tenfold::numeric

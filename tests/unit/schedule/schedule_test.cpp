@@ -284,6 +284,13 @@ TEST(Choose, CheapElementsGoAroundALastCacheThatTheyFill) {
   };
   EXPECT_EQ(print(choose(staged("%3 = sub %0 %2\nstore y0 %3"), machine)),
             "avx2 staged_columns level=1 rows=8 ahead=1 around=1 columns=1024");
+  const KernelSpec long_rows = staged_spec("kept 4096, reduced 1024", "[1024, 1]", "[1024, 1]",
+                                           "%3 = sub %0 %2\nstore y0 %3\n"),
+                   short_rows =
+                       staged_spec("kept 8192, reduced 512", "[512, 1]", "[512, 1]", "%3 = sub %0 %2\nstore y0 %3\n");
+  EXPECT_EQ(print(choose(long_rows, machine)), "avx2 staged_rows level=1 unroll=2 around=1 tile=0:1024");
+  EXPECT_EQ(print(choose(short_rows, machine)), "avx2 staged_rows level=1 unroll=2 rows=2 tile=0:2048");
+  EXPECT_FALSE(check(short_rows, parse("avx2 staged_rows level=1 unroll=2 rows=2 around=1").value()).ok());
   EXPECT_TRUE(choose(staged("%3 = log %2\n%4 = sub %0 %3\nstore y0 %4"), machine).around) << "a row's value is dear";
   EXPECT_FALSE(choose(staged("%3 = sub %0 %2\n%4 = tanh %3\nstore y0 %4"), machine).around);
 }
