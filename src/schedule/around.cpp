@@ -6,6 +6,7 @@
 // next kernel would find its input in the cache; nor is it of rows that take turns.
 //
 // exp(x) is bound by its arithmetic: 1599 us through the caches, which take a store at a time, 1948 around them.
+// Elements of 16 bits are, too, where rounding takes a few operations: -x of bf16 [8388608] 1330 us and 1486.
 #include "schedule/around.hpp"
 
 #include <algorithm>
