@@ -108,7 +108,10 @@ class ChainedState : public WideState {
 
   bool loads_tails() const override { return v_.loads_tails_of(input_bytes()); }
 
-  void init_set(int set) override { v_.splat(set, identity_bits(), 4); }
+  void init_set(int set) override {
+    v_.splat(set, identity_bits(), 4);
+    if (takes_converted()) v_.start_chain();
+  }
 
   void step(int set, const Memory& from, Part part) override {
     if (input_ == DType::f32 && body_.before.empty() && part == Part::full) {
@@ -125,7 +128,11 @@ class ChainedState : public WideState {
       if (function == kernel::Function::square) v_.arithmetic32(Arithmetic::multiply, kLoaded, kLoaded, kLoaded);
     }
     if (part == Part::tail) v_.fill_past_tail(kLoaded, identity_bits(), 32);
-    v_.arithmetic32(op_, set, set, kLoaded);
+    if (takes_converted() && part == Part::full && op_ == Arithmetic::add) {
+      v_.sum32(set, kLoaded);
+    } else {
+      v_.arithmetic32(op_, set, set, kLoaded);
+    }
   }
 
   void merge(int into, int from) override { v_.arithmetic32(op_, into, into, from); }
@@ -143,7 +150,10 @@ class ChainedState : public WideState {
     v_.store_bytes(record, 0);
     WideState::init_record(record + kVectorBytes);
   }
-  void load_set(const Memory& record) override { v_.load_bytes(0, record); }
+  void load_set(const Memory& record) override {
+    v_.load_bytes(0, record);
+    if (takes_converted()) v_.start_chain();
+  }
   void store_set(const Memory& record) override { v_.store_bytes(record, 0); }
   void flush_record(const Memory& record) override {
     load_set(record);
@@ -163,6 +173,8 @@ class ChainedState : public WideState {
   }
 
  protected:
+  /// Elements of 16 bits, in a run of whole steps.
+  bool takes_converted() const { return whole_steps_ && input_ != DType::f32; }
   bool split() const { return whole_steps_ && v_.splits(input_); }
 
  private:

@@ -9,6 +9,14 @@ std::unique_ptr<VectorLayer> VectorLayer::make(Assembler& assembler, target::Isa
   return isa == target::Isa::avx2 ? make_avx2_layer(assembler) : make_avx512_layer(assembler);
 }
 
+void VectorLayer::arithmetic_ps(Arithmetic op, const Xbyak::Xmm& d, const Xbyak::Xmm& a, const Xbyak::Operand& b) {
+  if (op == Arithmetic::add) {
+    code_.vaddps(d, a, b);
+  } else {
+    code_.vmulps(d, a, b);
+  }
+}
+
 void VectorLayer::arithmetic_pd(Arithmetic op, const Xbyak::Xmm& d, const Xbyak::Xmm& a, const Xbyak::Xmm& b) {
   if (op == Arithmetic::add) {
     code_.vaddpd(d, a, b);

@@ -81,6 +81,9 @@ class VectorLayer {
   virtual void abs32(Vec d) = 0;
   virtual void arithmetic32(Arithmetic op, Vec d, Vec a, Vec b) = 0;
   virtual void arithmetic32(Arithmetic op, Vec d, Vec a, const Memory& b) = 0;
+  virtual void sum32(Vec d, Vec a) { arithmetic32(Arithmetic::add, d, d, a); }  ///< d = d + a
+  /// Before load_split() and sum32(); nothing but these, load32() and arithmetic32() of whole vectors may come between.
+  virtual void start_chain() {}
   virtual void integer(IntegerOp op, Vec d, Vec a, Vec b, int lane_bits) = 0;
   /// Whether extremes of 64-bit integers are one operation each.
   virtual bool has_extremes_of_64_bits() const = 0;
@@ -114,6 +117,7 @@ class VectorLayer {
 
  protected:
   /// Whole registers of one width, which is that of `d`.
+  void arithmetic_ps(Arithmetic op, const Xbyak::Xmm& d, const Xbyak::Xmm& a, const Xbyak::Operand& b);
   void arithmetic_pd(Arithmetic op, const Xbyak::Xmm& d, const Xbyak::Xmm& a, const Xbyak::Xmm& b);
 
   Assembler& assembler_;

@@ -87,7 +87,7 @@ class Avx2Layer final : public VectorLayer {
   /// two.
   void load_split(Vec d, const Memory& from) override {
     code_.vmovdqu(ymm(d, 0), code_.ptr[from]);
-    code_.vpand(ymm(d, 1), ymm(d, 0), assembler_.splat(0xffff0000, 4));
+    code_.vpand(ymm(d, 1), ymm(d, 0), Ymm(14));
     code_.vpslld(ymm(d, 0), ymm(d, 0), 16);
   }
 
@@ -177,23 +177,19 @@ class Avx2Layer final : public VectorLayer {
   }
 
   void arithmetic32(Arithmetic op, Vec d, Vec a, Vec b) override {
-    for (int half = 0; half < 2; ++half) {
-      if (op == Arithmetic::add) {
-        code_.vaddps(ymm(d, half), ymm(a, half), ymm(b, half));
-      } else {
-        code_.vmulps(ymm(d, half), ymm(a, half), ymm(b, half));
-      }
-    }
+    for (int half = 0; half < 2; ++half) arithmetic_ps(op, ymm(d, half), ymm(a, half), ymm(b, half));
+  }
+  void arithmetic32(Arithmetic op, Vec d, Vec a, const Memory& b) override {
+    for (int half = 0; half < 2; ++half) arithmetic_ps(op, ymm(d, half), ymm(a, half), code_.ptr[b + 32 * half]);
   }
 
-  void arithmetic32(Arithmetic op, Vec d, Vec a, const Memory& b) override {
-    for (int half = 0; half < 2; ++half) {
-      if (op == Arithmetic::add) {
-        code_.vaddps(ymm(d, half), ymm(a, half), code_.ptr[b + 32 * half]);
-      } else {
-        code_.vmulps(ymm(d, half), ymm(a, half), code_.ptr[b + 32 * half]);
-      }
-    }
+  // Where additions have ports of their own, conversions want the same ones; products are added by others.
+  void start_chain() override {
+    code_.vmovdqu(Ymm(14), assembler_.splat(0xffff0000, 4));
+    code_.vmovdqu(Ymm(15), assembler_.splat(0x3f800000, 4));
+  }
+  void sum32(Vec d, Vec a) override {
+    for (int half = 0; half < 2; ++half) code_.vfmadd231ps(ymm(d, half), ymm(a, half), Ymm(15));
   }
 
   void integer(IntegerOp op, Vec d, Vec a, Vec b, int lane_bits) override {

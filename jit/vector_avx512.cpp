@@ -119,8 +119,10 @@ class Avx512Layer final : public VectorLayer {
 
   void abs32(Vec d) override { code_.vandps(zmm(d), zmm(d), assembler_.splat(0x7fffffff, 4)); }
 
-  void arithmetic32(Arithmetic op, Vec d, Vec a, Vec b) override { arithmetic_ps(op, d, a, zmm(b)); }
-  void arithmetic32(Arithmetic op, Vec d, Vec a, const Memory& b) override { arithmetic_ps(op, d, a, code_.ptr[b]); }
+  void arithmetic32(Arithmetic op, Vec d, Vec a, Vec b) override { arithmetic_ps(op, zmm(d), zmm(a), zmm(b)); }
+  void arithmetic32(Arithmetic op, Vec d, Vec a, const Memory& b) override {
+    arithmetic_ps(op, zmm(d), zmm(a), code_.ptr[b]);
+  }
 
   void integer(IntegerOp op, Vec d, Vec a, Vec b, int lane_bits) override {
     integer_avx512(assembler_, op, zmm(d), zmm(a), zmm(b), lane_bits);
@@ -299,14 +301,6 @@ class Avx512Layer final : public VectorLayer {
     code_.vpaddd(zmm(s), zmm(s), assembler_.splat(0x7fff, 4));
     code_.vpsrld(zmm(s), zmm(s), 16);
     code_.vpmovdw(ymm(s), zmm(s));
-  }
-
-  void arithmetic_ps(Arithmetic op, Vec d, Vec a, const Xbyak::Operand& b) {
-    if (op == Arithmetic::add) {
-      code_.vaddps(zmm(d), zmm(a), b);
-    } else {
-      code_.vmulps(zmm(d), zmm(a), b);
-    }
   }
 
   const Opmask tail_{1};
