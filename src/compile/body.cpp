@@ -38,14 +38,12 @@ int BodyWriter::reduce(Monoid monoid, int value) {
 
 namespace {
 
-/// log(sum(exp(x - m))) + m, m being the greatest element, or 0 where that is infinite.
+/// log(sum(exp(x - m))) + m, m being the greatest element; that one itself where it is infinite.
 int write_log_sum_exp(BodyWriter& body, int value) {
   const int greatest = body.reduce(Monoid::max, value);
-  const int infinite = body.apply(Function::is_infinite, {greatest});
-  const int zero = body.constant(body.dtype_of(value), 0);
-  const int shift = body.apply(Function::select, {infinite, zero, greatest});
-  const int sum = body.reduce(Monoid::sum, body.apply(Function::exp, {body.apply(Function::sub, {value, shift})}));
-  return body.apply(Function::add, {body.apply(Function::log, {sum}), shift});
+  const int sum = body.reduce(Monoid::sum, body.apply(Function::exp, {body.apply(Function::sub, {value, greatest})}));
+  const int total = body.apply(Function::add, {body.apply(Function::log, {sum}), greatest});
+  return body.apply(Function::select, {body.apply(Function::is_infinite, {greatest}), greatest, total});
 }
 
 /// Of integers, whose sums are taken in 64 bits, where they are exact or wrap as NumPy's do.
