@@ -209,15 +209,14 @@ class Finder {
     return a;
   }
 
-  /// A set and one more element. A sum takes up a product unrounded.
+  /// A set and one more element. A sum takes up a square unrounded; not a product, which may overflow where this way it
+  /// would not, and its infinity may meet another of the other sign.
   Lane taken_up(const StageReduction& r, Lane set, Lane element) {
     const LaneNode& made = element.builder->program().nodes[static_cast<std::size_t>(element.node)];
-    if (r.monoid != Monoid::sum || made.op != LaneOp::multiply || !is_real(made.type))
+    if (r.monoid != Monoid::sum || made.op != LaneOp::multiply || !is_real(made.type) || made.args[0] != made.args[1])
       return combined(r, r.set_type, set, element);
-    const auto factor = [&](int which) {
-      return Lane{element.builder, made.args[static_cast<std::size_t>(which)], made.type};
-    };
-    return fma(factor(0), factor(1), set);
+    const Lane root{element.builder, made.args[0], made.type};
+    return fma(root, root, set);
   }
 
   StageProgram combine(int reduction, bool with_set) {
