@@ -327,10 +327,10 @@ class Avx512Lanes final : public LaneLayer {
     for (const TwoRow<Instruction>& row : rows) {
       if (row.op != node.op) continue;
       if (row.commutes && a.is_constant()) std::swap(a, b);
-      const Xmm first = in_register(a, bytes);
-      with_operand(b, bytes, [&](const Operand& second) {
-        (code_.*(bytes == 4 ? row.narrow : row.wide))(vector(d, bytes), first, second);
-      });
+      const Xmm first = in_register(a, bytes), to = vector(d, bytes);
+      const Instruction instruction = bytes == 4 ? row.narrow : row.wide;
+      G& code = code_;
+      with_operand(b, bytes, [&](const Operand& second) { (code.*instruction)(to, first, second); });
       return true;
     }
     return false;
@@ -347,12 +347,14 @@ class Avx512Lanes final : public LaneLayer {
     LaneSource a = args[0], b = args[1], c = args[2];
     if (a.is_constant() || b.vec == d) std::swap(a, b);
     const Xmm to = vector(d, bytes);
+    G& code = code_;
     if (a.vec == d) {
       if (c.is_constant()) {
         const Xmm factor = in_register(b, bytes);
-        (code_.*row.form213)(to, factor, memory(c));
+        (code.*row.form213)(to, factor, memory(c));
       } else {
-        with_operand(b, bytes, [&](const Operand& s) { (code_.*row.form132)(to, vector(c.vec, bytes), s); });
+        const Xmm addend = vector(c.vec, bytes);
+        with_operand(b, bytes, [&](const Operand& s) { (code.*row.form132)(to, addend, s); });
       }
       return;
     }
@@ -362,7 +364,7 @@ class Avx512Lanes final : public LaneLayer {
     } else if (c.vec != d) {
       code_.vmovaps(to, vector(c.vec, bytes));
     }
-    with_operand(b, bytes, [&](const Operand& s) { (code_.*row.form231)(to, factor, s); });
+    with_operand(b, bytes, [&](const Operand& s) { (code.*row.form231)(to, factor, s); });
   }
 
   void one_real(const LaneNode& node, Vec d, const LaneSource& a) {
@@ -386,7 +388,8 @@ class Avx512Lanes final : public LaneLayer {
     const EmitShift* forms = node.op == LaneOp::shift_left    ? kLeft
                              : node.op == LaneOp::shift_right ? kRight
                                                               : kArithmetic;
-    (code_.*forms[bytes == 8])(vector(d, bytes), in_register(a, bytes), static_cast<std::uint8_t>(node.immediate));
+    G& code = code_;
+    (code.*forms[bytes == 8])(vector(d, bytes), in_register(a, bytes), static_cast<std::uint8_t>(node.immediate));
   }
 
   void compare(const LaneNode& node, Vec d, std::span<const LaneSource> args) {

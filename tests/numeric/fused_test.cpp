@@ -5,6 +5,7 @@
 // where no op reduces, with equal bits fused and unfused. A failure is shrunk, and printed as a graph file.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -120,7 +121,7 @@ class Ready {
                                      : emulated_run(compiled.program, way.isa, in_bytes, out_bytes);
     if (!status.ok()) return status.message();
     for (std::size_t i = 0; i < inputs_.size(); ++i)
-      if (std::memcmp(copies_[i].data(), inputs_[i]->data(), copies_[i].size()) != 0 || !inputs_[i]->canary_intact())
+      if (!std::equal(copies_[i].begin(), copies_[i].end(), inputs_[i]->data()) || !inputs_[i]->canary_intact())
         return "input " + std::to_string(i) + " was written";
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       const std::string wrong = judge(i, *outputs[i], elements);
