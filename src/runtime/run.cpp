@@ -69,7 +69,8 @@ void cut(jit::KernelArgs& args, const KernelStep& step, const Grid& grid, std::i
 struct Tasks {
   const KernelStep& step;
   const jit::KernelArgs& whole;  ///< before any cut; no scratch yet
-  const std::int64_t count;
+  const bool tiled;              ///< whether the step's tile is cut
+  const std::int64_t count = (tiled ? step.tile.pieces : 1) * step.split.pieces;
   std::atomic<std::int64_t> next{0};
   std::atomic<bool> out_of_memory{false};
 
@@ -78,7 +79,7 @@ struct Tasks {
     std::memcpy(&args, &whole, jit::args_bytes(step.inputs.size()));
     args.scratch = scratch;
     const std::int64_t part = task % step.split.pieces;
-    if (step.tile.level >= 0) cut(args, step, step.tile, task / step.split.pieces);
+    if (tiled) cut(args, step, step.tile, task / step.split.pieces);
     if (step.split.level >= 0) {
       cut(args, step, step.split, part);
       for (std::size_t o = 0; o < step.outputs.size(); ++o)
@@ -142,8 +143,9 @@ void run_alone(const KernelStep& step, const Operands& operands) noexcept {
 Status run_tasks(const KernelStep& step, const Operands& operands, ThreadPool* pool, int max_threads) {
   jit::KernelArgs args;
   fill(args, step, operands);
-  Tasks tasks{step, args, step.tile.pieces * step.split.pieces};
-  const std::int64_t threads = threads_for(step, tasks.count, pool, max_threads);
+  const std::int64_t threads = threads_for(step, step.tile.pieces * step.split.pieces, pool, max_threads);
+  // Tiles are for threads: one thread reads rows as long as they are.
+  Tasks tasks{step, args, threads > 1 && step.tile.level >= 0};
   if (threads < 2) {
     tasks.run_all();
   } else {
