@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <regex>
 
 #include "compile/compile.hpp"
 #include "graph/eval/bound.hpp"
@@ -464,7 +465,7 @@ TEST(Explain, SaysWhatOneDnnRuns) {
       "  %0 = input : f32[5,7]\n  %1 = input : f32[7,3]\n  %2 = onednn.MatMul \"m\" (%0, %1) {} : f32[5,3]\n", "%2");
   ASSERT_TRUE(made.ok()) << made.status().message();
   const std::string text = explain(made.value(), host());
-  EXPECT_NE(text.find("region 0: oneDNN gemm:jit, 1 task\n"), std::string::npos) << text;
+  EXPECT_TRUE(std::regex_search(text, std::regex("region 0: oneDNN [^\n]*, 1 task\n"))) << text;
   EXPECT_NE(text.find("    matmul f32 [5, 7]:[7, 1] f32 [7, 3]:[3, 1] -> f32 [5, 3]:[3, 1]\n"), std::string::npos)
       << text;
 }

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What libtenfold.so loads late: oneDNN comes with the first heavy op, and a library without its module runs such ops
+// on the reference evaluator and says why.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <tenfold/tenfold.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace tenfold::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_mapped(const std::string& name) {
+  std::ifstream maps("/proc/self/maps");
+  return std::string(std::istreambuf_iterator<char>(maps), {}).find(name) != std::string::npos;
+}
+
+/// Of a library that nobody is linked to.
+template <typename Function>
+Function* find(void* library, const char* name) {
+  void* const symbol = dlsym(library, name);
+  EXPECT_NE(symbol, nullptr) << dlerror();
+  return reinterpret_cast<Function*>(symbol);
+}
+#define TENFOLD_FIND(library, name) find<decltype(name)>(library, #name)
+
+/// Multiplies two matrices and gives the explanation.
+std::string multiply(void* library) {
+  const std::string json = R"({"graph": [{"id": 0, "name": "m", "kind": "MatMul", "attrs": {},
+    "inputs": [{"id": 0, "dtype": "f32", "shape": [2, 3]}, {"id": 1, "dtype": "f32", "shape": [3, 2]}],
+    "outputs": [{"id": 2, "dtype": "f32", "shape": [2, 2]}]}]})";
+  tenfold_graph_t graph = nullptr;
+  tenfold_partition_t partition = nullptr;
+  tenfold_compiled_partition_t compiled = nullptr;
+  char* text = nullptr;
+  EXPECT_EQ(TENFOLD_FIND(library, tenfold_graph_from_json)(&graph, json.data(), json.size()), tenfold_success);
+  EXPECT_EQ(TENFOLD_FIND(library, tenfold_graph_get_partitions)(graph, 1, &partition), tenfold_success);
+  EXPECT_EQ(TENFOLD_FIND(library, tenfold_partition_compile)(&compiled, partition, nullptr), tenfold_success);
+  std::array<float, 6> a{1, 2, 3, 4, 5, 6}, b{1, 0, 0, 1, 1, 1};
+  std::array<float, 4> product{};
+  const std::array<const void*, 2> inputs{a.data(), b.data()};
+  const std::array<void*, 1> outputs{product.data()};
+  EXPECT_EQ(TENFOLD_FIND(library, tenfold_compiled_partition_execute)(compiled, inputs.data(), 2, outputs.data(), 1),
+            tenfold_success);
+  EXPECT_EQ(product, (std::array<float, 4>{4, 5, 10, 11}));
+  EXPECT_EQ(TENFOLD_FIND(library, tenfold_compiled_partition_get_explanation)(compiled, nullptr, &text),
+            tenfold_success);
+  std::string explanation = text == nullptr ? "" : text;
+  TENFOLD_FIND(library, tenfold_memory_release)(text, nullptr);
+  TENFOLD_FIND(library, tenfold_compiled_partition_release)(&compiled);
+  TENFOLD_FIND(library, tenfold_partition_release)(&partition);
+  TENFOLD_FIND(library, tenfold_graph_release)(&graph);
+  return explanation;
+}
+
+// One test: a module that is loaded would be found by its name alone.
+TEST(CLate, OneDnnComesWithTheFirstHeavyOp) {
+  const fs::path folder = fs::temp_directory_path() / ("tenfold_late_" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  fs::copy_file(TENFOLD_LIBRARY, folder / "libtenfold.so.0", fs::copy_options::overwrite_existing);
+  void* const alone = dlopen((folder / "libtenfold.so.0").c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(alone, nullptr) << dlerror();
+  const std::string lonely = multiply(alone);
+  fs::remove_all(folder);
+  EXPECT_NE(lonely.find("oneDNN cannot be loaded: libtenfold_onednn.so."), std::string::npos) << lonely;
+  EXPECT_FALSE(is_mapped("libdnnl"));
+
+  void* const whole = dlopen(TENFOLD_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(whole, nullptr) << dlerror();
+  EXPECT_NE(whole, alone);
+  EXPECT_FALSE(is_mapped("libdnnl")) << "comes with the library";
+  const std::string explanation = multiply(whole);
+  EXPECT_NE(explanation.find(": oneDNN "), std::string::npos) << explanation;
+  EXPECT_TRUE(is_mapped("libdnnl"));
+}
+
+}  // namespace
+}  // namespace tenfold::test
