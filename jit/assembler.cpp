@@ -2,6 +2,7 @@
 #include "jit/assembler.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 namespace tenfold::jit {
@@ -38,10 +39,12 @@ Xbyak::Address Assembler::constant(const Bytes64& bytes, int at) {
 }
 
 Xbyak::Address Assembler::splat(std::uint64_t pattern, int bytes) {
-  Bytes64 all{};
-  for (std::size_t i = 0; i < all.size(); ++i)
-    all[i] = static_cast<std::uint8_t>(pattern >> (8 * (i % static_cast<std::size_t>(bytes))));
-  return constant(all, 0);
+  // A copy in each of `bytes`: the low ones times 1, 2^(8 bytes), 2^(16 bytes), ...
+  const std::uint64_t low = bytes == 8 ? pattern : pattern & ((std::uint64_t{1} << 8 * bytes) - 1);
+  const std::uint64_t ones = bytes == 8 ? 1 : ~std::uint64_t{0} / ((std::uint64_t{1} << 8 * bytes) - 1);
+  std::array<std::uint64_t, 8> all;
+  all.fill(low * ones);
+  return constant(std::bit_cast<Bytes64>(all), 0);
 }
 
 Xbyak::Address Assembler::iota(int first, int step, int bytes, int at) {

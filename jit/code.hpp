@@ -2,7 +2,8 @@
 //
 // Machine code and where it lives. Code is never mapped writable and executable at once: a kernel is emitted into
 // ordinary memory and written into the file behind an executable, read-only view (code_memory.cpp). Kernels are packed
-// many to a slab; a slab is returned to the system when its last kernel is released.
+// many to a slab; a slab is returned to the system when its last kernel is released, but for the one that is being
+// filled.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CodeMemory: slabs of executable memory that are filled from the front and unmapped when their last kernel goes.
+// CodeMemory: slabs of executable memory that are filled from the front and unmapped when their last kernel goes; the
+// one that is being filled stays without kernels, too, so that a host that holds one partition at a time does not make
+// and map a file for each.
 //
 // A slab is a memfd with one view, readable and executable. Kernels get into it by pwrite(), so there is no writable
 // view of code, at any address, at any time; kernels in the slab keep running meanwhile. This also works where the
@@ -179,6 +181,7 @@ struct CodeMemory::Impl {
       if (!status.ok()) return status;
       return open;
     }
+    if (open != nullptr && open->kernels == 0) unmap(std::exchange(open, nullptr));
     const std::size_t least = round_up(bytes.size(), page_bytes());
     if (least > room())
       return Status(ErrorCode::out_of_memory, "code memory: " + std::to_string(least) +
@@ -217,8 +220,11 @@ struct CodeMemory::Impl {
     const std::lock_guard<std::mutex> lock(code_lock);
     stats.kernels -= 1;
     stats.used_bytes -= bytes;
-    if (--slab->kernels > 0) return;
-    if (open == slab) open = nullptr;
+    if (--slab->kernels == 0 && slab != open) unmap(slab);
+  }
+
+  /// A slab without kernels. Needs the lock.
+  void unmap(Slab* slab) noexcept {
     stats.mapped_bytes -= slab->size;
     const auto found = std::find_if(slabs.begin(), slabs.end(), [slab](const auto& s) { return s.get() == slab; });
     std::swap(*found, slabs.back());
