@@ -58,6 +58,8 @@ Result<CompiledPartition> compile_ir(const graph::Graph& ir, const CompileOption
     auto made = api::make_specialisation(core, impl->inputs, impl->outputs, impl->target, impl->options);
     if (!made.ok()) return made.status();
     impl->fixed = std::move(made).value();
+    if (impl->verbose_number == 0 && impl->fixed->input_map.identity && impl->fixed->output_map.identity)
+      impl->direct = runtime::lone_kernel(impl->fixed->compiled.program);
     impl->bound = graph::Graph();
   }
   api::say_compiled(*impl, ir.ops.size(), std::chrono::steady_clock::now() - start);

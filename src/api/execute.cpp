@@ -148,8 +148,26 @@ Result<CompiledPartition::Impl::Shared> CompiledPartition::Impl::specialisation(
   });
 }
 
-Status CompiledPartition::Impl::check_operands(const api::Specialisation& chosen, const void* const* in,
-                                               void* const* out) const {
+[[gnu::always_inline]] inline bool CompiledPartition::Impl::operands_fit(const api::Specialisation& chosen,
+                                                                         const void* const* in,
+                                                                         void* const* out) const noexcept {
+  const std::span<const api::OperandCheck> in_checks = input_checks, out_checks = chosen.output_checks;
+  for (std::size_t i = 0; i < in_checks.size(); ++i)
+    if (!usable(in[i], in_checks[i])) return false;
+  for (std::size_t o = 0; o < out_checks.size(); ++o) {
+    if (!usable(out[o], out_checks[o])) return false;
+    for (std::size_t i = 0; i < in_checks.size(); ++i)
+      if (overlap(out[o], out_checks[o], in[i], in_checks[i]) && !(chosen.in_place[o] == i && out[o] == in[i]))
+        return false;
+    for (std::size_t p = 0; p < o; ++p)
+      if (overlap(out[o], out_checks[o], out[p], out_checks[p])) return false;
+  }
+  return true;
+}
+
+/// Where operands_fit() does not hold.
+Status CompiledPartition::Impl::say_what_does_not_fit(const api::Specialisation& chosen, const void* const* in,
+                                                      void* const* out) const {
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (!usable(in[i], input_checks[i])) return not_usable("input", i, inputs[i].id, in[i], input_checks[i]);
   for (std::size_t o = 0; o < outputs.size(); ++o) {
@@ -162,7 +180,17 @@ Status CompiledPartition::Impl::check_operands(const api::Specialisation& chosen
       if (overlap(out[o], check, out[p], chosen.output_checks[p]))
         return overlapping(name_of("output", o, outputs[o].id), name_of("output", p, outputs[p].id));
   }
-  return Status();
+  return Status(Code::internal_error, "execute: operands fit after all");
+}
+
+bool CompiledPartition::Impl::execute_directly(const void* const* in, std::size_t in_count, void* const* out,
+                                               std::size_t out_count) const noexcept {
+  if (direct == nullptr || in == nullptr || out == nullptr) return false;
+  const api::Specialisation& chosen = *fixed;
+  if (in_count != input_checks.size() || out_count != chosen.output_checks.size()) return false;
+  if (!operands_fit(chosen, in, out)) return false;
+  runtime::run_lone_kernel(chosen.compiled.program, *direct, in, out);
+  return true;
 }
 
 Status CompiledPartition::Impl::run(const api::Specialisation& chosen, const void* const* in, void* const* out,
@@ -201,7 +229,7 @@ Status CompiledPartition::Impl::check_own_scratch(const api::Specialisation& cho
 
 Status CompiledPartition::Impl::execute_chosen(const api::Specialisation& chosen, const void* const* in,
                                                void* const* out, const Manner& manner) const {
-  if (Status status = check_operands(chosen, in, out); !status.ok()) return status;
+  if (!operands_fit(chosen, in, out)) return say_what_does_not_fit(chosen, in, out);
   if (manner.scratch != nullptr)
     if (Status status = check_own_scratch(chosen, in, out, manner); !status.ok()) return status;
   if (verbose_number == 0) return run(chosen, in, out, manner);
@@ -242,6 +270,7 @@ Status CompiledPartition::execute(const void* const* inputs, std::size_t input_c
                                   std::size_t output_count) const {
   if ((inputs == nullptr && input_count > 0) || (outputs == nullptr && output_count > 0))
     return Status(Code::invalid_argument, "the array of pointers is null");
+  if (impl_->execute_directly(inputs, input_count, outputs, output_count)) return Status();
   return api::guarded([&] {
     return impl_->execute({inputs, input_count}, {outputs, output_count}, {impl_->pool, impl_->threads, nullptr, 0});
   });

@@ -46,6 +46,12 @@ struct CompiledPartition::Impl {
   std::vector<api::AxesInput> axes_inputs;
   mutable api::SpecialisationCache cache;
 
+  /// Of `fixed`, where a call is one kernel of one task and nobody wants to be told: that kernel; else null.
+  const runtime::KernelStep* direct = nullptr;
+
+  /// Such a call on this thread; false, and nothing is done, where it is not one or execute() has something to say.
+  bool execute_directly(const void* const* in, std::size_t in_count, void* const* out,
+                        std::size_t out_count) const noexcept;
   Status execute(Inputs in, Outputs out, const Manner& manner) const;
   /// `fixed`, or the one for the axes that `in` holds.
   Result<Shared> specialisation(Inputs in) const;
@@ -56,7 +62,8 @@ struct CompiledPartition::Impl {
  private:
   // These take as many pointers as there are inputs and outputs. A second span would not fit in registers: it would go
   // to memory in halves and come back whole, which no store can be forwarded to.
-  Status check_operands(const api::Specialisation& chosen, const void* const* in, void* const* out) const;
+  bool operands_fit(const api::Specialisation& chosen, const void* const* in, void* const* out) const noexcept;
+  Status say_what_does_not_fit(const api::Specialisation& chosen, const void* const* in, void* const* out) const;
   Status check_own_scratch(const api::Specialisation& chosen, const void* const* in, void* const* out,
                            const Manner& manner) const;
   Status execute_chosen(const api::Specialisation& chosen, const void* const* in, void* const* out,

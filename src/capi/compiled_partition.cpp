@@ -145,6 +145,8 @@ tenfold_status_t tenfold_compiled_partition_prepare(const_tenfold_compiled_parti
 tenfold_status_t tenfold_compiled_partition_execute(const_tenfold_compiled_partition_t compiled,
                                                     const void* const* inputs, size_t input_count, void* const* outputs,
                                                     size_t output_count) {
+  if (compiled != nullptr && compiled->partition.impl().execute_directly(inputs, input_count, outputs, output_count))
+    return tenfold_success;
   return capi::answer(__func__, [&]() -> Status {
     return capi::execute(compiled, nullptr, {inputs, input_count}, {outputs, output_count});
   });

@@ -84,4 +84,11 @@ struct Program {
 Status run(const Program& program, std::span<const void* const> inputs, std::span<void* const> outputs,
            ThreadPool* pool, int max_threads, std::byte* scratch = nullptr);
 
+/// The program's only step, where that is a kernel with one task whose scratch fits the stack; else null.
+const KernelStep* lone_kernel(const Program& program) noexcept;
+
+/// Runs that step, as run() would: on this thread, allocating nothing.
+void run_lone_kernel(const Program& program, const KernelStep& step, const void* const* inputs,
+                     void* const* outputs) noexcept;
+
 }  // namespace tenfold::runtime

@@ -30,8 +30,8 @@ constexpr std::int64_t kStackScratchBytes = 16 << 10;
 
 struct Operands {
   const Program& program;
-  std::span<const void* const> inputs;
-  std::span<void* const> outputs;
+  const void* const* inputs;
+  void* const* outputs;
   std::byte* arena;
 
   const void* source(const Location& at) const noexcept {
@@ -120,7 +120,8 @@ std::int64_t threads_for(const KernelStep& step, std::int64_t tasks, const Threa
   return std::min<std::int64_t>(worth, pool->num_threads());
 }
 
-void fill(jit::KernelArgs& args, const KernelStep& step, const Operands& operands) noexcept {
+[[gnu::always_inline]] inline void fill(jit::KernelArgs& args, const KernelStep& step,
+                                        const Operands& operands) noexcept {
   for (std::size_t i = 0; i < step.inputs.size(); ++i) args.inputs[i] = operands.source(step.inputs[i]);
   for (std::size_t o = 0; o < step.outputs.size(); ++o) args.outputs[o] = operands.target(step.outputs[o]);
   static_assert(sizeof step.extents == sizeof args.extents);
@@ -131,7 +132,7 @@ void fill(jit::KernelArgs& args, const KernelStep& step, const Operands& operand
 
 /// The only task of a step, on its caller: a call of a small kernel has no copy of the arguments and no locked
 /// addition.
-void run_alone(const KernelStep& step, const Operands& operands) noexcept {
+[[gnu::always_inline]] inline void run_alone(const KernelStep& step, const Operands& operands) noexcept {
   jit::KernelArgs args;
   fill(args, step, operands);
   alignas(64) std::byte scratch[kStackScratchBytes];
@@ -159,9 +160,12 @@ Status run_tasks(const KernelStep& step, const Operands& operands, ThreadPool* p
   return Status(Code::internal_error, "execute: the thread pool returned before it had called every task");
 }
 
+bool is_alone(const KernelStep& step) noexcept {
+  return step.tile.pieces * step.split.pieces == 1 && step.code->scratch_bytes() <= kStackScratchBytes;
+}
+
 Status run_kernel(const KernelStep& step, const Operands& operands, ThreadPool* pool, int max_threads) {
-  if (step.tile.pieces * step.split.pieces != 1 || step.code->scratch_bytes() > kStackScratchBytes)
-    return run_tasks(step, operands, pool, max_threads);
+  if (!is_alone(step)) return run_tasks(step, operands, pool, max_threads);
   run_alone(step, operands);
   return {};
 }
@@ -259,12 +263,23 @@ Status run_steps(const Program& program, const Operands& operands, ThreadPool* p
 Status run(const Program& program, std::span<const void* const> inputs, std::span<void* const> outputs,
            ThreadPool* pool, int max_threads, std::byte* scratch) {
   if (program.arena_bytes <= 0 || scratch != nullptr)
-    return run_steps(program, {program, inputs, outputs, scratch}, pool, max_threads);
+    return run_steps(program, {program, inputs.data(), outputs.data(), scratch}, pool, max_threads);
   Arena arena;
   if (!arena.reserve(program.arena_bytes))
     return Status(Code::out_of_memory,
                   "execute: no memory for " + std::to_string(program.arena_bytes) + " bytes of temporaries");
-  return run_steps(program, {program, inputs, outputs, arena.data()}, pool, max_threads);
+  return run_steps(program, {program, inputs.data(), outputs.data(), arena.data()}, pool, max_threads);
+}
+
+const KernelStep* lone_kernel(const Program& program) noexcept {
+  if (program.steps.size() != 1 || program.arena_bytes > 0) return nullptr;
+  const KernelStep* const step = program.steps[0].kernel.get();
+  return step != nullptr && is_alone(*step) ? step : nullptr;
+}
+
+void run_lone_kernel(const Program& program, const KernelStep& step, const void* const* inputs,
+                     void* const* outputs) noexcept {
+  run_alone(step, {program, inputs, outputs, nullptr});
 }
 
 }  // namespace tenfold::runtime

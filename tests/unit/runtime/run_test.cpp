@@ -308,6 +308,59 @@ TEST(Run, StepsRunInOrderFromManyThreadsAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(LoneKernel, IsTheOnlyTaskOfTheOnlyStep) {
+  const auto of = [](Step step, std::int64_t arena_bytes = 0) {
+    Program program;
+    program.steps.push_back(std::move(step));
+    program.arena_bytes = arena_bytes;
+    return program;
+  };
+  const auto code = std::make_shared<FakeCode>(sum_middle);
+  EXPECT_EQ(lone_kernel(Program()), nullptr);
+  EXPECT_EQ(lone_kernel(two_steps()), nullptr);
+  EXPECT_EQ(lone_kernel(of(kernel_step(code, 5, 0))), nullptr) << "several tiles";
+  EXPECT_EQ(lone_kernel(of(kernel_step(code, 0, 4))), nullptr) << "several chunks";
+  EXPECT_EQ(lone_kernel(of(kernel_step(code, 0, 0), 64)), nullptr) << "temporaries";
+  EXPECT_EQ(lone_kernel(of(kernel_step(std::make_shared<FakeCode>(sum_middle, 16385), 0, 0))), nullptr) << "scratch";
+  Step call;
+  call.call = std::make_unique<CallStep>();
+  EXPECT_EQ(lone_kernel(of(std::move(call))), nullptr);
+
+  const Program program = of(kernel_step(code, 0, 0));
+  const KernelStep* const lone = lone_kernel(program);
+  ASSERT_EQ(lone, program.steps[0].kernel.get());
+  const std::vector<double> x = ramp(kRows * kInputRow);
+  std::vector<double> y(kRows * kColumns);
+  const void* const in = x.data();
+  void* const out = y.data();
+  const std::int64_t before = allocations;
+  run_lone_kernel(program, *lone, &in, &out);
+  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(y, expected(x, 0));
+}
+
+TEST(LoneKernel, RunsInTheDefaultFloatingPointMode) {
+  const auto code = std::make_shared<FakeCode>(
+      [](const jit::KernelArgs* args) {
+        *static_cast<double*>(args->outputs[0]) =
+            (_mm_getcsr() & ~0x3FU) == 0x1F80 && args->scratch != nullptr ? 1.0 : 2.0;
+      },
+      16384);
+  Program program;
+  program.steps.push_back(kernel_step(code, 0, 0));
+  const std::vector<double> x = ramp(1);
+  std::vector<double> y(1);
+  const void* const in = x.data();
+  void* const out = y.data();
+  const unsigned flushing = 0x1F80 | 0x8040;
+  _mm_setcsr(flushing);
+  run_lone_kernel(program, *lone_kernel(program), &in, &out);
+  const unsigned after = _mm_getcsr();
+  _mm_setcsr(0x1F80);
+  EXPECT_EQ(after & ~0x3FU, flushing);
+  EXPECT_EQ(y[0], 1.0);
+}
+
 TEST(Run, AFailedCallEndsTheRunWithItsStatus) {
   Program program;
   for (const char* const name : {"first", "second"}) {
