@@ -33,6 +33,8 @@ class Assembler {
 
   /// 32 bytes as they are, and again behind them, as a memory operand.
   Xbyak::Address bytes(const std::array<std::uint8_t, 32>& value);
+  /// 64 bytes as they are, as a memory operand.
+  Xbyak::Address bytes(const std::array<std::uint8_t, 64>& value) { return constant(value, 0); }
 
   /// Pushes what the calling convention wants kept; epilogue() pops it and returns.
   void prologue();

@@ -17,6 +17,7 @@ std::int64_t emit_flat(Assembler& assembler, LaneLayer& layer, const LaneProgram
   Xbyak::CodeGenerator& c = assembler.code();
   OperandWalk walk(assembler, spec, schedule.vector_level);
   walk.start();
+  walk.prepare(layer);
   const Memory tail_count = c.rbp + frame::kTailCount;
   const Memory spill = c.rbp + walk.scratch_end();
   {

@@ -46,6 +46,9 @@ class LaneLayer {
   /// True when load() and store() take Part::tail for elements of this dtype; memory past the tail is not touched.
   virtual bool has_tails(DType dtype) const = 0;
 
+  /// Keeps in registers what load() and store() of this dtype read all the time; they do without, too.
+  virtual void prepare(DType) {}
+
   /// Elements side by side in memory, widened exactly: f32, bf16, f16 to f32 lanes; s8, s16, s32 to i32 lanes, u8, u16,
   /// u32 and boolean (0 or 1) to i32 lanes with zeros above; f64, s64, u64 as they are. Past a tail: zeros.
   virtual void load(Vec d, DType dtype, const Memory& from, Part part) = 0;
@@ -78,6 +81,9 @@ class LaneLayer {
   /// The register that holds `source`; -1 when none does.
   int held(const LaneSource& source) const;
 
+  /// The table as a memory operand, as often as a register has room for it.
+  Xbyak::Address table(std::uint64_t which);
+
   /// d = op(args). `d` may be any of the arguments. Constants may stand anywhere.
   virtual void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) = 0;
 
@@ -86,8 +92,6 @@ class LaneLayer {
       : assembler_(assembler), code_(assembler.code()), lanes_(lanes), order_(order) {}
   /// A constant into all lanes of the register `index`.
   virtual void load_constant(int index, const LaneSource& source) = 0;
-  /// The table as a memory operand, as often as a register has room for it.
-  Xbyak::Address table(std::uint64_t which);
 
   Assembler& assembler_;
   Xbyak::CodeGenerator& code_;

@@ -54,6 +54,10 @@ void OperandWalk::start() {
   }
 }
 
+void OperandWalk::prepare(LaneLayer& layer) const {
+  for (std::size_t k = 0; k < count(); ++k) layer.prepare(operand(k).dtype);
+}
+
 void OperandWalk::load_extent(const Reg64& d, int level) {
   c_.mov(d, c_.qword[c_.rdi + offsetof(KernelArgs, extents) + 8 * static_cast<std::size_t>(level)]);
 }

@@ -24,6 +24,8 @@ class OperandWalk {
 
   /// Loads the scratch pointer (rbp) and row 0.
   void start();
+  /// Makes the layer ready for the dtypes of all operands.
+  void prepare(LaneLayer& layer) const;
   /// First byte of scratch that the walk leaves to others.
   int scratch_end() const;
 

@@ -62,6 +62,7 @@ void StagedKernel::plan_vectors(int sets, int total_parts) {
 
 void StagedKernel::start(int frames, int frame_bytes) {
   walk_.start();
+  walk_.prepare(*layer_);
   Gpr left(a_);
   Label again;
   if (frames > 1) {

@@ -585,6 +585,7 @@ class LaneMemory : public LaneLayers {
           const jit::Gpr buffer(assembler), index(assembler);
           c.mov(buffer, c.ptr[c.rdi + static_cast<int>(offsetof(Block, buffer))]);
           c.mov(index, c.ptr[c.rdi + static_cast<int>(offsetof(Block, count))]);
+          if (random_() % 2 == 0) layer.prepare(access.dtype);
           if (access.part == Part::tail) {
             layer.prepare_tail(index);
             act(layer, Memory(buffer.reg()));

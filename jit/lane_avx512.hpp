@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One operation of a lane program on a zmm, or on the lower ymm of one; for lane_avx512.cpp alone. Which registers are
+// the layer's own is said here.
+#pragma once
+
+#include <span>
+
+#include "jit/lane_layer.hpp"
+
+namespace tenfold::jit {
+
+class Avx512Operation {
+ public:
+  /// Registers that no vector is; number 15 is for what goes lane by lane, and free in between.
+  static constexpr int kSpare = 31, kOrdered = kLaneByLaneVector, kLaneByLaneStandIn = 28;
+  static constexpr int kLoadPlaces = 29, kStorePlaces = 30;      ///< of words of bf16
+  static constexpr int kUnit = 25, kBelowHalf = 26, kHalf = 27;  ///< what rounds to bf16
+  static constexpr int kVectors = 25;
+  static constexpr int kMask = 2;
+
+  Avx512Operation(Assembler& assembler, LaneLayer& layer, const LaneNode& node)
+      : assembler_(assembler), code_(assembler.code()), layer_(layer), node_(node), lanes_(layer.lanes()) {}
+
+  /// Clobbers kSpare and the mask.
+  void emit(Vec d, std::span<const LaneSource> args);
+
+  /// What so many lanes of `bytes` take of a register.
+  static Xbyak::Xmm sized(int lanes, int index, int bytes) {
+    const int total = lanes * bytes;
+    return Xbyak::Xmm(total <= 16   ? Xbyak::Operand::XMM
+                      : total == 32 ? Xbyak::Operand::YMM
+                                    : Xbyak::Operand::ZMM,
+                      index);
+  }
+  static int register_of(Vec v) { return v == kLaneByLaneVector ? kLaneByLaneStandIn : v; }
+  static void constant(Assembler& assembler, const Xbyak::Xmm& d, std::uint64_t pattern, int bytes);
+
+ private:
+  Xbyak::Xmm sized(int index, int bytes) const { return sized(lanes_, index, bytes); }
+  Xbyak::Xmm vector(Vec v, int bytes) const { return sized(register_of(v), bytes); }
+  Xbyak::Address memory(const LaneSource& source) { return assembler_.splat(source.pattern, source.bytes); }
+  Xbyak::Xmm in_register(const LaneSource& source, int bytes);
+  template <class F>
+  void with_operand(const LaneSource& source, int bytes, const F& emit);
+
+  template <class Instruction, std::size_t n>
+  bool two_by(const Instruction (&rows)[n], Vec d, LaneSource a, LaneSource b);
+  void two(Vec d, std::span<const LaneSource> args);
+  void fused(Vec d, std::span<const LaneSource> args);
+  void one_real(Vec d, const LaneSource& a);
+  void shift(Vec d, const LaneSource& a);
+  void look_up(Vec d, const LaneSource& a);
+  void compare(Vec d, std::span<const LaneSource> args);
+  void select(Vec d, std::span<const LaneSource> args);
+  void convert(Vec d, const LaneSource& a);
+
+  Assembler& assembler_;
+  Xbyak::CodeGenerator& code_;
+  LaneLayer& layer_;
+  const LaneNode& node_;
+  int lanes_;
+  const Xbyak::Opmask mask_{kMask};
+};
+
+}  // namespace tenfold::jit

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <utility>
+
+#include "jit/lane_avx512.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using Xbyak::Address;
+using Xbyak::Operand;
+using Xbyak::Xmm;
+
+using Emit = void (Xbyak::CodeGenerator::*)(const Xmm&, const Xmm&, const Operand&);
+using EmitReal = void (Xbyak::CodeGenerator::*)(const Xmm&, const Operand&, const Operand&);
+using EmitShift = void (Xbyak::CodeGenerator::*)(const Xmm&, const Operand&, std::uint8_t);
+using G = Xbyak::CodeGenerator;
+
+/// One instruction of two sources, on lanes of 32 and of 64 bits.
+template <class Instruction>
+struct TwoRow {
+  LaneOp op;
+  bool commutes;
+  Instruction narrow, wide;
+};
+
+constexpr TwoRow<EmitReal> kReal[] = {
+    {LaneOp::add, true, &G::vaddps, &G::vaddpd},      {LaneOp::subtract, false, &G::vsubps, &G::vsubpd},
+    {LaneOp::multiply, true, &G::vmulps, &G::vmulpd}, {LaneOp::divide, false, &G::vdivps, &G::vdivpd},
+    {LaneOp::lesser, false, &G::vminps, &G::vminpd},  {LaneOp::greater, false, &G::vmaxps, &G::vmaxpd},
+};
+
+constexpr TwoRow<Emit> kInteger[] = {
+    {LaneOp::add, true, &G::vpaddd, &G::vpaddq},
+    {LaneOp::subtract, false, &G::vpsubd, &G::vpsubq},
+    {LaneOp::multiply, true, &G::vpmulld, &G::vpmullq},
+    {LaneOp::bit_and, true, &G::vpandd, &G::vpandq},
+    {LaneOp::bit_or, true, &G::vpord, &G::vporq},
+    {LaneOp::bit_xor, true, &G::vpxord, &G::vpxorq},
+    {LaneOp::bit_and_not, false, &G::vpandnd, &G::vpandnq},
+    {LaneOp::shift_left_by, false, &G::vpsllvd, &G::vpsllvq},
+    {LaneOp::shift_right_by, false, &G::vpsrlvd, &G::vpsrlvq},
+    {LaneOp::shift_right_arithmetic_by, false, &G::vpsravd, &G::vpsravq},
+    {LaneOp::greatest_signed, true, &G::vpmaxsd, &G::vpmaxsq},
+    {LaneOp::greatest_unsigned, true, &G::vpmaxud, &G::vpmaxuq},
+    {LaneOp::least_signed, true, &G::vpminsd, &G::vpminsq},
+    {LaneOp::least_unsigned, true, &G::vpminud, &G::vpminuq},
+};
+
+/// 132: d = d s + a, 213: d = a d + s, 231: d = a s + d, with s the last operand, which may be memory.
+struct FusedRow {
+  Emit form132, form213, form231;
+};
+constexpr FusedRow kFused[2][2] = {
+    {{&G::vfmadd132ps, &G::vfmadd213ps, &G::vfmadd231ps}, {&G::vfmadd132pd, &G::vfmadd213pd, &G::vfmadd231pd}},
+    {{&G::vfnmadd132ps, &G::vfnmadd213ps, &G::vfnmadd231ps}, {&G::vfnmadd132pd, &G::vfnmadd213pd, &G::vfnmadd231pd}}};
+
+/// Predicates of vcmpps and vpcmpd: of a and b as they are, and of b and a.
+struct Predicates {
+  std::uint8_t straight, swapped;
+};
+
+Predicates predicates(const LaneNode& node) {
+  switch (node.op) {
+    case LaneOp::less: return is_real(node.type) ? Predicates{17, 30} : Predicates{1, 6};
+    case LaneOp::less_equal: return {18, 29};
+    case LaneOp::unordered: return {3, 3};
+    default: return {0, 0};
+  }
+}
+
+}  // namespace
+
+void Avx512Operation::constant(Assembler& assembler, const Xmm& d, std::uint64_t pattern, int bytes) {
+  Xbyak::CodeGenerator& code = assembler.code();
+  if (pattern == 0) {
+    code.vpxord(d, d, d);
+  } else {
+    code.vmovups(d, assembler.splat(pattern, bytes));
+  }
+}
+
+/// The register of `source`; the spare one, if it is a constant.
+Xmm Avx512Operation::in_register(const LaneSource& source, int bytes) {
+  if (!source.is_constant()) return vector(source.vec, bytes);
+  constant(assembler_, sized(kSpare, bytes), source.pattern, source.bytes);
+  return sized(kSpare, bytes);
+}
+
+/// Calls `emit` with the register of `source`, or with its constant in memory.
+template <class F>
+void Avx512Operation::with_operand(const LaneSource& source, int bytes, const F& emit) {
+  if (source.is_constant()) {
+    emit(memory(source));
+  } else {
+    emit(vector(source.vec, bytes));
+  }
+}
+
+template <class Row, std::size_t n>
+bool Avx512Operation::two_by(const Row (&rows)[n], Vec d, LaneSource a, LaneSource b) {
+  const int bytes = lane_bytes(node_.type);
+  for (const Row& row : rows) {
+    if (row.op != node_.op) continue;
+    if (row.commutes && a.is_constant()) std::swap(a, b);
+    const Xmm first = in_register(a, bytes), to = vector(d, bytes);
+    const auto instruction = bytes == 4 ? row.narrow : row.wide;
+    G& code = code_;
+    with_operand(b, bytes, [&](const Operand& second) { (code.*instruction)(to, first, second); });
+    return true;
+  }
+  return false;
+}
+
+void Avx512Operation::two(Vec d, std::span<const LaneSource> args) {
+  if (is_real(node_.type) && two_by(kReal, d, args[0], args[1])) return;
+  two_by(kInteger, d, args[0], args[1]);
+}
+
+void Avx512Operation::fused(Vec d, std::span<const LaneSource> args) {
+  const int bytes = lane_bytes(node_.type);
+  const FusedRow& row = kFused[node_.op == LaneOp::fnma][bytes == 8];
+  LaneSource a = args[0], b = args[1], c = args[2];
+  if (a.is_constant() || b.vec == d) std::swap(a, b);
+  const Xmm to = vector(d, bytes);
+  G& code = code_;
+  if (a.vec == d) {
+    if (c.is_constant()) {
+      const Xmm factor = in_register(b, bytes);
+      (code.*row.form213)(to, factor, memory(c));
+    } else {
+      const Xmm addend = vector(c.vec, bytes);
+      with_operand(b, bytes, [&](const Operand& s) { (code.*row.form132)(to, addend, s); });
+    }
+    return;
+  }
+  const Xmm factor = in_register(a, bytes);
+  if (c.is_constant()) {
+    constant(assembler_, to, c.pattern, c.bytes);
+  } else if (c.vec != d) {
+    code_.vmovaps(to, vector(c.vec, bytes));
+  }
+  with_operand(b, bytes, [&](const Operand& s) { (code.*row.form231)(to, factor, s); });
+}
+
+void Avx512Operation::one_real(Vec d, const LaneSource& a) {
+  // Never raises the inexact exception: the bit above LaneRounding, which counts as the instruction does.
+  const auto rounding = static_cast<std::uint8_t>(node_.immediate | 8);
+  const int bytes = lane_bytes(node_.type);
+  const Xmm to = vector(d, bytes);
+  with_operand(a, bytes, [&](const Operand& s) {
+    if (node_.op == LaneOp::sqrt) {
+      bytes == 4 ? code_.vsqrtps(to, s) : code_.vsqrtpd(to, s);
+    } else {
+      bytes == 4 ? code_.vrndscaleps(to, s, rounding) : code_.vrndscalepd(to, s, rounding);
+    }
+  });
+}
+
+void Avx512Operation::shift(Vec d, const LaneSource& a) {
+  const int bytes = lane_bytes(node_.type);
+  constexpr EmitShift kLeft[] = {&G::vpslld, &G::vpsllq}, kRight[] = {&G::vpsrld, &G::vpsrlq},
+                      kArithmetic[] = {&G::vpsrad, &G::vpsraq};
+  const EmitShift* forms = node_.op == LaneOp::shift_left    ? kLeft
+                           : node_.op == LaneOp::shift_right ? kRight
+                                                             : kArithmetic;
+  G& code = code_;
+  (code.*forms[bytes == 8])(vector(d, bytes), in_register(a, bytes), static_cast<std::uint8_t>(node_.immediate));
+}
+
+void Avx512Operation::compare(Vec d, std::span<const LaneSource> args) {
+  const int bytes = lane_bytes(node_.type);
+  const bool swap = args[0].is_constant();
+  const std::uint8_t predicate = swap ? predicates(node_).swapped : predicates(node_).straight;
+  const Xmm first = in_register(args[swap ? 1 : 0], bytes);
+  with_operand(args[swap ? 0 : 1], bytes, [&](const Operand& second) {
+    if (is_real(node_.type)) {
+      bytes == 4 ? code_.vcmpps(mask_, first, second, predicate) : code_.vcmppd(mask_, first, second, predicate);
+    } else {
+      bytes == 4 ? code_.vpcmpd(mask_, first, second, predicate) : code_.vpcmpq(mask_, first, second, predicate);
+    }
+  });
+  bytes == 4 ? code_.vpmovm2d(vector(d, 4), mask_) : code_.vpmovm2q(vector(d, 8), mask_);
+}
+
+void Avx512Operation::select(Vec d, std::span<const LaneSource> args) {
+  const int bytes = lane_bytes(node_.type);
+  const Xmm to = vector(d, bytes), mask = in_register(args[0], bytes);
+  bytes == 4 ? code_.vpmovd2m(mask_, mask) : code_.vpmovq2m(mask_, mask);
+  with_operand(args[1], bytes, [&](const Operand& yes) {
+    if (args[2].is_constant() && args[2].pattern == 0) {
+      bytes == 4 ? code_.vmovdqu32(to | mask_ | Xbyak::util::T_z, yes)
+                 : code_.vmovdqu64(to | mask_ | Xbyak::util::T_z, yes);
+      return;
+    }
+    const Xmm no = in_register(args[2], bytes);
+    bytes == 4 ? code_.vpblendmd(to | mask_, no, yes) : code_.vpblendmq(to | mask_, no, yes);
+  });
+}
+
+void Avx512Operation::convert(Vec d, const LaneSource& a) {
+  const Xmm from = in_register(a, lane_bytes(node_.type)), to = vector(d, lane_bytes(result_type(node_)));
+  switch (node_.op) {
+    case LaneOp::to_i32: node_.type == LaneType::f32 ? code_.vcvttps2dq(to, from) : code_.vcvttpd2dq(to, from); break;
+    case LaneOp::to_f32: code_.vcvtdq2ps(to, from); break;
+    case LaneOp::to_f64: code_.vcvtdq2pd(to, from); break;
+    case LaneOp::widen: code_.vcvtps2pd(to, from); break;
+    case LaneOp::narrow: code_.vcvtpd2ps(to, from); break;
+    case LaneOp::extend_signed: code_.vpmovsxdq(to, from); break;
+    case LaneOp::extend_zero: code_.vpmovzxdq(to, from); break;
+    default: code_.vpmovqd(to, from); break;
+  }
+}
+
+void Avx512Operation::look_up(Vec d, const LaneSource& a) {
+  const int index = in_register(a, 4).getIdx(), to = vector(d, 4).getIdx();
+  const Address eight = layer_.table(node_.immediate);
+  lanes_ == 16 ? code_.vpermps(Xbyak::Zmm(to), Xbyak::Zmm(index), eight)
+               : code_.vpermps(Xbyak::Ymm(to), Xbyak::Ymm(index), eight);
+}
+
+void Avx512Operation::emit(Vec d, std::span<const LaneSource> from) {
+  std::array<LaneSource, 3> sources;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    sources[i] = from[i];
+    if (from[i].is_constant()) sources[i].vec = layer_.held(from[i]);
+  }
+  const std::span<const LaneSource> args(sources.data(), from.size());
+  switch (node_.op) {
+    case LaneOp::lookup: look_up(d, args[0]); break;
+    case LaneOp::fma:
+    case LaneOp::fnma: fused(d, args); break;
+    case LaneOp::sqrt:
+    case LaneOp::round: one_real(d, args[0]); break;
+    case LaneOp::round_f16:
+      code_.vcvtps2ph(sized(kSpare, 2), in_register(args[0], 4), 0);
+      code_.vcvtph2ps(vector(d, 4), sized(kSpare, 2));
+      break;
+    case LaneOp::shift_left:
+    case LaneOp::shift_right:
+    case LaneOp::shift_right_arithmetic: shift(d, args[0]); break;
+    case LaneOp::equal:
+    case LaneOp::less:
+    case LaneOp::less_equal:
+    case LaneOp::unordered: compare(d, args); break;
+    case LaneOp::select: select(d, args); break;
+    case LaneOp::to_i32:
+    case LaneOp::to_f32:
+    case LaneOp::to_f64:
+    case LaneOp::widen:
+    case LaneOp::narrow:
+    case LaneOp::extend_signed:
+    case LaneOp::extend_zero:
+    case LaneOp::low_half: convert(d, args[0]); break;
+    default: two(d, args); break;
+  }
+}
+
+}  // namespace tenfold::jit
