@@ -13,9 +13,10 @@ set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 install(TARGETS tenfold_shared tenfold_dnnl_graph_compat EXPORT tenfold
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-if(TARGET tenfold_onednn_module)
-  install(TARGETS tenfold_onednn_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
-endif()
+get_property(late_modules GLOBAL PROPERTY TENFOLD_LATE_MODULES)
+foreach(name IN LISTS late_modules)
+  install(TARGETS tenfold_${name}_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+endforeach()
 set(headers ${PROJECT_SOURCE_DIR}/include/tenfold)
 install(FILES ${headers}/tenfold.h ${headers}/types.h ${headers}/graph.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenfold)

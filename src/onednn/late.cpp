@@ -18,7 +18,7 @@ struct Module {
 
 /// The module is never closed: calls hold its code.
 Module load() {
-  void* const handle = dlopen(TENFOLD_ONEDNN_MODULE, RTLD_NOW | RTLD_LOCAL);
+  void* const handle = dlopen(TENFOLD_MODULE, RTLD_NOW | RTLD_LOCAL);
   const void* const symbol = handle == nullptr ? nullptr : dlsym(handle, kDoorSymbol);
   if (symbol == nullptr) {
     const char* const fault = dlerror();
@@ -26,7 +26,7 @@ Module load() {
   }
   const Door* const door = static_cast<const Door*>(symbol);
   if (std::string_view(door->version) != TENFOLD_VERSION)
-    return {nullptr, std::string(TENFOLD_ONEDNN_MODULE " is of version ") + door->version};
+    return {nullptr, std::string(TENFOLD_MODULE " is of version ") + door->version};
   return {door, {}};
 }
 

@@ -83,9 +83,11 @@ def check_places(packages, source):
     for name in (runtime, "tenfold-tools"):
         if not all(library in field(packages[name][0], "Depends") for library in ("libc6 ", "libstdc++6 ", "libtbb12 ")):
             findings.append(f"{name}: does not ask for the libraries that it loads")
-    module = soname.replace("tenfold", "tenfold_onednn")
-    if any(path.endswith("/" + module) for path in packages[runtime][1]) and "libdnnl" not in field(packages[runtime][0], "Depends"):
-        findings.append(f"{runtime}: does not ask for libdnnl, to which its {module} is linked")
+    depends = field(packages[runtime][0], "Depends")
+    for part, library in (("onednn", "libdnnl"), ("onnx", "libprotobuf-lite")):
+        module = soname.replace("tenfold", f"tenfold_{part}")
+        if any(path.endswith("/" + module) for path in packages[runtime][1]) and library not in depends:
+            findings.append(f"{runtime}: does not ask for {library}, which its {module} loads")
     return findings
 
 

@@ -32,7 +32,7 @@ ALLOWED = {
     "schemas": {"include/tenfold"},
     "graph/ir": {"include/tenfold", "schemas"},
     "graph/text": {"graph/ir", "include/tenfold", "schemas"},
-    "graph/read": {"graph/ir", "include/tenfold", "schemas", "nlohmann", "onnx"},
+    "graph/read": {"graph/ir", "include/tenfold", "schemas", "nlohmann", "onnx", "system"},
     "graph/write": {"graph/ir", "include/tenfold", "schemas", "onnx"},
     "graph/check": {"graph/ir", "include/tenfold", "schemas"},
     "graph/eval": {"graph/ir", "include/tenfold", "schemas"},
