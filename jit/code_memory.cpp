@@ -141,6 +141,15 @@ Status map_private(Slab& slab, std::span<const std::uint8_t> bytes) {
   return {};
 }
 
+/// Has the pages of `bytes` in the page table before a kernel runs. Constants lie behind its code, perhaps on a page of
+/// their own, and a load that a mask turns off brings no page in: it finds out that it need not fault by an assist of
+/// some 130 ns, each time.
+void touch(std::span<const std::uint8_t> bytes) noexcept {
+  const volatile std::uint8_t* const first = bytes.data();
+  for (std::size_t i = 0; i < bytes.size(); i += page_bytes()) static_cast<void>(first[i]);
+  static_cast<void>(first[bytes.size() - 1]);
+}
+
 }  // namespace
 
 struct CodeMemory::Impl {
@@ -250,6 +259,7 @@ Result<std::shared_ptr<const Code>> CodeMemory::publish(std::span<const std::uin
   impl_->stats.kernels += 1;
   impl_->stats.used_bytes += bytes.size();
   code->live_in(slab, {slab->view + slab->filled - bytes.size(), bytes.size()});
+  touch(code->bytes());
   return std::shared_ptr<const Code>(std::move(code));
 } catch (const std::bad_alloc&) {
   return Status(ErrorCode::out_of_memory,

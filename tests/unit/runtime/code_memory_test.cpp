@@ -19,6 +19,7 @@
 #include <functional>
 #include <mutex>
 #include <random>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -61,6 +62,26 @@ std::string offending_maps() {
       bad += line + "\n";
   }
   return bad;
+}
+
+/// KiB of the mapping of `code` that are in the page table.
+int present_kib(const Code& code) {
+  std::ifstream maps("/proc/self/smaps");
+  std::ostringstream begin;
+  begin << std::hex << reinterpret_cast<std::uintptr_t>(code.bytes().data()) << '-';
+  bool here = false;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.starts_with(begin.str())) here = true;
+    if (here && line.starts_with("Rss:")) return std::stoi(line.substr(4));
+  }
+  return -1;
+}
+
+TEST(CodeMemory, PagesArePresentBeforeTheFirstCall) {
+  CodeMemory memory;
+  const auto code = memory.publish(store(7, 20000), 0, "five pages");
+  ASSERT_TRUE(code.ok()) << code.status().message();
+  EXPECT_GE(present_kib(*code.value()), 20);
 }
 
 TEST(CodeMemory, RunsWhatItWasGiven) {
