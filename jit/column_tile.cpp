@@ -12,10 +12,17 @@ using Xbyak::Label;
 constexpr int kFirst = frame::kNestInput;
 constexpr int kEnd = frame::kTileSteps;
 constexpr int kHasTail = frame::kTileTail;
+// Those of the tile that the part is of, and how far the part's records are from the tile's.
+constexpr int kTileEnd = frame::kSavedInput;
+constexpr int kTileHasTail = kTileEnd + frame::kSlot;
+constexpr int kRecords = kTileHasTail + frame::kSlot;
 
 }  // namespace
 
-void ColumnTile::start() { c_.mov(slot(kFirst), 0); }
+void ColumnTile::start() {
+  c_.mov(slot(kFirst), 0);
+  if (part_ > 0) c_.mov(slot(kRecords), 0);
+}
 
 void ColumnTile::take() {
   Gpr end(a_), extent(a_), tail(a_);
@@ -44,11 +51,51 @@ void ColumnTile::go_on(const Label& again) {
   c_.jb(again, Xbyak::CodeGenerator::T_NEAR);
 }
 
+void ColumnTile::each_part(int record_bytes, const std::function<void()>& body) {
+  Label part, last, known;
+  {
+    Gpr value(a_);
+    c_.mov(value, slot(kEnd));
+    c_.mov(slot(kTileEnd), value);
+    c_.mov(value, slot(kHasTail));
+    c_.mov(slot(kTileHasTail), value);
+  }
+  c_.L(part);
+  {
+    Gpr end(a_), tail(a_);
+    c_.mov(end, slot(kFirst));
+    c_.add(end, static_cast<std::uint32_t>(part_));
+    c_.xor_(tail.r32(), tail.r32());
+    c_.cmp(end, slot(kTileEnd));
+    c_.jb(known);
+    c_.mov(end, slot(kTileEnd));
+    c_.mov(tail, slot(kTileHasTail));
+    c_.L(known);
+    c_.mov(slot(kEnd), end);
+    c_.mov(slot(kHasTail), tail);
+  }
+  body();
+  {
+    Gpr end(a_);
+    c_.mov(end, slot(kEnd));
+    c_.cmp(end, slot(kTileEnd));
+    c_.jae(last);
+    c_.mov(slot(kFirst), end);
+    c_.add(slot(kRecords), static_cast<std::uint32_t>(part_ / lanes_ * record_bytes));
+  }
+  c_.jmp(part, Xbyak::CodeGenerator::T_NEAR);
+  c_.L(last);
+  c_.mov(slot(kRecords), 0);
+}
+
+void ColumnTile::load_first(const Xbyak::Reg64& d) { c_.mov(d, slot(kFirst)); }
+
 void ColumnTile::each_vector(int first, int record_bytes, const Body& body) {
   Gpr index(a_), record(a_);
   Label again, partial, done;
   c_.mov(index, slot(kFirst));
   c_.lea(record, c_.ptr[c_.rbp + first]);
+  if (part_ > 0) c_.add(record, slot(kRecords));
   c_.cmp(index, slot(kEnd));
   c_.jae(partial, Xbyak::CodeGenerator::T_NEAR);
   c_.align(32);

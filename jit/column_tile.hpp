@@ -12,9 +12,9 @@ namespace tenfold::jit {
 
 class ColumnTile {
  public:
-  /// Of at most `columns`, in steps of `lanes`.
-  ColumnTile(Assembler& assembler, OperandWalk& walk, int lanes, std::int64_t columns)
-      : a_(assembler), c_(assembler.code()), walk_(walk), lanes_(lanes), columns_(columns) {}
+  /// Of at most `columns`, in steps of `lanes`, which may be gone through in parts of `part`; 0: there are no parts.
+  ColumnTile(Assembler& assembler, OperandWalk& walk, int lanes, std::int64_t columns, std::int64_t part)
+      : a_(assembler), c_(assembler.code()), walk_(walk), lanes_(lanes), columns_(columns), part_(part) {}
 
   /// Before the first take().
   void start();
@@ -22,6 +22,12 @@ class ColumnTile {
   void take();
   /// On to the next tile: jumps to `again` when there is one.
   void go_on(const Xbyak::Label& again);
+
+  /// Runs `body` for each part of the tile, which each_vector() then takes for the tile. Their records lie
+  /// `record_bytes` apart.
+  void each_part(int record_bytes, const std::function<void()>& body);
+  /// The first column of the tile, or of the part.
+  void load_first(const Xbyak::Reg64& d);
 
   using Body = std::function<void(const Xbyak::Reg64& index, const Xbyak::Reg64& record, Part part)>;
   /// For each vector of the tile, with its record; they lie `record_bytes` apart from byte `first` of scratch on.
@@ -34,7 +40,7 @@ class ColumnTile {
   Xbyak::CodeGenerator& c_;
   OperandWalk& walk_;
   int lanes_;
-  std::int64_t columns_;
+  std::int64_t columns_, part_;
 };
 
 }  // namespace tenfold::jit

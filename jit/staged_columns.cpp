@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Staged columns: lanes run across outputs. A tile of columns has a record in scratch for each vector of them: the sets
-// and totals of all reductions, and the saved values. Each pass sweeps all rows of the tile; sets are flushed into
-// totals after every kChain rows.
+// Staged columns: lanes run across outputs. A tile of columns has a record in scratch for each vector of them. Each
+// pass sweeps all rows of the tile; sets are flushed into totals after every kChain rows.
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <span>
 
 #include "jit/centred.hpp"
-#include "jit/column_tile.hpp"
+#include "jit/column_records.hpp"
 #include "jit/frame.hpp"
-#include "jit/staged.hpp"
 #include "schedule/body.hpp"
 
 namespace tenfold::jit {
@@ -19,21 +18,11 @@ namespace {
 using Xbyak::Label;
 using Xbyak::Reg64;
 
-class StagedColumns final : StagedKernel {
+class StagedColumns final : ColumnRecords {
  public:
   StagedColumns(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
                 const schedule::Schedule& schedule)
-      : StagedKernel(assembler, stages, spec, schedule), tile_(assembler, walk_, lanes_, schedule.columns) {
-    plan_vectors(1, 0);  // while a sweep is at a record; totals stay there
-    for (const LaneType type : stages.saved) saved_.push_back(place(type));
-    for (const StageReduction& r : stages.reductions) {
-      sets_.push_back(place(r.set_type));
-      // What no chain ends is never flushed: the set is the total.
-      totals_.push_back(r.is_chained() ? place(r.total_type) : sets_.back());
-    }
-    const auto records = static_cast<int>(schedule.columns / lanes_ + 1);
-    spill_ = places_ + records * record_bytes_;
-  }
+      : ColumnRecords(assembler, stages, spec, schedule) {}
 
   std::int64_t emit() {
     start();
@@ -43,20 +32,8 @@ class StagedColumns final : StagedKernel {
   }
 
  private:
-  int place(LaneType type) {
-    const int at = record_bytes_;
-    record_bytes_ += std::max(64, lanes_ * lane_bytes(type));
-    return at;
-  }
-  const StageReduction& reduction(int r) const { return stages_.reductions[static_cast<std::size_t>(r)]; }
-  int set_of(int r) const { return sets_[static_cast<std::size_t>(r)]; }
-  int total_of(int r) const { return totals_[static_cast<std::size_t>(r)]; }
-  int saved_of(int slot) const { return saved_[static_cast<std::size_t>(slot)]; }
-
-  // Slots of the frame: the columns of half a partial vector, rows until the next flush.
-  Xbyak::Address slot(int offset) const { return c_.qword[c_.rbp + offset]; }
+  // Slots of the frame: the columns of half a partial vector.
   static constexpr int kHalfCount = frame::kNestOutput;
-  static constexpr int kRowsLeft = frame::kStepsLeft;
   // Where pilots are made or moved: rows so far, as an integer, and as f64 or one over it, and how many there are the
   // next time.
   static constexpr int kRowsTaken = frame::kChainLeft;
@@ -68,25 +45,31 @@ class StagedColumns final : StagedKernel {
     tile_.start();
     c_.L(tile);
     tile_.take();
-    for (std::size_t pass = 0; pass < stages_.passes.size(); ++pass) {
-      const StagePass& of = stages_.passes[pass];
-      rows(stages_.rows[pass], depth);
-      pilot(of, depth);
-      each_vector([&](const Reg64&, const Reg64& record, Part) {
-        for (const int r : of.reductions) {
-          fill(record + set_of(r), reduction(r).set_type, reduction(r).set_identity);
-          if (reduction(r).is_chained())
-            fill(record + total_of(r), reduction(r).total_type, reduction(r).total_identity);
-        }
+    // What scratch keeps of a tile, it keeps of a part at a time.
+    const auto first_in_parts = keeps_ ? static_cast<std::size_t>(stages_.kept.pass) : stages_.passes.size();
+    for (std::size_t of = 0; of < first_in_parts; ++of) pass(of, depth);
+    if (keeps_) {
+      tile_.each_part(record_bytes_, [&] {
+        for (std::size_t of = first_in_parts; of < stages_.passes.size(); ++of) pass(of, depth);
+        rows(stages_.rows.back(), depth);
       });
-      c_.mov(slot(kRowsLeft), schedule::kChain);
-      c_.mov(slot(kRowsTaken), 0);
-      c_.mov(slot(kRecentreAt), 2 * kPilotElements);
-      each_way(of, [&] { take_rows(of, depth); });
-      flush(of);
+    } else {
+      rows(stages_.rows.back(), depth);
     }
-    rows(stages_.rows.back(), depth);
     tile_.go_on(tile);
+  }
+
+  void pass(std::size_t number, std::size_t depth) {
+    const StagePass& of = stages_.passes[number];
+    rows(stages_.rows[number], depth);
+    pilot(of, depth);
+    fill_identities(of);
+    c_.mov(slot(kRowsLeft), schedule::kChain);
+    c_.mov(slot(kRowsTaken), 0);
+    c_.mov(slot(kRecentreAt), 2 * kPilotElements);
+    if (touches_kept(of)) start_kept();
+    each_way(of, [&] { take_rows(of, depth); });
+    flush(of);
   }
 
   void take_rows(const StagePass& pass, std::size_t depth) {
@@ -101,8 +84,6 @@ class StagedColumns final : StagedKernel {
       }
     });
   }
-
-  void each_vector(const ColumnTile::Body& body) { tile_.each_vector(places_, record_bytes_, body); }
 
   /// How many rows a sweep takes: what the schedule says, less for long steps, which would fill the code cache, and one
   /// where neither the sets nor what the rows have saved can stay in vectors from row to row.
@@ -120,11 +101,6 @@ class StagedColumns final : StagedKernel {
     int rows = keeps ? std::min(schedule_.rows_at_once, most) : 1;
     while (rows > 1 && static_cast<std::size_t>(rows) * pass.step.lanes.nodes.size() > kMostNodes) rows /= 2;
     return rows;
-  }
-
-  bool has_chains(const StagePass& pass) const {
-    return std::any_of(pass.reductions.begin(), pass.reductions.end(),
-                       [this](int r) { return reduction(r).is_chained(); });
   }
 
   /// Sweeps rows that belong to one chain. One that takes several flushes full sums from vectors.
@@ -153,18 +129,23 @@ class StagedColumns final : StagedKernel {
   std::vector<Ahead> look_ahead(const StagePass& pass, int rows) {
     // Registers: what the operands' pointers leave.
     constexpr std::size_t kPointers = 6, kMost = 2;
+    // Parts of rows are too short for the machine's own prefetching.
+    constexpr int kRowsAhead = 32;
     const std::size_t operands = spec_.inputs.size() + spec_.outputs.size();
     const std::size_t most = std::min(kMost, kPointers - std::min(kPointers, operands));
     std::vector<Ahead> found;
     const std::vector<int> reduced = levels(true);
-    if (!schedule_.ahead || reduced.empty()) return found;
+    const bool in_parts =
+        keeps_ && schedule_.part < schedule_.columns && &pass - stages_.passes.data() >= stages_.kept.pass;
+    if (!(schedule_.ahead || in_parts) || reduced.empty()) return found;
+    const int distance = in_parts ? kRowsAhead : rows;
     for (std::size_t k = 0; k < walk_.inputs() && found.size() < most; ++k) {
       if (!reads(pass, k) || walk_.vector_stride(k) != 1 ||
           walk_.operand(k).strides[static_cast<std::size_t>(reduced.back())] == 0)
         continue;
       found.push_back({k, std::make_unique<Gpr>(a_)});
       walk_.load_stride(*found.back().distance, k, reduced.back());
-      if (rows > 1) c_.imul(*found.back().distance, *found.back().distance, rows);
+      if (distance > 1) c_.imul(*found.back().distance, *found.back().distance, distance);
     }
     return found;
   }
@@ -172,6 +153,8 @@ class StagedColumns final : StagedKernel {
   /// One row of the tile, or several. Columns past the tail compute what nobody reads.
   void sweep(const StagePass& pass, std::size_t depth, int rows) {
     const OperandWalk::KeptPointers pointers(walk_, depth);
+    std::optional<Gpr> kept;
+    if (touches_kept(pass)) c_.mov(kept.emplace(a_), slot(kKeptRow));
     const std::vector<Ahead> ahead = look_ahead(pass, rows);
     if (rows > 1) layer_->hold(vectors_of(pass).constants(), vectors_of(pass).free());
     each_vector([&](const Reg64& index, const Reg64& record, Part part) {
@@ -181,37 +164,14 @@ class StagedColumns final : StagedKernel {
       for (const Ahead& of : ahead)
         for (int row = 0; row < rows; ++row) walk_.prefetch(of.input, at(row), *of.distance);
       if (rows > 1) load_vectors(pass, record);
-      for (int row = 0; row < rows; ++row) step(pass, pass.step, at(row), record, rows > 1);
+      for (int row = 0; row < rows; ++row) {
+        if (kept) kept_at_ = kept->reg() + index * kKeptBytes + row * kept_row_bytes();
+        step(pass, pass.step, at(row), record, rows > 1);
+      }
       if (rows > 1) store_sets(pass, record, rows);
     });
+    if (kept) c_.add(slot(kKeptRow), rows * kept_row_bytes());
     layer_->hold({}, 0);
-  }
-
-  void load_vectors(const StagePass& pass, const Reg64& record) {
-    const PassVectors& vectors = vectors_of(pass);
-    for (const int r : pass.reductions)
-      load_lanes(*layer_, vectors.set(r, 0), reduction(r).set_type, record + set_of(r));
-    for (const int slot : vectors.saved_slots())
-      load_lanes(*layer_, vectors.saved(slot), stages_.saved[static_cast<std::size_t>(slot)], record + saved_of(slot));
-  }
-
-  /// Behind the last `rows` rows of a chain, sums go on into their totals.
-  void store_sets(const StagePass& pass, const Reg64& record, int rows) {
-    const PassVectors& vectors = vectors_of(pass);
-    if (has_chains(pass)) {
-      Label goes_on;
-      c_.cmp(slot(kRowsLeft), rows);
-      c_.jne(goes_on, Xbyak::CodeGenerator::T_NEAR);
-      for (const int r : pass.reductions) {
-        const StageReduction& of = reduction(r);
-        if (!of.is_chained()) continue;
-        flush_vector(vectors, r, record);
-        fill(*layer_, vectors.set(r, 0), of.set_type, of.set_identity);
-      }
-      c_.L(goes_on);
-    }
-    for (const int r : pass.reductions)
-      store_lanes(*layer_, vectors.set(r, 0), reduction(r).set_type, record + set_of(r));
   }
 
   void step(const StagePass& pass, const StageProgram& program, const OperandWalk::At& at, const Reg64& record,
@@ -223,6 +183,7 @@ class StagedColumns final : StagedKernel {
           switch (from.kind) {
             case StagePlace::Kind::operand: walk_.load(*layer_, static_cast<std::size_t>(from.index), d, at); break;
             case StagePlace::Kind::set: load_lanes(*layer_, d, from.type, record + set_of(from.index)); break;
+            case StagePlace::Kind::kept: load_lanes(*layer_, d, from.type, kept_at_); break;
             case StagePlace::Kind::share: layer_->broadcast(d, DType::f32, c_.rbp + kTakenAs); break;
             default: load_lanes(*layer_, d, from.type, record + saved_of(from.index)); break;
           }
@@ -230,6 +191,8 @@ class StagedColumns final : StagedKernel {
         [&](const StagePlace& to, Vec s) {
           if (to.kind == StagePlace::Kind::set) {
             store_lanes(*layer_, s, to.type, record + set_of(to.index));
+          } else if (to.kind == StagePlace::Kind::kept) {
+            store_lanes(*layer_, s, to.type, kept_at_);
           } else if (to.kind == StagePlace::Kind::saved) {
             store_lanes(*layer_, s, to.type, record + saved_of(to.index));
           } else {
@@ -242,49 +205,6 @@ class StagedColumns final : StagedKernel {
           return place.kind == StagePlace::Kind::saved ? vectors.saved(place.index) : -1;
         },
         in_vectors ? vectors.free() : layer_->vectors());
-  }
-
-  /// A set in vectors into its total; part by part, as the total's lanes are wider.
-  void flush_vector(const PassVectors& vectors, int r, const Reg64& record) {
-    const StageReduction& of = reduction(r);
-    LaneLayer& layer = layer_for(of.flush);
-    const Vec spare = vectors.free() - 1;
-    for (int lane = 0; lane < lanes_; lane += layer.lanes()) {
-      Vec from = vectors.set(r, 0);
-      if (lane > 0) {
-        layer_->shift_lanes(spare, from, of.set_type, lane);
-        from = spare;
-      }
-      const Memory total = record + (total_of(r) + lane * lane_bytes(of.total_type));
-      run(
-          of.flush, layer, [&](const StagePlace& place, Vec d) { load_lanes(layer, d, place.type, total); },
-          [&](const StagePlace& place, Vec s) { store_lanes(layer, s, place.type, total); },
-          [&](const StagePlace& place) { return place.kind == StagePlace::Kind::set ? from : -1; }, spare);
-    }
-  }
-
-  /// Sets that must not grow any more into totals.
-  void flush(const StagePass& pass) {
-    std::vector<int> due;
-    for (const int r : pass.reductions)
-      if (reduction(r).is_chained()) due.push_back(r);
-    if (due.empty()) return;
-    each_vector([&](const Reg64&, const Reg64& record, Part) {
-      for (const int r : due) {
-        const StageReduction& of = reduction(r);
-        LaneLayer& layer = layer_for(of.flush);
-        for (int lane = 0; lane < lanes_; lane += layer.lanes()) {
-          const auto at = [&](const StagePlace& place) {
-            return record + (place.kind == StagePlace::Kind::set ? set_of(r) : total_of(r)) +
-                   lane * lane_bytes(place.type);
-          };
-          run(
-              of.flush, layer, [&](const StagePlace& from, Vec d) { load_lanes(layer, d, from.type, at(from)); },
-              [&](const StagePlace& to, Vec s) { store_lanes(layer, s, to.type, at(to)); });
-        }
-        fill(record + set_of(r), of.set_type, of.set_identity);
-      }
-    });
   }
 
   /// The first pilots: the mean of the first rows.
@@ -385,9 +305,7 @@ class StagedColumns final : StagedKernel {
         });
   }
 
-  ColumnTile tile_;
-  std::vector<int> saved_, sets_, totals_;  ///< offsets into a record
-  int record_bytes_ = 0;
+  Memory kept_at_;  ///< kept elements of the row that is emitted
 };
 
 }  // namespace

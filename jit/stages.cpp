@@ -48,17 +48,22 @@ std::uint64_t identity_bits(Monoid monoid, DType dtype, LaneType type) {
 
 constexpr std::uint64_t kNegativeInfinity = 0xff800000;
 
+/// Whether scratch keeps a value, and when it is asked: a row in L2 is as good in an output; not so columns, of which
+/// scratch has a part.
+enum class Scratch : std::uint8_t { never, after_outputs, before_outputs };
+
 class Finder {
  public:
-  Finder(const KernelSpec& spec, bool scratch_keeps, std::vector<int> sums)
-      : spec_(spec), scratch_keeps_(scratch_keeps), sums_(std::move(sums)), positions_(positions_of(spec, sums_)) {}
+  Finder(const KernelSpec& spec, Scratch scratch, std::vector<int> sums)
+      : spec_(spec), scratch_(scratch), sums_(std::move(sums)), positions_(positions_of(spec, sums_)) {}
 
   Result<Stages> run() {
     Status status = find_reductions();
     if (!status.ok()) return status;
+    if (scratch_ == Scratch::before_outputs) choose_kept();
     for (const kernel::Store& store : spec_.stores)
       if (stages_.kept.node < 0) choose_kept(store);
-    if (scratch_keeps_ && stages_.kept.node < 0) choose_kept();
+    if (scratch_ == Scratch::after_outputs && stages_.kept.node < 0) choose_kept();
     for (int pass = 0; pass < pass_count(); ++pass) {
       StagePass made;
       for (std::size_t r = 0; r < stages_.reductions.size(); ++r)
@@ -391,7 +396,7 @@ class Finder {
   }
 
   const KernelSpec& spec_;
-  bool scratch_keeps_;
+  Scratch scratch_;
   std::vector<int> sums_;  ///< by node: the sum that a centred moment is found beside, -1
   std::vector<Position> positions_;
   std::vector<int> reduction_of_;  ///< by node
@@ -405,8 +410,12 @@ class Finder {
 
 Result<Stages> find_stages(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
   std::vector<int> sums(spec.body.size(), -1);
-  if (schedule.nest == schedule::Nest::staged_columns) sums = sums_beside_moments(spec);
-  return Finder(spec, schedule.keep > 0, std::move(sums)).run();
+  const bool columns = schedule.nest == schedule::Nest::staged_columns;
+  if (columns) sums = sums_beside_moments(spec);
+  const Scratch scratch = schedule.keep == 0 ? Scratch::never
+                          : columns          ? Scratch::before_outputs
+                                             : Scratch::after_outputs;
+  return Finder(spec, scratch, std::move(sums)).run();
 }
 
 }  // namespace tenfold::jit

@@ -62,8 +62,9 @@ bool may_go_around(const KernelSpec& spec, int vector_level) {
                      [&](const kernel::Operand& output) { return is_element(output, vector_level, spec); });
 }
 
-bool pays_around(const KernelSpec& spec, int vector_level, const target::Target& target) {
-  return may_go_around(spec, vector_level) && bytes_moved(spec) >= target.l3_bytes && !stores_dear_elements(spec);
+bool pays_around(const KernelSpec& spec, int vector_level, const target::Target& target, bool kept) {
+  return may_go_around(spec, vector_level) && bytes_moved(spec) >= target.l3_bytes &&
+         (kept || !stores_dear_elements(spec));
 }
 
 }  // namespace tenfold::schedule

@@ -14,7 +14,8 @@ namespace tenfold::schedule {
 /// or 64 bits that has its elements side by side, it cannot.
 bool may_go_around(const kernel::KernelSpec& spec, int vector_level);
 
-/// Whether that pays: where inputs and outputs fill the last cache, and elements are cheap to compute.
-bool pays_around(const kernel::KernelSpec& spec, int vector_level, const target::Target& target);
+/// Whether that pays: where inputs and outputs fill the last cache, and elements are cheap to compute, or `kept` in
+/// scratch where they are dear.
+bool pays_around(const kernel::KernelSpec& spec, int vector_level, const target::Target& target, bool kept = false);
 
 }  // namespace tenfold::schedule

@@ -114,6 +114,7 @@ std::vector<Schedule> neighbours(const KernelSpec& spec, const Schedule& base) {
                 candidate.ahead = ahead;
                 candidate.around = around;
                 candidate.keep = keep;
+                candidate.part = keep > 0 ? base.part : 0;
                 candidate.tile = tile;
                 add(candidate);
               }

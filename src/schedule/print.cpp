@@ -41,6 +41,7 @@ bool read_field(std::string_view name, std::string_view value, Schedule& schedul
   if (name == "ahead") return read_flag(value, schedule.ahead);
   if (name == "around") return read_flag(value, schedule.around);
   if (name == "keep") return read_number(value, schedule.keep);
+  if (name == "part") return read_number(value, schedule.part);
   if (name == "columns") return read_number(value, schedule.columns);
   if (name == "width") return read_number(value, schedule.width);
   if (name == "tile") return read_cut(value, schedule.tile);
@@ -60,6 +61,7 @@ std::string print(const Schedule& schedule) {
   if (schedule.ahead) out << " ahead=1";
   if (schedule.around) out << " around=1";
   if (schedule.keep > 0) out << " keep=" << schedule.keep;
+  if (schedule.part > 0) out << " part=" << schedule.part;
   if (schedule.nest == Nest::columns || schedule.nest == Nest::staged_columns) out << " columns=" << schedule.columns;
   if (schedule.width > 0) out << " width=" << schedule.width;
   print_cut(out, "tile", schedule.tile);

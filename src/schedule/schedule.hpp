@@ -45,7 +45,8 @@ struct Schedule {
   int rows_at_once = 1;
   bool ahead = false;        ///< columns: sweeps prefetch the next one's rows
   bool around = false;       ///< flat, staged: elements that no later pass reads are stored past the caches
-  std::int64_t keep = 0;     ///< staged rows: elements of a row that scratch may keep for a later pass
+  std::int64_t keep = 0;     ///< staged: elements of a row (columns: of each) that scratch may keep for a later pass
+  std::int64_t part = 0;     ///< staged columns that keep: columns of a tile that scratch has room for at a time
   std::int64_t columns = 0;  ///< columns: lanes per tile at most, whose accumulators stay in L1; 0: in registers
   int width = 0;             ///< packed, narrow columns: elements of a row, which the code has built in; 0 for others
   Cut tile;                  ///< cut of a kept level into tasks: never changes a bit of the result

@@ -32,6 +32,7 @@ target::Target machine(target::Isa isa, int cores) {
 TEST(Schedule, PrintsWhatItParses) {
   for (const char* text : {"avx2 rows level=1 unroll=4 tile=0:256", "avx2 packed level=1 width=13 tile=0:65536",
                            "avx2 columns level=1 rows=4 columns=1024 width=8", "avx2 flat level=0 around=1 tile=0:4096",
+                           "avx2 staged_columns level=1 rows=8 keep=1024 part=512 columns=1024",
                            "avx512_core columns level=2 rows=4 ahead=1 columns=1024 tile=0:8 split=1:4096"}) {
     const Result<Schedule> schedule = parse(text);
     ASSERT_TRUE(schedule.ok()) << schedule.status().message();
@@ -264,6 +265,27 @@ TEST(Choose, StagedColumnsTakeFewerRowsOfMoreInputs) {
   EXPECT_EQ(print(choose(two.value(), machine)), "avx2 staged_columns level=1 rows=2 ahead=1 columns=4096");
 }
 
+TEST(Choose, StagedColumnsKeepWhatIsDearAndReadAgain) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  machine.l3_bytes = 64 << 20;
+  const auto chosen = [&](std::int64_t rows, const std::string& rest, const std::string& dtype = "f32") {
+    const Result<KernelSpec> spec = kernel::parse(
+        "kernel\nspace reduced " + std::to_string(rows) + ", kept 512\nin x0 " + dtype + " [512, 1]\nout y0 " + dtype +
+        " [512, 1]\n%0 = load x0\n%1 = exp %0\n%2 = reduce sum %1\n" + rest + "store y0 %3\n");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    return print(choose(spec.value(), machine));
+  };
+  const std::string divided = "%3 = div %1 %2\n", plain = "avx2 staged_columns level=1 rows=8 columns=1024",
+                    first = "avx2 staged_columns level=1 rows=8 keep=";
+  EXPECT_EQ(chosen(100, divided), first + "512 part=1024 columns=1024");
+  EXPECT_EQ(chosen(1000, divided), first + "1024 part=512 columns=1024");
+  EXPECT_EQ(chosen(8192, divided), first + "8192 part=64 columns=1024");
+  EXPECT_EQ(chosen(8193, divided), plain) << "parts would be too narrow";
+  EXPECT_EQ(chosen(1000, "%3 = sub %0 %2\n"), plain) << "nothing dear is read again";
+  EXPECT_EQ(chosen(1000, divided, "f64"), plain) << "scratch keeps elements of 32 bits";
+}
+
 TEST(Choose, CheapElementsGoAroundALastCacheThatTheyFill) {
   target::Target machine;
   machine.isa = target::Isa::avx2;
@@ -306,6 +328,13 @@ TEST(Check, RefusesWhatTheEmitterCannotFollow) {
       {staged_columns, "avx2 staged_columns level=1 rows=3 columns=512"},
       {staged_columns, "avx2 staged_columns level=1 rows=16 columns=512"},
       {staged_columns, "avx2 staged_columns level=1 rows=8 around=1 columns=512"},
+      {staged_columns, "avx2 staged_columns level=1 rows=8 keep=64 part=64 columns=512"},
+      {staged_columns, "avx2 staged_columns level=1 rows=8 keep=128 columns=512"},
+      {staged_columns, "avx2 staged_columns level=1 rows=8 part=64 columns=512"},
+      {staged_columns, "avx2 staged_columns level=1 rows=8 keep=128 part=72 columns=512"},
+      {staged_columns, "avx2 staged_columns level=1 rows=8 keep=128 part=1024 columns=512"},
+      {staged_columns, "avx2 staged_columns level=1 rows=8 keep=1048576 part=64 columns=512"},
+      {staged_rows, "avx2 staged_rows level=1 unroll=2 keep=128 part=64"},
       {staged_rows, "avx2 staged_rows level=1 unroll=2 around=1"},
       {columns, "avx2 columns level=1 rows=4 around=1 columns=1024"},
       {rows, "avx2 rows level=7 unroll=4"},

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/column_records.hpp"
+
+#include <algorithm>
+
+#include "schedule/body.hpp"
+
+namespace tenfold::jit {
+
+using Xbyak::Label;
+using Xbyak::Reg64;
+
+ColumnRecords::ColumnRecords(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
+                             const schedule::Schedule& schedule)
+    : StagedKernel(assembler, stages, spec, schedule),
+      keeps_(schedule.part > 0 && stages.kept.node >= 0 && stages.kept.output == KeptValue::kInScratch),
+      tile_(assembler, walk_, lanes_, schedule.columns, keeps_ ? schedule.part : 0) {
+  plan_vectors(1, 0);  // while a sweep is at a record; totals stay there
+  for (const LaneType type : stages.saved) saved_.push_back(place(type));
+  for (const StageReduction& r : stages.reductions) {
+    sets_.push_back(place(r.set_type));
+    // What no chain ends is never flushed: the set is the total.
+    totals_.push_back(r.is_chained() ? place(r.total_type) : sets_.back());
+  }
+  const auto records = static_cast<int>(schedule.columns / lanes_ + 1);
+  spill_ = kept_ = places_ + records * record_bytes_;
+  if (keeps_) spill_ += static_cast<int>(schedule.keep) * kept_row_bytes();
+}
+
+int ColumnRecords::place(LaneType type) {
+  const int at = record_bytes_;
+  record_bytes_ += std::max(64, lanes_ * lane_bytes(type));
+  return at;
+}
+
+void ColumnRecords::fill_identities(const StagePass& pass) {
+  each_vector([&](const Reg64&, const Reg64& record, Part) {
+    for (const int r : pass.reductions) {
+      fill(record + set_of(r), reduction(r).set_type, reduction(r).set_identity);
+      if (reduction(r).is_chained()) fill(record + total_of(r), reduction(r).total_type, reduction(r).total_identity);
+    }
+  });
+}
+
+bool ColumnRecords::has_chains(const StagePass& pass) const {
+  return std::any_of(pass.reductions.begin(), pass.reductions.end(),
+                     [this](int r) { return reduction(r).is_chained(); });
+}
+
+void ColumnRecords::load_vectors(const StagePass& pass, const Reg64& record) {
+  const PassVectors& vectors = vectors_of(pass);
+  for (const int r : pass.reductions) load_lanes(*layer_, vectors.set(r, 0), reduction(r).set_type, record + set_of(r));
+  for (const int slot : vectors.saved_slots())
+    load_lanes(*layer_, vectors.saved(slot), stages_.saved[static_cast<std::size_t>(slot)], record + saved_of(slot));
+}
+
+void ColumnRecords::store_sets(const StagePass& pass, const Reg64& record, int rows) {
+  const PassVectors& vectors = vectors_of(pass);
+  if (has_chains(pass)) {
+    Label goes_on;
+    c_.cmp(slot(kRowsLeft), rows);
+    c_.jne(goes_on, Xbyak::CodeGenerator::T_NEAR);
+    for (const int r : pass.reductions) {
+      const StageReduction& of = reduction(r);
+      if (!of.is_chained()) continue;
+      flush_vector(vectors, r, record);
+      fill(*layer_, vectors.set(r, 0), of.set_type, of.set_identity);
+    }
+    c_.L(goes_on);
+  }
+  for (const int r : pass.reductions)
+    store_lanes(*layer_, vectors.set(r, 0), reduction(r).set_type, record + set_of(r));
+}
+
+/// A set in vectors into its total; part by part, as the total's lanes are wider.
+void ColumnRecords::flush_vector(const PassVectors& vectors, int r, const Reg64& record) {
+  const StageReduction& of = reduction(r);
+  LaneLayer& layer = layer_for(of.flush);
+  const Vec spare = vectors.free() - 1;
+  for (int lane = 0; lane < lanes_; lane += layer.lanes()) {
+    Vec from = vectors.set(r, 0);
+    if (lane > 0) {
+      layer_->shift_lanes(spare, from, of.set_type, lane);
+      from = spare;
+    }
+    const Memory total = record + (total_of(r) + lane * lane_bytes(of.total_type));
+    run(
+        of.flush, layer, [&](const StagePlace& place, Vec d) { load_lanes(layer, d, place.type, total); },
+        [&](const StagePlace& place, Vec s) { store_lanes(layer, s, place.type, total); },
+        [&](const StagePlace& place) { return place.kind == StagePlace::Kind::set ? from : -1; }, spare);
+  }
+}
+
+void ColumnRecords::flush(const StagePass& pass) {
+  std::vector<int> due;
+  for (const int r : pass.reductions)
+    if (reduction(r).is_chained()) due.push_back(r);
+  if (due.empty()) return;
+  each_vector([&](const Reg64&, const Reg64& record, Part) {
+    for (const int r : due) {
+      const StageReduction& of = reduction(r);
+      LaneLayer& layer = layer_for(of.flush);
+      for (int lane = 0; lane < lanes_; lane += layer.lanes()) {
+        const auto at = [&](const StagePlace& place) {
+          return record + (place.kind == StagePlace::Kind::set ? set_of(r) : total_of(r)) +
+                 lane * lane_bytes(place.type);
+        };
+        run(
+            of.flush, layer, [&](const StagePlace& from, Vec d) { load_lanes(layer, d, from.type, at(from)); },
+            [&](const StagePlace& to, Vec s) { store_lanes(layer, s, to.type, at(to)); });
+      }
+      fill(record + set_of(r), of.set_type, of.set_identity);
+    }
+  });
+}
+
+bool ColumnRecords::touches_kept(const StagePass& pass) {
+  const auto is_kept = [](const StagePlace& place) { return place.kind == StagePlace::Kind::kept; };
+  return std::any_of(pass.step.inputs.begin(), pass.step.inputs.end(), is_kept) ||
+         std::any_of(pass.step.results.begin(), pass.step.results.end(), is_kept);
+}
+
+void ColumnRecords::start_kept() {
+  Gpr first(a_), row(a_);
+  tile_.load_first(first);
+  c_.shl(first, 2);
+  static_assert(kKeptBytes == 1 << 2);
+  c_.lea(row, c_.ptr[c_.rbp + kept_]);
+  c_.sub(row, first);
+  c_.mov(slot(kKeptRow), row);
+}
+
+}  // namespace tenfold::jit

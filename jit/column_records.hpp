@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What staged columns have in scratch: for each vector of a tile a record with the sets and totals of all reductions
+// and the saved values; and of a part of the tile the elements that are kept for a later pass. The sweeps over rows are
+// in staged_columns.cpp.
+#pragma once
+
+#include "jit/column_tile.hpp"
+#include "jit/frame.hpp"
+#include "jit/staged.hpp"
+
+namespace tenfold::jit {
+
+class ColumnRecords : protected StagedKernel {
+ protected:
+  ColumnRecords(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
+                const schedule::Schedule& schedule);
+
+  const StageReduction& reduction(int r) const { return stages_.reductions[static_cast<std::size_t>(r)]; }
+  /// Where in a record the value is.
+  int set_of(int r) const { return sets_[static_cast<std::size_t>(r)]; }
+  int total_of(int r) const { return totals_[static_cast<std::size_t>(r)]; }
+  int saved_of(int slot) const { return saved_[static_cast<std::size_t>(slot)]; }
+
+  Xbyak::Address slot(int offset) const { return c_.qword[c_.rbp + offset]; }
+  /// Slot of the frame: rows until the next flush.
+  static constexpr int kRowsLeft = frame::kStepsLeft;
+
+  void each_vector(const ColumnTile::Body& body) { tile_.each_vector(places_, record_bytes_, body); }
+
+  /// Start values of what the pass reduces.
+  void fill_identities(const StagePass& pass);
+  bool has_chains(const StagePass& pass) const;
+  /// What the pass has in vectors from row to row.
+  void load_vectors(const StagePass& pass, const Xbyak::Reg64& record);
+  /// Back to the record; behind the last `rows` rows of a chain, sums go on into their totals.
+  void store_sets(const StagePass& pass, const Xbyak::Reg64& record, int rows);
+  /// Sets that must not grow any more into totals.
+  void flush(const StagePass& pass);
+
+  static bool touches_kept(const StagePass& pass);
+  /// Rows of kept elements lie one after another, with room for a partial vector each.
+  int kept_row_bytes() const { return static_cast<int>(schedule_.part + lanes_) * kKeptBytes; }
+  /// Fills the slot kKeptRow: the first row's elements, from where column 0 would be if the part began with it.
+  void start_kept();
+  /// Slot of the frame: the same, of the row that a sweep begins with.
+  static constexpr int kKeptRow = frame::kSavedOutput;
+
+  const bool keeps_;  ///< scratch keeps elements
+  ColumnTile tile_;
+  int record_bytes_ = 0;
+
+ private:
+  int place(LaneType type);
+  void flush_vector(const PassVectors& vectors, int r, const Xbyak::Reg64& record);
+
+  std::vector<int> saved_, sets_, totals_;
+  int kept_ = 0;  ///< first byte of the kept elements
+};
+
+}  // namespace tenfold::jit
