@@ -75,7 +75,9 @@ void PackedBlock::emit(const Reg64& in, const Reg64& out) {
   code_.L(result_);
   finish(result);
   if (keys()) return v_.store_codes(out, result, lane_, inverts_codes(key_rule()), output_);
-  if (kind_ == schedule::Lanes::chained_f32) {
+  if (has_rows_in_turn()) {
+    v_.store_in_turn(out, result);
+  } else if (kind_ == schedule::Lanes::chained_f32) {
     v_.store32(out, output_, result);
   } else {
     v_.store(out, result);
@@ -107,8 +109,8 @@ PackedBlock::Register PackedBlock::block(const Reg64& in) {
   for (Register reg = kLosers + 1 - std::max(1, watches()); reg-- > 0;) free_.push_back(reg);
   if (has_rows_of_three()) return rows_of_three(in);
   if (!ends_in_f64()) {
-    const Value value = tree(in, 0, segment_);
-    sort(value);
+    const Value value = has_rows_of_pairs() ? rows_of_pairs(in) : tree(in, 0, segment_);
+    if (!has_rows_in_turn()) sort(value);
     return value.reg;
   }
   const Register low = long_sums(in, 0), high = long_sums(in, lanes_ / 2);

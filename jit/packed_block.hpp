@@ -72,6 +72,7 @@ class PackedBlock {
   KeyRule key_rule() const { return {input_, maximum(), body_.last}; }
   Value short_rows(const Xbyak::Reg64& in, int index);
   Register rows_of_three(const Xbyak::Reg64& in);
+  Value rows_of_pairs(const Xbyak::Reg64& in);
   Value short_rows_widened(const Xbyak::Reg64& in, int index);
   bool widens_in_halves() const;
   Value rows_in_halves(const Xbyak::Reg64& in, int index);
@@ -109,6 +110,13 @@ class PackedBlock {
   bool floats() const { return kind_ != schedule::Lanes::integer && !order() && !keys(); }
   bool maximum() const { return body_.monoid == kernel::Monoid::max || body_.monoid == kernel::Monoid::argmax; }
   bool has_rows_of_three() const { return width_ == 3 && lane_ == 4 && element_ == 4 && !keys(); }
+  /// bf16 that f32 sums or multiplies, in rows of 2, 4 or 8.
+  bool has_rows_of_pairs() const {
+    return input_ == DType::bf16 && kind_ == schedule::Lanes::chained_f32 &&
+           (width_ == 2 || width_ == 4 || width_ == 8);
+  }
+  /// Results whose even rows are in the lower half of the lanes and whose odd ones are in the upper one.
+  bool has_rows_in_turn() const { return has_rows_of_pairs() && width_ == 8 && output_ == DType::bf16; }
   /// True of extremes, of whatever type.
   bool idempotent() const { return kernel::row(body_.monoid).state == kernel::State::order; }
   /// Sums of so many narrow floats that the last levels are in f64: two, or three.

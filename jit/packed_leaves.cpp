@@ -79,6 +79,50 @@ PackedBlock::Register PackedBlock::rows_of_three(const Reg64& in) {
   return first;
 }
 
+/// Pairs of elements are moved as one: shuffles bring those of the same number together, of all rows of the block, and
+/// only then are they widened, the first ones by a shift and the second ones by a mask. So registers meet whole, in the
+/// order of the tree, and the two of a pair last. Rows of 8 take 8 shuffles, of three ports, where four registers of
+/// two rows each take 8 of two ports, and three times two operations to meet.
+PackedBlock::Value PackedBlock::rows_of_pairs(const Reg64& in) {
+  const int pairs = width_ / 2;
+  std::vector<Register> firsts, seconds;
+  for (int i = 0; i < pairs; ++i) {
+    seconds.push_back(take());
+    v_.load(seconds.back(), at(in, i * kBytes, kBytes));
+  }
+  // Registers i and i + 1 become what `lower` and `upper` take of both.
+  const auto part = [&](std::size_t i, const std::array<int, 4>& lower, const std::array<int, 4>& upper) {
+    const Register spare = take();
+    v_.shuffle_pair(spare, seconds[i], seconds[i + 1], lower);
+    v_.shuffle_pair(seconds[i + 1], seconds[i], seconds[i + 1], upper);
+    give(seconds[i]);
+    seconds[i] = spare;
+  };
+  std::vector<int> rows{0, 1, 2, 3, 4, 5, 6, 7};
+  if (pairs == 2) rows = {0, 1, 4, 5, 2, 3, 6, 7};
+  if (pairs == 4) {
+    rows = {0, 2, 4, 6, 1, 3, 5, 7};
+    for (const std::size_t i : {0, 2}) part(i, {0, 1, 0, 1}, {2, 3, 2, 3});
+    std::swap(seconds[1], seconds[2]);
+  }
+  for (std::size_t i = 0; i + 1 < seconds.size(); i += 2) part(i, {0, 2, 0, 2}, {1, 3, 1, 3});
+  for (const Register second : seconds) {
+    firsts.push_back(take());
+    v_.widen_pairs(firsts.back(), second);
+    map(firsts.back());
+    map(second);
+  }
+  for (std::size_t distance = seconds.size() / 2; distance > 0; distance /= 2)
+    for (const std::vector<Register>& regs : {firsts, seconds})
+      for (std::size_t i = 0; i < distance; ++i) combine(regs[i], regs[i + distance], lane_);
+  combine(firsts[0], seconds[0], lane_);
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    give(seconds[i]);
+    if (i > 0) give(firsts[i]);
+  }
+  return {firsts[0], rows};
+}
+
 /// Sums of bf16 rows that are longer than half a register of f32 and end in f32.
 bool PackedBlock::widens_in_halves() const {
   return input_ == DType::bf16 && kind_ == schedule::Lanes::chained_f32 && body_.monoid == kernel::Monoid::sum &&

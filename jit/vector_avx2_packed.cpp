@@ -49,6 +49,11 @@ void PackedVectors::load_spread_widened(Register d, DType dtype, const Memory& f
   code_.vpshufb(Ymm(d), Ymm(d), assembler_.bytes(to_upper));
 }
 
+void PackedVectors::widen_pairs(Register first, Register d) {
+  code_.vpslld(Ymm(first), Ymm(d), 16);
+  code_.vpand(Ymm(d), Ymm(d), assembler_.splat(0xffff0000, 4));
+}
+
 void PackedVectors::store(const Memory& to, Register s) { code_.vmovdqu(code_.ptr[to], Ymm(s)); }
 
 void PackedVectors::store32(const Memory& to, DType dtype, Register s) {
@@ -57,15 +62,27 @@ void PackedVectors::store32(const Memory& to, DType dtype, Register s) {
     code_.vcvtps2ph(code_.ptr[to], Ymm(s), 0);
     return;
   }
-  // As the AVX2 layer rounds to bf16.
-  code_.vpsrld(Ymm(15), Ymm(s), 16);
-  code_.vpand(Ymm(15), Ymm(15), assembler_.splat(1, 4));
-  code_.vpaddd(Ymm(s), Ymm(s), Ymm(15));
-  code_.vpaddd(Ymm(s), Ymm(s), assembler_.splat(0x7fff, 4));
+  round_to_bf16(s);
   code_.vpsrld(Ymm(s), Ymm(s), 16);
   code_.vextracti128(Xmm(15), Ymm(s), 1);
   code_.vpackusdw(Xmm(s), Xmm(s), Xmm(15));
   code_.vmovdqu(code_.ptr[to], Xmm(s));
+}
+
+void PackedVectors::store_in_turn(const Memory& to, Register s) {
+  round_to_bf16(s);
+  code_.vextracti128(Xmm(15), Ymm(s), 1);
+  code_.vpsrld(Xmm(s), Xmm(s), 16);
+  code_.vpblendw(Xmm(s), Xmm(s), Xmm(15), 0xaa);
+  code_.vmovdqu(code_.ptr[to], Xmm(s));
+}
+
+/// In the upper halves of lanes, as the AVX2 layer does.
+void PackedVectors::round_to_bf16(Register s) {
+  code_.vpsrld(Ymm(15), Ymm(s), 16);
+  code_.vpand(Ymm(15), Ymm(15), assembler_.splat(1, 4));
+  code_.vpaddd(Ymm(s), Ymm(s), Ymm(15));
+  code_.vpaddd(Ymm(s), Ymm(s), assembler_.splat(0x7fff, 4));
 }
 
 void PackedVectors::splat(Register d, std::uint64_t pattern, int bytes) {

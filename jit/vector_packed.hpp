@@ -32,9 +32,13 @@ class PackedVectors {
   void load_widened(Register d, DType dtype, const Memory& from);
   /// The first 16 bytes at `from`, each byte where `bytes` (16 of them) says, then as load_widened().
   void load_spread_widened(Register d, DType dtype, const Memory& from, const Bytes& bytes);
+  /// Of pairs of bf16 in lanes of 32 bits the first ones, and in `d` itself the second ones, as f32.
+  void widen_pairs(Register first, Register d);
   void store(const Memory& to, Register s);
   /// Eight f32 lanes, rounded to `dtype`, to nearest even. NaNs must be canonical. Clobbers `s`.
   void store32(const Memory& to, DType dtype, Register s);
+  /// The same as bf16, lanes of the lower half and of the upper one in turn.
+  void store_in_turn(const Memory& to, Register s);
 
   /// Lanes of `bytes`, whose lower half holds a code (all of its bits `inverted` or none), as so many of `dtype` (s32
   /// or s64) without what is above. Clobbers `s`.
@@ -119,6 +123,7 @@ class PackedVectors {
   void store_indices(const Memory& to, Register s, DType dtype);
 
  private:
+  void round_to_bf16(Register s);
   Xbyak::Ymm beyond(Register keys, bool above, std::uint64_t limit, int bytes);
 
   Assembler& assembler_;
