@@ -18,6 +18,8 @@ namespace tenfold::jit {
 
 class Assembler {
  public:
+  using Bytes64 = std::array<std::uint8_t, 64>;
+
   Assembler();
   Assembler(const Assembler&) = delete;
   Assembler& operator=(const Assembler&) = delete;
@@ -33,8 +35,8 @@ class Assembler {
 
   /// 32 bytes as they are, and again behind them, as a memory operand.
   Xbyak::Address bytes(const std::array<std::uint8_t, 32>& value);
-  /// 64 bytes as they are, as a memory operand.
-  Xbyak::Address bytes(const std::array<std::uint8_t, 64>& value) { return constant(value, 0); }
+  /// 64 bytes as they are.
+  Xbyak::Address bytes(const Bytes64& value) { return constant(value, 0); }
 
   /// Pushes what the calling convention wants kept; epilogue() pops it and returns.
   void prologue();
@@ -48,7 +50,6 @@ class Assembler {
 
  private:
   friend class Gpr;
-  using Bytes64 = std::array<std::uint8_t, 64>;
   struct Constant {
     Bytes64 bytes;
     Xbyak::Label label;

@@ -26,7 +26,7 @@ void repeat_groups(Nest& nest, const Reg64& groups, const EmitGroup& group) {
   nest.c.jnz(again);
 }
 
-void take_blocks(Nest& nest, const Reg64& steps, int sets, const EmitGroup& group) {
+void take_blocks(Nest& nest, const Reg64& steps, int sets, bool by_step_sets, const EmitGroup& group) {
   Xbyak::CodeGenerator& c = nest.c;
   const int shift = std::countr_zero(static_cast<unsigned>(sets));
   Gpr groups(nest.a), taken(nest.a);
@@ -44,7 +44,9 @@ void take_blocks(Nest& nest, const Reg64& steps, int sets, const EmitGroup& grou
   c.sub(steps, taken);
   nest.s.set_whole_steps(true);
   init_sets(nest.s, sets);
+  if (by_step_sets) nest.s.start_groups(sets);
   repeat_groups(nest, groups, group);
+  if (by_step_sets) nest.s.end_groups(sets);
   merge_sets(nest.s, sets);
   nest.s.flush(0);
   nest.s.set_whole_steps(false);

@@ -56,7 +56,7 @@ class NarrowSums {
       c_.sub(left, taken);
     }
     c_.L(counted);
-    take_blocks(n_, steps, schedule::kChainedUnroll, [this] {
+    take_blocks(n_, steps, schedule::kChainedUnroll, false, [this] {
       for (int set = 0; set < schedule::kChainedUnroll; ++set)
         n_.s.step(set, p_.reg() + set * rows_of_step_ * row_bytes(), Part::full);
       c_.add(p_, schedule::kChainedUnroll * rows_of_step_ * row_bytes());

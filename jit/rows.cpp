@@ -207,7 +207,7 @@ class Rows {
     c_.shr(steps_, std::countr_zero(static_cast<unsigned>(n_.s.lanes())));
     if (element_stride_) n_.load_input_stride(*element_stride_, n_.schedule.vector_level);
     if (n_.s.chained()) {
-      take_blocks(n_, steps_, unroll_, [this] { group(); });
+      take_blocks(n_, steps_, unroll_, n_.input_contiguous(), [this] { group(); });
     } else {
       groups();
     }

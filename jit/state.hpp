@@ -63,6 +63,9 @@ class ReduceState {
   virtual void step_sets(const std::vector<Memory>& steps) {
     for (std::size_t set = 0; set < steps.size(); ++set) step(static_cast<int>(set), steps[set], Part::full);
   }
+  /// Around a loop of these alone, after init_set().
+  virtual void start_groups(int /*sets*/) {}
+  virtual void end_groups(int /*sets*/) {}
   /// Rows: the register that says where the next step is, for as long as there are steps and flushes.
   virtual void read_by(const Xbyak::Reg64&) {}
   virtual void merge(int into, int from) = 0;

@@ -135,10 +135,22 @@ class ChainedState : public WideState {
     }
   }
 
+  void start_groups(int sets) override {
+    for (int set = 0; set < sets && in_pairs(); set += 2) v_.start_pair(set, input_);
+  }
+  void step_sets(const std::vector<Memory>& steps) override {
+    if (!in_pairs()) return WideState::step_sets(steps);
+    for (std::size_t set = 0; set < steps.size(); set += 2) v_.sum_pair(static_cast<int>(set), input_, steps[set]);
+  }
+  void end_groups(int sets) override {
+    for (int set = 0; set < sets && in_pairs(); set += 2) joined_pairs_ = v_.join_pair(set, input_);
+  }
+
   void merge(int into, int from) override { v_.arithmetic32(op_, into, into, from); }
 
   void flush(int set) override {
-    if (split()) v_.join(set);
+    if (split() || joined_pairs_) v_.join(set);
+    joined_pairs_ = false;
     v_.widen(set, kLoaded, set);
     v_.arithmetic64(op_, kLow, kLow, set);
     v_.arithmetic64(op_, kHigh, kHigh, kLoaded);
@@ -175,9 +187,13 @@ class ChainedState : public WideState {
  protected:
   /// Elements of 16 bits, in a run of whole steps.
   bool takes_converted() const { return whole_steps_ && input_ != DType::f32; }
+  bool in_pairs() const {
+    return takes_converted() && v_.pairs(input_) && op_ == Arithmetic::add && body_.before.empty();
+  }
   bool split() const { return whole_steps_ && v_.splits(input_); }
 
  private:
+  bool joined_pairs_ = false;  ///< lanes of sets are in the order that join() puts right
   std::uint64_t identity_bits() const { return std::bit_cast<std::uint32_t>(static_cast<float>(identity_)); }
 };
 

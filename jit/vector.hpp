@@ -82,6 +82,13 @@ class VectorLayer {
   virtual void arithmetic32(Arithmetic op, Vec d, Vec a, Vec b) = 0;
   virtual void arithmetic32(Arithmetic op, Vec d, Vec a, const Memory& b) = 0;
   virtual void sum32(Vec d, Vec a) { arithmetic32(Arithmetic::add, d, d, a); }  ///< d = d + a
+  /// Whether two whole steps of this dtype, one after another, are added faster together: sums `d` and d + 1 then have
+  /// a form of the layer's own from start_pair() on until join_pair(), which says whether lanes are then in an order
+  /// that join() puts right. Clobbers the last two vectors, and may use d + 16 and d + 17.
+  virtual bool pairs(DType) const { return false; }
+  virtual void start_pair(Vec, DType) {}
+  virtual void sum_pair(Vec, DType, const Memory&) {}
+  virtual bool join_pair(Vec, DType) { return false; }
   /// Before load_split() and sum32(); nothing but these, load32() and arithmetic32() of whole vectors may come between.
   virtual void start_chain() {}
   virtual void integer(IntegerOp op, Vec d, Vec a, Vec b, int lane_bits) = 0;
