@@ -9,6 +9,7 @@
 #include "jit/flat.hpp"
 #include "jit/narrow_columns.hpp"
 #include "jit/staged.hpp"
+#include "jit/strips.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -25,14 +26,17 @@ bool takes_state(schedule::Nest nest) {
   return nest == schedule::Nest::rows || nest == schedule::Nest::columns || nest == schedule::Nest::packed;
 }
 
-/// Sums of narrow columns of 16-bit floats speak AVX2 at every level. They are bound by ports, which a 512-bit
-/// operation takes for twice as long, and conversions to 512 bits for longer. ReduceSum f16 over the first axis of
-/// [131072, 8] takes 33 us so, with 512 bits 40, of [80659, 13] 42 and 50, bf16 36 and 39, 42 and 47.
+/// Sums of narrow columns and of strips of 16-bit floats speak AVX2 at every level. They are bound by ports, which a
+/// 512-bit operation takes for twice as long, and conversions to 512 bits for longer. ReduceSum f16 over the first axis
+/// of [131072, 8] takes 33 us so, with 512 bits 40, of [80659, 13] 42 and 50, of [17, 61680] 47 and 68; bf16 36 and 39,
+/// 42 and 47, 56 and 65.
 target::Isa isa_of_vectors(const kernel::KernelSpec& spec, const schedule::ReduceBody& body,
                            const schedule::Schedule& schedule) {
-  const bool chained = schedule::lanes_of(spec, body) == schedule::Lanes::chained_f32;
-  const bool narrow = schedule.nest == schedule::Nest::columns && schedule.width > 0;
-  return chained && narrow && byte_size(spec.inputs[0].dtype) == 2 ? target::Isa::avx2 : schedule.isa;
+  const schedule::Lanes lanes = schedule::lanes_of(spec, body);
+  const bool strip = schedule.columns == kStripSteps * schedule::lanes_per_step(lanes, spec.inputs[0].dtype);
+  const bool narrow = schedule.nest == schedule::Nest::columns && (schedule.width > 0 || strip);
+  return lanes == schedule::Lanes::chained_f32 && narrow && byte_size(spec.inputs[0].dtype) == 2 ? target::Isa::avx2
+                                                                                                 : schedule.isa;
 }
 
 /// Of the strides, code knows only whether the vector level is contiguous, or in an elementwise kernel repeats.
