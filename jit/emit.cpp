@@ -28,8 +28,8 @@ bool takes_state(schedule::Nest nest) {
 
 /// Sums of narrow columns and of strips of 16-bit floats speak AVX2 at every level. They are bound by ports, which a
 /// 512-bit operation takes for twice as long, and conversions to 512 bits for longer. ReduceSum f16 over the first axis
-/// of [131072, 8] takes 33 us so, with 512 bits 40, of [80659, 13] 42 and 50, of [17, 61680] 47 and 68; bf16 36 and 39,
-/// 42 and 47, 56 and 65.
+/// of [131072, 8] takes 33 us so, with 512 bits 40, of [80659, 13] 42 and 47, of [17, 61680] 47 and 68; bf16 31 and 40,
+/// 45 and 51, 56 and 65 (medians).
 target::Isa isa_of_vectors(const kernel::KernelSpec& spec, const schedule::ReduceBody& body,
                            const schedule::Schedule& schedule) {
   const schedule::Lanes lanes = schedule::lanes_of(spec, body);
