@@ -116,6 +116,12 @@ class Avx2Lanes final : public LaneLayer {
     for (int half = 0; half < halves(lane_bytes(type)); ++half) code_.vmovdqu(code_.ptr[to + 32 * half], ymm(s, half));
   }
 
+  void store_first(const Memory& to, LaneType type, Vec s) override {
+    const int bytes = lane_bytes(type);
+    bytes == 8 ? code_.vpbroadcastq(Ymm(14), low(ymm(s, 0))) : code_.vpbroadcastd(Ymm(14), low(ymm(s, 0)));
+    for (int half = 0; half < halves(bytes); ++half) code_.vmovdqu(code_.ptr[to + 32 * half], Ymm(14));
+  }
+
   void store_around(const Memory& to, DType dtype, Vec s) override {
     for (int half = 0; half < halves(byte_size(dtype)); ++half) code_.vmovntps(code_.ptr[to + 32 * half], ymm(s, half));
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lane programs in AVX-512 (F, BW, DQ, VL): a virtual vector is a zmm, or its lower ymm for eight lanes of 32 bits, so
-// that what is past the lanes is never computed with. k1 holds the tail; k2, zmm15 and those above zmm24 are the
-// layer's own. BF16 and FP16 extensions are not used, as in vector_avx512.cpp.
+// that what is past the lanes is never computed with. k1 holds the tail, k3 to k7 what
+// compare_into() leaves; k2, zmm15 and those above zmm24 are the layer's own. BF16 and FP16 extensions are not used, as
+// in vector_avx512.cpp.
 #include "jit/lane_avx512.hpp"
 
 #include <algorithm>
@@ -108,6 +109,13 @@ class Avx512Lanes final : public LaneLayer {
     code_.vmovups(code_.ptr[to], vector(s, lane_bytes(type)));
   }
 
+  void store_first(const Memory& to, LaneType type, Vec s) override {
+    const int bytes = lane_bytes(type);
+    const Xmm all = sized(Own::kSpare, bytes), first(Own::register_of(s));
+    bytes == 8 ? code_.vpbroadcastq(all, first) : code_.vpbroadcastd(all, first);
+    code_.vmovups(code_.ptr[to], all);
+  }
+
   void store_around(const Memory& to, DType dtype, Vec s) override {
     code_.vmovntps(code_.ptr[to], vector(s, byte_size(dtype)));
   }
@@ -128,7 +136,15 @@ class Avx512Lanes final : public LaneLayer {
   int constants_of_vector() const override { return 1; }
 
   void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) override {
-    Avx512Operation(assembler_, *this, node).emit(d, args);
+    Own(assembler_, *this, node).emit(d, args);
+  }
+
+  int masks() const override { return Own::kMasks; }
+  void compare_into(int mask, const LaneNode& node, std::span<const LaneSource> args) override {
+    Own(assembler_, *this, node, Own::kFirstMask + mask).emit(-1, args);
+  }
+  void select_by(int mask, const LaneNode& node, Vec d, std::span<const LaneSource> args) override {
+    Own(assembler_, *this, node, Own::kFirstMask + mask).emit(d, args);
   }
 
  protected:

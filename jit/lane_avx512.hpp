@@ -17,10 +17,17 @@ class Avx512Operation {
   static constexpr int kLoadPlaces = 29, kStorePlaces = 30;      ///< of words of bf16
   static constexpr int kUnit = 25, kBelowHalf = 26, kHalf = 27;  ///< what rounds to bf16
   static constexpr int kVectors = 25;
-  static constexpr int kMask = 2;
+  static constexpr int kMask = 2;                   ///< the layer's own
+  static constexpr int kFirstMask = 3, kMasks = 5;  ///< of compare_into()
 
-  Avx512Operation(Assembler& assembler, LaneLayer& layer, const LaneNode& node)
-      : assembler_(assembler), code_(assembler.code()), layer_(layer), node_(node), lanes_(layer.lanes()) {}
+  /// `mask`: where a comparison stays, or a selection finds one; else they are in vectors.
+  Avx512Operation(Assembler& assembler, LaneLayer& layer, const LaneNode& node, int mask = kMask)
+      : assembler_(assembler),
+        code_(assembler.code()),
+        layer_(layer),
+        node_(node),
+        lanes_(layer.lanes()),
+        mask_(mask) {}
 
   /// Clobbers kSpare and the mask.
   void emit(Vec d, std::span<const LaneSource> args);
@@ -60,7 +67,8 @@ class Avx512Operation {
   LaneLayer& layer_;
   const LaneNode& node_;
   int lanes_;
-  const Xbyak::Opmask mask_{kMask};
+  bool in_mask() const { return mask_.getIdx() != kMask; }
+  Xbyak::Opmask mask_;
 };
 
 }  // namespace tenfold::jit

@@ -180,13 +180,17 @@ void Avx512Operation::compare(Vec d, std::span<const LaneSource> args) {
       bytes == 4 ? code_.vpcmpd(mask_, first, second, predicate) : code_.vpcmpq(mask_, first, second, predicate);
     }
   });
+  if (in_mask()) return;
   bytes == 4 ? code_.vpmovm2d(vector(d, 4), mask_) : code_.vpmovm2q(vector(d, 8), mask_);
 }
 
 void Avx512Operation::select(Vec d, std::span<const LaneSource> args) {
   const int bytes = lane_bytes(node_.type);
-  const Xmm to = vector(d, bytes), mask = in_register(args[0], bytes);
-  bytes == 4 ? code_.vpmovd2m(mask_, mask) : code_.vpmovq2m(mask_, mask);
+  const Xmm to = vector(d, bytes);
+  if (!in_mask()) {
+    const Xmm mask = in_register(args[0], bytes);
+    bytes == 4 ? code_.vpmovd2m(mask_, mask) : code_.vpmovq2m(mask_, mask);
+  }
   with_operand(args[1], bytes, [&](const Operand& yes) {
     if (args[2].is_constant() && args[2].pattern == 0) {
       bytes == 4 ? code_.vmovdqu32(to | mask_ | Xbyak::util::T_z, yes)
@@ -226,6 +230,10 @@ void Avx512Operation::emit(Vec d, std::span<const LaneSource> from) {
     if (from[i].is_constant()) sources[i].vec = layer_.held(from[i]);
   }
   const std::span<const LaneSource> args(sources.data(), from.size());
+  if (node_.op == LaneOp::bit_and && args[0].is_constant() && args[0] == args[1]) {
+    constant(assembler_, vector(d, args[0].bytes), args[0].pattern, args[0].bytes);
+    return;
+  }
   switch (node_.op) {
     case LaneOp::lookup: look_up(d, args[0]); break;
     case LaneOp::fma:

@@ -17,6 +17,8 @@ constexpr int kVectorBytes = 64;
 /// Places for the arguments of operations that go lane by lane, before those of spilled values.
 constexpr int kOwnPlaces = 2;
 
+bool is_comparison(LaneOp op) { return op >= LaneOp::equal && op <= LaneOp::unordered; }
+
 bool goes_lane_by_lane(LaneOp op) { return op >= LaneOp::s64_to_f32; }
 
 class Emission {
@@ -29,7 +31,8 @@ class Emission {
         spill_(spill),
         operands_(operands),
         values_(program.nodes.size()),
-        held_(static_cast<std::size_t>(operands.free < 0 ? layer.vectors() : operands.free), kNone) {
+        held_(static_cast<std::size_t>(operands.free < 0 ? layer.vectors() : operands.free), kNone),
+        masks_(static_cast<std::size_t>(layer.masks()), kNone) {
     for (std::size_t i = 0; i < program.nodes.size(); ++i)
       for (int arg = 0; arg < arity(program.nodes[i].op); ++arg)
         values_[at(program.nodes[i].args[at(arg)])].uses.push_back(static_cast<int>(i));
@@ -56,6 +59,7 @@ class Emission {
  private:
   struct Value {
     Vec vec = kNone;
+    int mask = kNone;       ///< a comparison that selections alone read, of the layer's masks
     int place = kNone;      ///< in scratch
     std::vector<int> uses;  ///< nodes, in order
   };
@@ -107,7 +111,9 @@ class Emission {
 
   void release_if_dead(int value) {
     Value& v = values_[at(value)];
-    if (v.vec == kNone || is_used_later(value)) return;
+    if (is_used_later(value)) return;
+    if (v.mask != kNone) masks_[at(v.mask)] = kNone;
+    if (v.vec == kNone) return;
     if (at(v.vec) < held_.size()) held_[at(v.vec)] = kNone;
     v.vec = kNone;
   }
@@ -167,6 +173,7 @@ class Emission {
     for (int arg = 0; arg < count; ++arg) {
       const int value = node.args[at(arg)];
       const LaneNode& made = program_.nodes[at(value)];
+      if (values_[at(value)].mask != kNone) continue;
       if (is_constant(value) && (any_vector || arg > 0) && !goes_lane_by_lane(node.op)) {
         sources[at(arg)] = {kNone, made.immediate, lane_bytes(made.type)};
         continue;
@@ -179,8 +186,30 @@ class Emission {
       lane_by_lane(node, sources);
       return;
     }
+    // What a selection reads in a mask is there until a later operation.
+    const int mask = is_comparison(node.op) ? mask_for_now() : values_[at(node.args[0])].mask;
     for (int arg = 0; arg < count; ++arg) release_if_dead(node.args[at(arg)]);
-    layer_.operate(node, destination(), {sources.data(), at(count)});
+    const std::span<const LaneSource> args(sources.data(), at(count));
+    if (mask == kNone) {
+      layer_.operate(node, destination(), args);
+    } else if (is_comparison(node.op)) {
+      layer_.compare_into(mask, node, args);
+    } else {
+      layer_.select_by(mask, node, destination(), args);
+    }
+  }
+
+  /// A free mask, if the current comparison is but the mask of selections; kNone otherwise.
+  int mask_for_now() {
+    const auto free = std::find(masks_.begin(), masks_.end(), kNone);
+    const std::vector<int>& results = program_.results;
+    if (free == masks_.end() || std::find(results.begin(), results.end(), now_) != results.end()) return kNone;
+    for (const int use : values_[at(now_)].uses) {
+      const LaneNode& node = program_.nodes[at(use)];
+      if (node.op != LaneOp::select || node.args[1] == now_ || node.args[2] == now_) return kNone;
+    }
+    *free = now_;
+    return values_[at(now_)].mask = static_cast<int>(free - masks_.begin());
   }
 
   bool is_constant(int value) const { return program_.nodes[at(value)].op == LaneOp::constant; }
@@ -198,7 +227,8 @@ class Emission {
   Memory spill_;
   const LaneOperands& operands_;
   std::vector<Value> values_;
-  std::vector<int> held_;  ///< by vector: its value
+  std::vector<int> held_;   ///< by vector: its value
+  std::vector<int> masks_;  ///< by mask: likewise
   int now_ = 0;
   int places_ = 0;
 };

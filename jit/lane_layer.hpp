@@ -66,6 +66,8 @@ class LaneLayer {
   /// Lanes of `type` side by side in scratch, in whatever order they are.
   virtual void load_lanes(Vec d, LaneType type, const Memory& from) = 0;
   virtual void store_lanes(const Memory& to, LaneType type, Vec s) = 0;
+  /// The first lane of `s`, in all lanes, to scratch.
+  virtual void store_first(const Memory& to, LaneType type, Vec s) = 0;
   /// Whole vectors to and from scratch.
   virtual void spill(const Memory& to, Vec s) = 0;
   virtual void reload(Vec d, const Memory& from) = 0;
@@ -86,6 +88,12 @@ class LaneLayer {
 
   /// d = op(args). `d` may be any of the arguments. Constants may stand anywhere.
   virtual void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) = 0;
+
+  /// Masks that comparisons may be left in for selections, [0, masks()), so that no vector has to hold them.
+  virtual int masks() const { return 0; }
+  virtual void compare_into(int /*mask*/, const LaneNode& /*node*/, std::span<const LaneSource> /*args*/) {}
+  /// args[0] is in the mask.
+  virtual void select_by(int /*mask*/, const LaneNode& /*node*/, Vec /*d*/, std::span<const LaneSource> /*args*/) {}
 
  protected:
   LaneLayer(Assembler& assembler, int lanes, LaneOrder order)

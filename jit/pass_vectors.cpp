@@ -29,21 +29,15 @@ PassVectors::PassVectors(const Stages& stages, const StagePass& pass, const Lane
       free_ = layer.vectors();
     }
   }
-  first_total_ = free_ - 1;
-  for (const int r : reductions_)
-    if (total_parts > 0 && stages.reductions[static_cast<std::size_t>(r)].is_chained()) chained_.push_back(r);
   const std::vector<LaneSource> constants = constants_by_use(pass.step.lanes);
-  const int of_totals = static_cast<int>(chained_.size()) * total_parts;
   // What each step reads comes before what flushes do.
   const auto of_saved = std::count_if(pass.step.inputs.begin(), pass.step.inputs.end(),
                                       [](const StagePlace& place) { return place.kind == StagePlace::Kind::saved; });
   const auto each = static_cast<std::size_t>(layer.constants_of_vector());
-  const int of_steps = static_cast<int>(of_saved) + static_cast<int>((constants.size() + each - 1) / each);
-  if (needed(stages, pass, true) + (constants.empty() ? 0 : of_steps) <= free_ - of_totals) {
-    free_ -= of_totals;
-  } else {
-    chained_.clear();
-  }
+  const std::size_t of_steps =
+      constants.empty() ? 0 : static_cast<std::size_t>(of_saved) + (constants.size() + each - 1) / each;
+  if (total_parts > 0 && !make_room_for_totals(stages, pass, of_steps, false))
+    make_room_for_totals(stages, pass, of_steps, true);
   folding_ = free_;
   first_saved_ = free_ - 1;
   for (const StagePlace& place : pass.step.inputs) {
@@ -64,14 +58,34 @@ PassVectors::PassVectors(const Stages& stages, const StagePass& pass, const Lane
   }
 }
 
+/// Those of chained sets, which are flushed into all the time, come before others.
+bool PassVectors::make_room_for_totals(const Stages& stages, const StagePass& pass, std::size_t of_steps,
+                                       bool chained_alone) {
+  int uppermost = free_ - 1;
+  for (const int r : reductions_) {
+    const bool chained = stages.reductions[static_cast<std::size_t>(r)].is_chained();
+    if (!chained && chained_alone) continue;
+    totals_.push_back({r, uppermost});
+    uppermost -= chained ? total_parts_ : 1;
+  }
+  const bool fits = needed(stages, pass, true) + static_cast<int>(of_steps) <= uppermost + 1;
+  if (fits) {
+    free_ = uppermost + 1;
+  } else {
+    totals_.clear();
+  }
+  return fits;
+}
+
 Vec PassVectors::set(int reduction, int which) const {
   const int at = position(reductions_, reduction);
   return at < 0 ? -1 : first_set_ - (at * sets_ + which);
 }
 
 Vec PassVectors::total(int reduction, int part) const {
-  const int at = position(chained_, reduction);
-  return at < 0 ? -1 : first_total_ - (at * total_parts_ + part);
+  for (const Total& total : totals_)
+    if (total.reduction == reduction) return total.first - part;
+  return -1;
 }
 
 Vec PassVectors::saved(int slot) const {

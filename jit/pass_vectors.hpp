@@ -37,11 +37,17 @@ class PassVectors {
   int needed_by_steps(const Stages& stages, const StagePass& pass) const;
   int needed(const Stages& stages, const StagePass& pass, bool tails) const;
 
-  std::vector<int> reductions_, chained_, slots_;  ///< those in vectors
+  bool make_room_for_totals(const Stages& stages, const StagePass& pass, std::size_t of_steps, bool chained_alone);
+
+  std::vector<int> reductions_, slots_;  ///< those in vectors
+  struct Total {
+    int reduction, first;  ///< the uppermost vector
+  };
+  std::vector<Total> totals_;
   std::vector<LaneSource> constants_;
   int sets_, total_parts_;
   int free_, folding_ = 0;
-  Vec first_set_ = 0, first_total_ = 0, first_saved_ = 0;  ///< the uppermost
+  Vec first_set_ = 0, first_saved_ = 0;  ///< the uppermost
 };
 
 }  // namespace tenfold::jit

@@ -176,16 +176,6 @@ void StagedKernel::run(const StageProgram& program, LaneLayer& layer, const Acce
   spilled_ = std::max(spilled_, emit_lanes(a_, layer, program.lanes, c_.rbp + spill_, operands));
 }
 
-DType StagedKernel::dtype_of(LaneType type) {
-  switch (type) {
-    case LaneType::f32: return DType::f32;
-    case LaneType::f64: return DType::f64;
-    case LaneType::i32: return DType::s32;
-    case LaneType::i64: break;
-  }
-  return DType::s64;
-}
-
 void StagedKernel::load_lanes(LaneLayer& layer, Vec d, LaneType type, const Memory& from) {
   layer.load_lanes(d, type, from);
 }

@@ -50,7 +50,6 @@ class StagedKernel {
            int free);
 
   /// Lanes of `type` side by side, from `lane` on.
-  static DType dtype_of(LaneType type);
   void load_lanes(LaneLayer& layer, Vec d, LaneType type, const Memory& from);
   void store_lanes(LaneLayer& layer, Vec s, LaneType type, const Memory& to);
   /// Fills `lanes` lanes of `type` with a bit pattern.

@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "jit/frame.hpp"
+#include "jit/lane_emit.hpp"
 #include "jit/staged.hpp"
 #include "schedule/body.hpp"
 
@@ -69,7 +70,7 @@ class StagedRows final : StagedKernel {
         for (const int r : of.reductions) init_total(of, r);
         each_way(of, [&] { walk_.over(reduced, depth, [&](std::size_t inner) { row(of, inner); }); });
         for (const int r : of.reductions) fold(of, r);
-        rows(stages_.rows[pass + 1], depth);
+        rows(stages_.rows[pass + 1], depth, &of);
       });
     }
   }
@@ -82,9 +83,16 @@ class StagedRows final : StagedKernel {
     }
   }
 
-  /// Values of this row: lane 0 counts. Saved ones are spread to all lanes.
-  void rows(const StageProgram& program, std::size_t depth) {
+  /// Values of this row, after the pass `after` if any: lane 0 counts. Saved ones are spread to all lanes.
+  void rows(const StageProgram& program, std::size_t depth, const StagePass* after = nullptr) {
     LaneLayer& layer = layer_for(program);
+    const auto home = [&](const StagePlace& place) {
+      return after != nullptr && place.kind == StagePlace::Kind::total ? vectors_of(*after).total(place.index, 0) : -1;
+    };
+    std::vector<bool> resident;
+    for (const StagePlace& place : program.inputs) resident.push_back(home(place) >= 0);
+    const int free = after == nullptr ? layer.vectors() : vectors_of(*after).folding();
+    const bool fits = vectors_needed(program.lanes, resident) <= free;
     run(
         program, layer,
         [&](const StagePlace& place, Vec d) {
@@ -99,20 +107,14 @@ class StagedRows final : StagedKernel {
         },
         [&](const StagePlace& place, Vec s) {
           if (place.kind == StagePlace::Kind::saved) {
-            store_lanes(layer, s, place.type, saved(place.index));
+            layer_->store_first(saved(place.index), place.type, s);
             return;
           }
           const auto k = static_cast<std::size_t>(place.index);
           layer.store(c_.rbp + frame::kStaging, walk_.operand(k).dtype, s, Part::full);
           walk_.put_one(k, depth);
-        });
-    for (const StagePlace& place : program.results)
-      if (place.kind == StagePlace::Kind::saved) spread(place);
-  }
-
-  void spread(const StagePlace& place) {
-    layer_->broadcast(0, dtype_of(place.type), saved(place.index));
-    store_lanes(*layer_, 0, place.type, saved(place.index));
+        },
+        [&](const StagePlace& place) { return fits ? home(place) : -1; }, fits ? free : layer.vectors());
   }
 
   enum class Which { chained, others };
@@ -205,6 +207,10 @@ class StagedRows final : StagedKernel {
       fill(total(r), of.total_type, of.total_identity);
       return;
     }
+    if (!of.is_chained()) {
+      fill(*layer_, vectors_of(pass).total(r, 0), of.total_type, of.total_identity);
+      return;
+    }
     for (int part = 0; part < total_parts(); ++part)
       fill(*narrow_layer_, vectors_of(pass).total(r, part), of.total_type, of.total_identity);
   }
@@ -292,7 +298,8 @@ class StagedRows final : StagedKernel {
     const auto combine = [&](Vec other) {
       run(
           of.fold, layer, [](const StagePlace&, Vec) {}, [](const StagePlace&, Vec) {},
-          [&](const StagePlace& place) { return place.kind == StagePlace::Kind::other ? other : mine; }, spare - 1);
+          [&](const StagePlace& place) { return place.kind == StagePlace::Kind::other ? other : mine; },
+          in_vectors ? spare : spare - 1);
     };
     if (!in_vectors) {
       load_lanes(layer, mine, of.total_type, total(r));

@@ -798,6 +798,19 @@ TEST_P(LanePrograms, AtRandom) {
   }
 }
 
+TEST_P(LanePrograms, MoreComparisonsAtOnceThanMasks) {
+  constexpr int kInputs = 8;
+  jit::LaneBuilder builder;
+  std::vector<jit::Lane> x, masks;
+  for (int i = 0; i < kInputs; ++i) x.push_back(builder.input(i, LaneType::f32));
+  const auto beside = [&](std::size_t i, std::size_t by) { return x[(i + by) % kInputs]; };
+  for (std::size_t i = 0; i < kInputs; ++i) masks.push_back(x[i] < beside(i, 1));
+  for (std::size_t i = 0; i < kInputs; ++i) builder.result(jit::select(masks[i], x[i], beside(i, 3)));
+  builder.result(jit::select(masks[0], x[1], x[2]));
+  builder.result(masks[1] & masks[7]);  // not for selections alone
+  check(builder.finish(), kInputs);
+}
+
 std::vector<Subject> subjects() {
   using target::Isa;
   return {{Isa::avx2, false}, {Isa::avx2, true}, {Isa::avx512_core, false}, {Isa::avx512_core, true}};
