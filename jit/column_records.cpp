@@ -14,7 +14,8 @@ ColumnRecords::ColumnRecords(Assembler& assembler, const Stages& stages, const k
                              const schedule::Schedule& schedule)
     : StagedKernel(assembler, stages, spec, schedule),
       keeps_(schedule.part > 0 && stages.kept.node >= 0 && stages.kept.output == KeptValue::kInScratch),
-      tile_(assembler, walk_, lanes_, schedule.columns, keeps_ ? schedule.part : 0) {
+      in_parts_(keeps_ && schedule.part < schedule.columns),
+      tile_(assembler, walk_, lanes_, schedule.columns, in_parts_ ? schedule.part : 0) {
   plan_vectors(1, 0);  // while a sweep is at a record; totals stay there
   for (const LaneType type : stages.saved) saved_.push_back(place(type));
   for (const StageReduction& r : stages.reductions) {

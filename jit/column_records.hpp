@@ -46,7 +46,8 @@ class ColumnRecords : protected StagedKernel {
   /// Slot of the frame: the same, of the row that a sweep begins with.
   static constexpr int kKeptRow = frame::kSavedOutput;
 
-  const bool keeps_;  ///< scratch keeps elements
+  const bool keeps_;     ///< scratch keeps elements
+  const bool in_parts_;  ///< not of a whole tile
   ColumnTile tile_;
   int record_bytes_ = 0;
 

@@ -46,9 +46,9 @@ class StagedColumns final : ColumnRecords {
     c_.L(tile);
     tile_.take();
     // What scratch keeps of a tile, it keeps of a part at a time.
-    const auto first_in_parts = keeps_ ? static_cast<std::size_t>(stages_.kept.pass) : stages_.passes.size();
+    const auto first_in_parts = in_parts_ ? static_cast<std::size_t>(stages_.kept.pass) : stages_.passes.size();
     for (std::size_t of = 0; of < first_in_parts; ++of) pass(of, depth);
-    if (keeps_) {
+    if (in_parts_) {
       tile_.each_part(record_bytes_, [&] {
         for (std::size_t of = first_in_parts; of < stages_.passes.size(); ++of) pass(of, depth);
         rows(stages_.rows.back(), depth);
@@ -144,8 +144,7 @@ class StagedColumns final : ColumnRecords {
     const std::size_t most = std::min(kMost, kPointers - std::min(kPointers, operands));
     std::vector<Ahead> found;
     const std::vector<int> reduced = levels(true);
-    const bool in_parts =
-        keeps_ && schedule_.part < schedule_.columns && &pass - stages_.passes.data() >= stages_.kept.pass;
+    const bool in_parts = in_parts_ && &pass - stages_.passes.data() >= stages_.kept.pass;
     if (!(schedule_.ahead || in_parts) || reduced.empty()) return found;
     const int distance = in_parts ? kAheadInParts : passes_on(pass) ? kAheadPassingOn : rows;
     for (std::size_t k = 0; k < walk_.inputs() && found.size() < most; ++k) {

@@ -170,12 +170,18 @@ bool keeps_columns(const KernelSpec& spec) {
   });
 }
 
-/// As many columns as have room beside one another, and kernels for all numbers of rows up to a power of two.
-void choose_part(const KernelSpec& spec, Schedule& schedule) {
+/// As many columns as have room beside one another, and kernels for all numbers of rows up to a power of two. Where the
+/// last cache holds it all, an output keeps f32 as well as parts of tiles do: softmax of [2000, 500] takes 0.33 ms so,
+/// with parts 0.36.
+void choose_part(const KernelSpec& spec, const target::Target& target, Schedule& schedule) {
   const auto rows = static_cast<std::uint64_t>(kernel::reduced_count(spec));
   schedule.keep =
       std::max<std::int64_t>(static_cast<std::int64_t>(std::bit_ceil(rows)), kKeptOfColumns / schedule.columns);
   schedule.part = kKeptOfColumns / schedule.keep;
+  const bool output_keeps = std::any_of(spec.outputs.begin(), spec.outputs.end(),
+                                        [](const kernel::Operand& output) { return output.dtype == DType::f32; });
+  if (output_keeps && schedule.part < schedule.columns && !pays_around(spec, schedule.vector_level, target, true))
+    schedule.keep = schedule.part = 0;
 }
 
 /// Inputs that sweeps read.
@@ -219,7 +225,7 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
   } else {
     schedule.nest = Nest::staged_columns;
     schedule.columns = writes_elements(spec) ? kWrittenColumns : kTileColumns;
-    if (keeps_columns(spec)) choose_part(spec, schedule);
+    if (keeps_columns(spec)) choose_part(spec, target, schedule);
     schedule.around = pays_around(spec, schedule.vector_level, target, schedule.keep > 0);
     choose_sweep(spec, target, schedule);
   }
