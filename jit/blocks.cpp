@@ -17,6 +17,15 @@ void merge_sets(ReduceState& state, int sets) {
     for (int set = 0; set + distance < sets; set += 2 * distance) state.merge(set, set + distance);
 }
 
+/// The sets of a block, into the totals.
+void flush_sets(ReduceState& state, int sets) {
+  if (!state.sets_meet_in_totals()) {
+    merge_sets(state, sets);
+    sets = 1;
+  }
+  for (int set = 0; set < sets; ++set) state.flush(set);
+}
+
 void repeat_groups(Nest& nest, const Reg64& groups, const EmitGroup& group) {
   Label again;
   nest.c.align(32);
@@ -47,8 +56,7 @@ void take_blocks(Nest& nest, const Reg64& steps, int sets, bool by_step_sets, co
   if (by_step_sets) nest.s.start_groups(sets);
   repeat_groups(nest, groups, group);
   if (by_step_sets) nest.s.end_groups(sets);
-  merge_sets(nest.s, sets);
-  nest.s.flush(0);
+  flush_sets(nest.s, sets);
   nest.s.set_whole_steps(false);
   c.jmp(block);
   c.L(done);

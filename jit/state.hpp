@@ -38,6 +38,9 @@ class ReduceState {
   /// Steps after which a set must be flushed into the totals (of columns: rows); 0 for never.
   virtual int chain() const { return lanes_ == schedule::Lanes::chained_f32 ? schedule::kChain : 0; }
   bool chained() const { return chain() > 0; }
+  /// Whether the chains of several sets meet in the totals only, each flushed by itself: products, four of which could
+  /// leave the range of f32 where the whole does not.
+  virtual bool sets_meet_in_totals() const { return false; }
   /// True when step() can read a tail of elements straight from an operand.
   virtual bool loads_tails() const;
   virtual bool stores_tails() const;

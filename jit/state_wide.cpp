@@ -147,6 +147,7 @@ class ChainedState : public WideState {
   }
 
   void merge(int into, int from) override { v_.arithmetic32(op_, into, into, from); }
+  bool sets_meet_in_totals() const override { return op_ == Arithmetic::multiply; }
 
   void flush(int set) override {
     if (split() || joined_pairs_) v_.join(set);

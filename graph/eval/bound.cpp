@@ -130,7 +130,7 @@ void Magnitude::add(double x) noexcept {
 }
 
 double Magnitude::chain_sum() const noexcept {
-  const auto most = static_cast<double>(std::min<std::int64_t>(count_, kChain));
+  const auto most = static_cast<double>(std::min<std::int64_t>(count_, kChainsOfBlock * kChain));
   return std::min(sum_, max_ * most);
 }
 

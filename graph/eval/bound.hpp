@@ -21,6 +21,8 @@ namespace tenfold::graph {
 
 /// Longest run of terms that a kernel combines in f32 before it goes on in f64.
 inline constexpr std::size_t kChain = 16;
+/// Chains whose sums meet in f32.
+inline constexpr std::size_t kChainsOfBlock = 4;
 
 /// What must be known of the elements that one output reduces.
 class Magnitude {
@@ -30,7 +32,7 @@ class Magnitude {
   std::int64_t count() const noexcept { return count_; }
   /// Of the finite elements' magnitudes.
   double sum() const noexcept { return sum_; }
-  /// The greatest sum that any kChain of them can have.
+  /// The greatest sum that the chains of a block can have.
   double chain_sum() const noexcept;
   double max() const noexcept { return max_; }
   /// With their signs, of all elements: the sum, and the greatest (-inf of none).

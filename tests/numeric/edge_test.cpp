@@ -243,5 +243,20 @@ TEST(Edges, SumsAndProductsWrapAtTheirWidth) {
   });
 }
 
+TEST(Edges, ProductsMayLeaveTheRangeOfF32OnTheWay) {
+  // 64 steps of four chains in one block, each lane of whose first half has 8^32 or more; columns in one step likewise.
+  constexpr std::int64_t kEights[] = {1024, 100};
+  for (const Place place : {Place{true, 2048}, Place{false, 476}}) {
+    const std::int64_t eights = kEights[place.rows ? 0 : 1];
+    for (const DType dtype : kFloats) {
+      Buffer input = reals(dtype, place.length * kOthers, 1);
+      for (std::int64_t output = 0; output < kOthers; ++output)
+        for (std::int64_t step = 0; step < 2 * eights; ++step)
+          graph::store_real(dtype, input.data(), place.index(output, step), step < eights ? 8 : 0.125);
+      Levels(graph_of("prod", dtype, place)).expect(input, reals(dtype, kOthers, 1), text_of("prod", dtype, place));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenfold::numeric
