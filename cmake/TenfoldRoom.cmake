@@ -30,30 +30,25 @@ function(tenfold_room name)
   endif()
 endfunction()
 
-# tenfold_late_module(NAME ROOM room MODULE module.cpp LATE late.cpp)
+# tenfold_late_module(NAME ROOM room SOURCE module.cpp)
 #
 # What few programs need of another library, libtenfold.so does not load with itself: the room NAME's door is in a module,
 # libtenfold_NAME.so.0, that lies beside it, shows one symbol, tenfold_NAME_door, and is of one version with it.
-# libtenfold.so has late.cpp as that door's body, which loads the module when it is first called.
+# libtenfold.so has src/capi/late_NAME.cpp as that door's body, which loads the module when it is first called.
 set_property(GLOBAL PROPERTY TENFOLD_LATE_MODULES "")
 function(tenfold_late_module name)
-  cmake_parse_arguments(LATE "" "ROOM;MODULE;LATE" "" ${ARGN})
+  cmake_parse_arguments(LATE "" "ROOM;SOURCE" "" ${ARGN})
   set(file libtenfold_${name}.so.${PROJECT_VERSION_MAJOR})
   set(module tenfold_${name}_module)
   set(symbol_map ${CMAKE_CURRENT_BINARY_DIR}/${module}.map)
   file(CONFIGURE OUTPUT ${symbol_map} CONTENT "{\n  global: tenfold_${name}_door;\n  local: *;\n};\n")
-  add_library(${module} MODULE ${LATE_MODULE})
+  add_library(${module} MODULE ${LATE_SOURCE})
+  tenfold_warnings(${module})
+  target_compile_definitions(${module} PRIVATE TENFOLD_VERSION="${PROJECT_VERSION}")
   target_link_libraries(${module} PRIVATE tenfold_${LATE_ROOM})
   target_link_options(${module} PRIVATE -Wl,--no-undefined -Wl,--version-script=${symbol_map})
   set_target_properties(${module} PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME ${file} LINK_DEPENDS ${symbol_map}
                                              LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/src/capi)
-  add_library(tenfold_${name}_late OBJECT ${LATE_LATE})
-  target_link_libraries(tenfold_${name}_late PRIVATE tenfold_${LATE_ROOM})
-  target_compile_definitions(tenfold_${name}_late PRIVATE TENFOLD_MODULE="${file}")
-  foreach(target ${module} tenfold_${name}_late)
-    tenfold_warnings(${target})
-    target_compile_definitions(${target} PRIVATE TENFOLD_VERSION="${PROJECT_VERSION}")
-  endforeach()
   set_property(GLOBAL APPEND PROPERTY TENFOLD_LATE_MODULES ${name})
 endfunction()
 

@@ -24,6 +24,7 @@ GRAPH_DOORS = {
 }
 JIT_DOORS = {"jit/abi.hpp", "jit/announce.hpp", "jit/code.hpp", "jit/emit.hpp", "jit/listing.hpp"}
 ONEDNN_DOORS = {"onednn/call.hpp", "onednn/spec.hpp"}
+LATE_DOORS = {"onednn/door.hpp", "graph/read/onnx_door.hpp"}
 
 # Room -> what it may include beside itself and std: rooms, single headers ("doors"), third-party names, "system" for
 # the operating system's and the compiler's headers.
@@ -32,7 +33,7 @@ ALLOWED = {
     "schemas": {"include/tenfold"},
     "graph/ir": {"include/tenfold", "schemas"},
     "graph/text": {"graph/ir", "include/tenfold", "schemas"},
-    "graph/read": {"graph/ir", "include/tenfold", "schemas", "nlohmann", "onnx", "system"},
+    "graph/read": {"graph/ir", "include/tenfold", "schemas", "nlohmann", "onnx"},
     "graph/write": {"graph/ir", "include/tenfold", "schemas", "onnx"},
     "graph/check": {"graph/ir", "include/tenfold", "schemas"},
     "graph/eval": {"graph/ir", "include/tenfold", "schemas"},
@@ -48,7 +49,7 @@ ALLOWED = {
     | JIT_DOORS
     | ONEDNN_DOORS,
     "src/api": {"src/compile", "src/runtime", "src/target", "graph/ir", "include/tenfold", "schemas"} | GRAPH_DOORS,
-    "src/capi": {"src/api", "graph/ir", "include/tenfold", "schemas"},
+    "src/capi": {"src/api", "graph/ir", "include/tenfold", "schemas", "system"} | LATE_DOORS,
     "tools": {"include/tenfold", "schemas", "graph/ir", "src/target", "src/compile", "nlohmann", "cli11", "onednn", "system"}
     | GRAPH_DOORS,
 }
