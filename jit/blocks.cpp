@@ -17,6 +17,8 @@ void merge_sets(ReduceState& state, int sets) {
     for (int set = 0; set + distance < sets; set += 2 * distance) state.merge(set, set + distance);
 }
 
+namespace {
+
 /// The sets of a block, into the totals.
 void flush_sets(ReduceState& state, int sets) {
   if (!state.sets_meet_in_totals()) {
@@ -25,6 +27,8 @@ void flush_sets(ReduceState& state, int sets) {
   }
   for (int set = 0; set < sets; ++set) state.flush(set);
 }
+
+}  // namespace
 
 void repeat_groups(Nest& nest, const Reg64& groups, const EmitGroup& group) {
   Label again;

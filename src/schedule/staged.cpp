@@ -251,7 +251,7 @@ Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
   if (!reduced && schedule.keep > 0 && spec.inputs.size() + spec.outputs.size() > kMostBesideKept)
     return broken("too many operands beside what scratch keeps");
   if ((schedule.part > 0) != (!reduced && schedule.keep > 0) || schedule.part % 16 != 0 ||
-      schedule.part > schedule.columns || schedule.keep * schedule.part > kKeptOfColumns)
+      schedule.part > schedule.columns || (schedule.part > 0 && schedule.keep > kKeptOfColumns / schedule.part))
     return broken("scratch has no room for that part of a tile");
   if (schedule.around && !may_go_around(spec, schedule.vector_level))
     return broken("no output can be stored around the caches");

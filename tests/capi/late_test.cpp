@@ -78,7 +78,7 @@ class CLate : public testing::Test {
 };
 
 TEST_F(CLate, OneDnnComesWithTheFirstHeavyOp) {
-  if (!TENFOLD_HAS_ONEDNN) GTEST_SKIP() << "built without oneDNN";
+  if (!TENFOLD_HAS_ONEDNN) GTEST_SKIP() << "NOT RUN: built without oneDNN";
   ASSERT_TRUE(alone != nullptr && whole != nullptr && alone != whole);
   const std::string lonely = multiply(alone);
   EXPECT_NE(lonely.find("oneDNN cannot be loaded: libtenfold_onednn.so."), std::string::npos) << lonely;
@@ -98,7 +98,7 @@ std::string read_nonsense(void* library) {
 }
 
 TEST_F(CLate, ProtobufComesWithTheFirstModel) {
-  if (!TENFOLD_HAS_ONNX) GTEST_SKIP() << "built without ONNX";
+  if (!TENFOLD_HAS_ONNX) GTEST_SKIP() << "NOT RUN: built without ONNX";
   ASSERT_TRUE(alone != nullptr && whole != nullptr && alone != whole);
   const std::string lonely = read_nonsense(alone);
   EXPECT_EQ(lonely.find("ONNX's reader cannot be loaded: libtenfold_onnx.so."), 0U) << lonely;
