@@ -27,7 +27,7 @@ bool has_packed_body(const KernelSpec& spec, const ReduceBody& body) {
   const Lanes lanes = lanes_of(spec, body);
   const bool widened = gives_index(lanes) || (is_floating(spec.inputs[0].dtype) && byte_size(spec.inputs[0].dtype) < 4);
   if (widened && spec.levels.back().extent > kMostPackedWidthWidened) return false;
-  // Keys have twice the bits of their elements (docs/design.md); no vector compares 128 at once.
+  // Keys have twice the bits of their elements (docs/kernels.md); no vector compares 128 at once.
   if (gives_index(lanes)) return !body.stores_extreme && byte_size(spec.inputs[0].dtype) <= 4;
   if (body.divide_by_count && body.square_root) return false;
   // Partial results of a split, which are f64, have one element a row and more.
