@@ -60,18 +60,32 @@ void add_level(KernelSpec& spec, kernel::Level level, std::int64_t input_stride,
   spec.outputs[0].strides.push_back(output_stride);
 }
 
+/// The levels of the kernel after: the pieces, reduced, then those that `spec` keeps; its output's strides as given.
+void add_levels_of_pieces(KernelSpec& second, const KernelSpec& spec, std::int64_t pieces,
+                          const std::vector<std::int64_t>& output_strides) {
+  add_level(second, {pieces, true}, kernel::kept_count(spec), 0);
+  const std::vector<std::int64_t> dense = dense_kept_strides(spec);
+  for (std::size_t level = 0; level < spec.levels.size(); ++level)
+    if (!spec.levels[level].reduced) add_level(second, spec.levels[level], dense[level], output_strides[level]);
+  if (second.levels.size() == 1) add_level(second, {1, false}, 1, 1);
+}
+
 }  // namespace
 
 TwoKernels in_pieces(const KernelSpec& spec, DType partial, std::int64_t pieces) {
   TwoKernels two{first_part(spec, partial), second_part(spec, partial)};
   two.piece_bytes = kernel::kept_count(spec) * byte_size(partial);
   two.partial_bytes = pieces * two.piece_bytes;
-  add_level(two.second, {pieces, true}, kernel::kept_count(spec), 0);
-  const std::vector<std::int64_t> dense = dense_kept_strides(spec);
-  for (std::size_t level = 0; level < spec.levels.size(); ++level)
-    if (!spec.levels[level].reduced)
-      add_level(two.second, spec.levels[level], dense[level], spec.outputs[0].strides[level]);
-  if (two.second.levels.size() == 1) add_level(two.second, {1, false}, 1, 1);
+  add_levels_of_pieces(two.second, spec, pieces, spec.outputs[0].strides);
+  return two;
+}
+
+TwoKernels index_in_pieces(const KernelSpec& spec, std::int64_t pieces) {
+  TwoKernels two{first_part(spec, DType::s32), second_part(spec, spec.inputs[0].dtype)};
+  two.piece_bytes = kernel::kept_count(spec) * byte_size(DType::s32);
+  two.partial_bytes = pieces * two.piece_bytes;
+  two.second.outputs[0].dtype = DType::s32;
+  add_levels_of_pieces(two.second, spec, pieces, dense_kept_strides(spec));
   return two;
 }
 

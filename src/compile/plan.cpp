@@ -69,7 +69,11 @@ Result<Plan> plan_split(const KernelSpec& spec, const target::Target& target, co
   if (!body.ok()) return body.status();
   const std::int64_t extent = spec.levels[static_cast<std::size_t>(schedule.split.level)].extent;
   const std::int64_t pieces = (extent + schedule.split.grain - 1) / schedule.split.grain;
-  return plan_two(in_pieces(spec, schedule::partial_dtype(spec, body.value()), pieces), schedule, target);
+  if (!schedule::gives_index(schedule::lanes_of(spec, body.value())))
+    return plan_two(in_pieces(spec, schedule::partial_dtype(spec, body.value()), pieces), schedule, target);
+  Result<Plan> plan = plan_two(index_in_pieces(spec, pieces), schedule, target);
+  if (plan.ok()) plan.value().index_grain = schedule.split.grain;
+  return plan;
 }
 
 Result<Plan> plan_apart(const KernelSpec& spec, const target::Target& target, int level) {

@@ -25,6 +25,7 @@ struct Plan {
   std::vector<PlannedKernel> kernels;     ///< each after the first reads what the one before wrote, and inputs
   std::int64_t partial_bytes = 0;         ///< of each buffer between two; 0 when there is one kernel
   std::int64_t partial_stride_bytes = 0;  ///< from one piece's results to the next's
+  std::int64_t index_grain = 0;           ///< of an arg-reduction in pieces (index_pieces.hpp): elements of a piece
 };
 
 /// unsupported_* when the schedule cannot be followed by the emitter.

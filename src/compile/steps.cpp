@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compile/index_pieces.hpp"
 #include "compile/kernel_cache.hpp"
 #include "graph/eval/eval.hpp"
 
@@ -52,6 +53,44 @@ runtime::KernelStep make_step(const PlannedKernel& kernel, std::shared_ptr<const
   return step;
 }
 
+/// The kernel's step, without its operands' places; told in the report.
+Result<std::unique_ptr<runtime::KernelStep>> kernel_step(const PlannedKernel& kernel, double count,
+                                                         RegionReport& report) {
+  Result<std::shared_ptr<const jit::Code>> code = kernel_cache().get(kernel);
+  if (!code.ok()) return code.status();
+  const auto code_bytes = static_cast<std::int64_t>(code.value()->bytes().size());
+  auto step = std::make_unique<runtime::KernelStep>(make_step(kernel, std::move(code).value(), count));
+  report.kernels.push_back({kernel.spec, kernel.schedule, code_bytes, step->bytes_moved});
+  report.bytes_moved += step->bytes_moved;
+  return step;
+}
+
+/// The two kernels of an arg-reduction in pieces, and the two steps that go with them.
+Status add_index_steps(const Plan& plan, const kernel::KernelSpec& spec, const Location& input, const Location& output,
+                       Buffers& buffers, runtime::Program& program, RegionReport& report) {
+  auto first = kernel_step(plan.kernels[0], 0, report);
+  if (!first.ok()) return first.status();
+  auto second = kernel_step(plan.kernels[1], 0, report);
+  if (!second.ok()) return second.status();
+  const IndexPieces pieces = index_pieces(spec, plan.index_grain);
+  const Location places = buffers.temporary(plan.partial_bytes);
+  const Location elements = buffers.temporary(pieces.element_bytes * pieces.pieces * pieces.outputs());
+  const Location winners = buffers.temporary(plan.partial_stride_bytes);
+  first.value()->inputs = {input};
+  first.value()->outputs = {places};
+  first.value()->split_output_stride = {plan.partial_stride_bytes};
+  second.value()->inputs = {elements};
+  second.value()->outputs = {winners};
+  second.value()->split_output_stride = {0};
+  program.steps.push_back({std::move(first).value(), nullptr});
+  program.steps.push_back(
+      {nullptr, std::make_unique<runtime::CallStep>(fetch_elements(pieces, input, places, elements))});
+  program.steps.push_back({std::move(second).value(), nullptr});
+  program.steps.push_back(
+      {nullptr, std::make_unique<runtime::CallStep>(whole_indices(pieces, places, winners, output))});
+  return {};
+}
+
 }  // namespace
 
 Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffers, runtime::Program& program,
@@ -63,14 +102,16 @@ Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffe
     if (!offsets.empty()) found.offset += offsets[operand];
     return found;
   };
+  if (plan.index_grain > 0)
+    return add_index_steps(plan, lowered.spec, location(lowered.inputs[0], lowered.input_offsets, 0),
+                           location(lowered.outputs[0], lowered.output_offsets, 0), buffers, program, report);
   Location handed_on;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
-    const PlannedKernel& kernel = plan.kernels[i];
-    Result<std::shared_ptr<const jit::Code>> code = kernel_cache().get(kernel);
-    if (!code.ok()) return code.status();
     const bool last = i + 1 == plan.kernels.size();
-    auto step = std::make_unique<runtime::KernelStep>(make_step(kernel, code.value(), count));
-    for (const int read : kernel.reads) {
+    auto made = kernel_step(plan.kernels[i], count, report);
+    if (!made.ok()) return made.status();
+    std::unique_ptr<runtime::KernelStep> step = std::move(made).value();
+    for (const int read : plan.kernels[i].reads) {
       const auto k = static_cast<std::size_t>(read);
       step->inputs.push_back(read == kHandedOn ? handed_on : location(lowered.inputs[k], lowered.input_offsets, k));
     }
@@ -82,9 +123,6 @@ Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffe
     }
     step->split_output_stride.assign(step->outputs.size(), last ? 0 : plan.partial_stride_bytes);
     handed_on = step->outputs[0];
-    report.kernels.push_back(
-        {kernel.spec, kernel.schedule, static_cast<std::int64_t>(code.value()->bytes().size()), step->bytes_moved});
-    report.bytes_moved += step->bytes_moved;
     program.steps.push_back({std::move(step), nullptr});
   }
   return {};

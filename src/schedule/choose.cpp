@@ -25,6 +25,8 @@ constexpr std::int64_t kSplitBytes = 512 << 10;
 constexpr std::int64_t kSplitPieces = 8;
 /// With this many tasks or more from kept levels alone nothing is split.
 constexpr std::int64_t kEnoughTasks = 16;
+/// Indices come in pieces from here on: less is read by one thread in some 20 us.
+constexpr std::int64_t kIndexSplitBytes = 1 << 20;
 /// Partial results may cost no more than this part of the bytes read.
 constexpr std::int64_t kPartialsPart = 32;
 /// Rows of this much, and so many of them, are read as streams side by side where the order is free: two, and four from
@@ -70,9 +72,8 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 /// Cuts the widest reduced level when the kept levels give too few tasks. Grains are whole blocks of a row
 /// (kChain * kChainedUnroll * 16 elements), or whole chains of a column, so that no piece ends inside one.
 Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, int cores) {
-  // Arg-reductions combine no partial results: an index would have to say which piece it came from.
   // Packed rows are many.
-  if (kernel::bytes_read(spec) < kSplitBytes || gives_index(lanes) || schedule.nest == Nest::packed) return {};
+  if (kernel::bytes_read(spec) < kSplitBytes || schedule.nest == Nest::packed) return {};
   std::int64_t tasks = outer_tasks(spec, schedule.vector_level);
   const bool columns = schedule.nest == Nest::columns;
   const std::int64_t kept = kernel::kept_count(spec);
@@ -88,6 +89,25 @@ Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, 
   const std::int64_t partial_bytes =
       2 * pieces * kept * (lanes == Lanes::chained_f32 ? 8 : byte_size(spec.outputs[0].dtype));
   if (pieces < 2 || partial_bytes * kPartialsPart > kernel::bytes_read(spec)) return {};
+  return {level, grain};
+}
+
+/// Pieces of an arg-reduction, for threads alone, where tiles give too few tasks: rows that are long and few, and
+/// narrow columns. Two steps of the caller's come with them (compile/index_pieces.hpp), so there must be enough to
+/// read.
+Cut choose_index_split(const KernelSpec& spec, const Schedule& schedule, const ReduceBody& body, int cores) {
+  const std::int64_t bytes = kernel::bytes_read(spec);
+  if (cores < 2 || bytes < kIndexSplitBytes || body.stores_extreme || schedule.nest == Nest::packed) return {};
+  if (schedule.tile.level >= 0 &&
+      divide_up(spec.levels[static_cast<std::size_t>(schedule.tile.level)].extent, schedule.tile.grain) >= cores)
+    return {};
+  const int level = widest_level(spec, true, -1);
+  const std::int64_t extent = spec.levels[static_cast<std::size_t>(level)].extent;
+  const std::int64_t pieces = std::clamp<std::int64_t>(cores, 2, kSplitPieces);
+  const std::int64_t grain = divide_up(divide_up(extent, pieces), 1024) * 1024;
+  // Of each piece and output: an index, and an element that is fetched from where the piece has it.
+  const std::int64_t partial_bytes = divide_up(extent, grain) * kernel::kept_count(spec) * 64;
+  if (grain >= extent || partial_bytes * kPartialsPart > bytes) return {};
   return {level, grain};
 }
 
@@ -128,6 +148,20 @@ int choose_streams(const KernelSpec& spec, Lanes lanes, const target::Target& ta
   return std::min(most_streams(spec, lanes), kernel::bytes_read(spec) > target.l3_bytes ? 4 : 2);
 }
 
+/// Splits the reduced levels, or else tiles the kept ones.
+void cut(const KernelSpec& spec, const ReduceBody& body, int cores, bool may_split, Schedule& schedule) {
+  const Lanes lanes = lanes_of(spec, body);
+  if (gives_index(lanes)) {
+    schedule.tile = choose_tile(spec, schedule, lanes, cores);
+    if (may_split) schedule.split = choose_index_split(spec, schedule, body, cores);
+    if (schedule.split.level >= 0) schedule.tile = {};
+    return;
+  }
+  // Pieces of what comes out the same however it is cut are for threads alone.
+  if (may_split && (!is_exact(lanes) || cores > 1)) schedule.split = choose_split(spec, schedule, lanes, cores);
+  if (schedule.split.level < 0) schedule.tile = choose_tile(spec, schedule, lanes, cores);
+}
+
 Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_split) {
   if (kernel::is_elementwise(spec)) return choose_flat(spec, target);
   Schedule schedule;
@@ -151,10 +185,7 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
   } else {
     choose_columns(spec, lanes, target, schedule);
   }
-  // Pieces of what comes out the same however it is cut are for threads alone.
-  if (may_split && (!is_exact(lanes) || target.cores > 1))
-    schedule.split = choose_split(spec, schedule, lanes, target.cores);
-  if (schedule.split.level < 0) schedule.tile = choose_tile(spec, schedule, lanes, target.cores);
+  cut(spec, body.value(), target.cores, may_split, schedule);
   return schedule;
 }
 

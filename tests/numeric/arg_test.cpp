@@ -200,6 +200,26 @@ ArgCase draw_narrow(DType dtype, std::int64_t width, std::mt19937_64& random) {
   return c;
 }
 
+/// Few long rows, or a long tensor of few columns: what is read in pieces where there are several cores.
+ArgCase draw_long(DType dtype, std::mt19937_64& random) {
+  ArgCase c;
+  const bool rows = random() % 2 == 0;
+  const auto outputs = static_cast<std::int64_t>(1 + random() % (rows ? 2 : 9));
+  const auto gap = static_cast<std::int64_t>(random() % 4);
+  const std::int64_t extent =
+      (1 << 20) / byte_size(dtype) / outputs + 1 + static_cast<std::int64_t>(random() % (1 << 15));
+  c.in = rows ? TensorDesc{dtype, {outputs, extent}, {extent + gap, 1}}
+              : TensorDesc{dtype, {extent, outputs}, {outputs + gap, 1}};
+  c.axis = rows ? 1 : 0;
+  c.index = {random() % 3 == 0 ? DType::s32 : DType::s64, {outputs}, {1 + gap}};
+  c.extreme = {dtype, c.index.shape, c.index.strides};
+  c.greatest = random() % 2 == 0;
+  c.last = random() % 2 == 0;
+  // Beyond 2^20 elements a row's index and extreme are two regions.
+  c.beside = byte_size(dtype) > 1 && random() % 8 == 0;
+  return c;
+}
+
 /// The value that arg-max, or arg-min, wants least.
 void put_worst(const ArgCase& c, std::byte* data, std::int64_t at) {
   const int size = byte_size(c.in.dtype);
@@ -237,6 +257,22 @@ void fill_input(const ArgCase& c, std::byte* data, std::mt19937_64& random) {
       std::uint64_t value = fill == Fill::few ? bits % 3 - 1 : bits;
       if (fill == Fill::ordered) value = (std::uint64_t{1} << 62) + counted % 256;
       std::memcpy(data + at * size, &value, static_cast<std::size_t>(size));
+    }
+  }
+}
+
+/// The worst there is, but for a few elements that are all the same.
+void fill_few(const ArgCase& c, std::byte* data, std::mt19937_64& random) {
+  const std::vector<std::int64_t> offsets = element_offsets(c.in);
+  for (const std::int64_t at : offsets) put_worst(c, data, at);
+  const double value = random() % 2 == 0 ? NAN : 0;
+  for (std::uint64_t few = 1 + random() % 6; few > 0; --few) {
+    const std::int64_t at = offsets[random() % offsets.size()];
+    const auto size = static_cast<std::size_t>(byte_size(c.in.dtype));
+    if (is_floating(c.in.dtype)) {
+      graph::store_real(c.in.dtype, data, at, value);
+    } else {
+      std::memset(data + at * byte_size(c.in.dtype), c.in.dtype == DType::boolean && !c.greatest ? 0 : 1, size);
     }
   }
 }
@@ -314,14 +350,17 @@ class ArgReductions : public ::testing::TestWithParam<DType> {
   static Result<compiler::Compiled> compile(const ArgCase& c, const graph::Graph& core, target::Isa isa) {
     target::Target target = target::host().ok() ? target::host().value() : target::Target{};
     target.isa = isa;
+    // What is cut for threads is cut on every machine.
+    target.cores = 3;
     Result<compiler::Compiled> compiled = compiler::compile(core, target);
     if (!compiled.ok()) return compiled;
     // The extreme of one element is a view, and no kernel's.
     const bool pair = c.beside && c.in.shape[static_cast<std::size_t>(c.axis)] == 1;
     if (compiled.value().regions.size() != (pair ? 2U : 1U)) return Status(Code::internal_error, "not one region");
     const compiler::RegionReport& region = compiled.value().regions[0];
-    if (region.kind != compiler::RegionReport::Kind::kernel || region.kernels.size() != 1)
-      return Status(Code::internal_error, "not one kernel: " + region.reason);
+    const bool split = !region.kernels.empty() && region.kernels[0].schedule.split.level >= 0;
+    if (region.kind != compiler::RegionReport::Kind::kernel || region.kernels.size() != (split ? 2U : 1U))
+      return Status(Code::internal_error, "not one kernel, or two of a split: " + region.reason);
     return compiled;
   }
 
@@ -428,6 +467,29 @@ TEST_P(ArgReductions, NarrowColumnsOfEveryWidth) {
     GuardedBuffer input(bytes_of(c.in), guard);
     fill_input(c, input.data(), random);
     check(c, "middle", i % kEmulatedEvery == 0, input, guard, c.text() + "\n" + repeat_line(test_name(), index));
+  }
+  print(index);
+}
+
+TEST_P(ArgReductions, LongRowsInPieces) {
+  constexpr std::int64_t kLongCases = 16;
+  const std::int64_t cases = scaled_cases(kLongCases);
+  std::uint64_t index = 0;
+  for (std::int64_t i = 0; i < cases && !HasFatalFailure(); ++i, ++index) {
+    if (only_case().value_or(index) != index) continue;
+    std::mt19937_64 random(case_seed(test_name(), index));
+    const ArgCase c = draw_long(GetParam(), random);
+    const auto guard = random() % 2 == 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
+    GuardedBuffer input(bytes_of(c.in), guard);
+    i % 2 == 0 ? fill_input(c, input.data(), random) : fill_few(c, input.data(), random);
+    const std::string where = c.text() + "\n" + repeat_line(test_name(), index);
+    check(c, c.axis == 0 ? "first" : "last", false, input, guard, where);
+    // The extreme beside its index is looked for in one piece.
+    graph::Graph core = c.graph();
+    ASSERT_TRUE(graph::run_pipeline(core).ok());
+    const Result<compiler::Compiled> compiled = compile(c, core, native_levels()[0]);
+    ASSERT_TRUE(compiled.ok());
+    EXPECT_EQ(compiled.value().regions[0].kernels.size(), c.beside ? 1U : 2U) << where;
   }
   print(index);
 }
