@@ -50,6 +50,11 @@ constexpr std::int64_t kShortRowBytes = 128;
 /// Vector steps of a tile of arg-reductions, which read adjacent rows: the longer the part of a row, the rarer a stream
 /// starts anew, and records may then spill into L2. f32 [1024, 4096]: 0.70 of the roof with 64 to 256 records.
 constexpr int kArgTileRecords = 256;
+/// What lies as near as this begins a stream at little cost. Then L1 keeps four rows of a tile and its records (8 KiB
+/// of 24), and prefetches only take time: ArgMax f32 [64, 3136] over axis 0 is 1.14 times as fast, s32 [64, 16384] 1.14
+/// to 1.21 times (of Zen 4).
+constexpr std::int64_t kNearArgBytes = 4 << 20, kNearArgRowBytes = 8192;
+constexpr int kNearArgTileRecords = 64;
 
 /// Extent of the innermost reduced level, whose rows are swept side by side.
 std::int64_t inner_rows(const KernelSpec& spec) {
@@ -124,8 +129,9 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& t
     case Lanes::wide_f64: schedule.columns = kTileRecords * step; return;
     case Lanes::arg:
     case Lanes::keys:
-      schedule.columns = kArgTileRecords * step;
-      schedule.ahead = true;
+      schedule.ahead =
+          lanes == Lanes::keys || row_bytes <= kNearArgRowBytes || kernel::bytes_read(spec) > kNearArgBytes;
+      schedule.columns = (schedule.ahead ? kArgTileRecords : kNearArgTileRecords) * step;
       return;
     case Lanes::chained_f32: {
       const bool strips =
