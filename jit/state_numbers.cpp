@@ -61,7 +61,7 @@ class NumberState final : public ReduceState {
   void flush(int) override {}
 
   int record_bytes() const override { return kVectorBytes; }
-  int record_planes() const override { return 2; }
+  int record_planes() const override { return columns_ ? 2 : 3; }
   void init_record(const Memory& record) override {
     init_set(0);
     store_set(record);
@@ -114,7 +114,7 @@ class NumberState final : public ReduceState {
   }
 
   Memory place(const Memory& record, Vec part) const {
-    return record + static_cast<std::size_t>(part == kFacts ? plane_bytes_ : 0);
+    return record + static_cast<std::size_t>(part == kFacts ? plane_bytes_ : part == kSum ? 2 * plane_bytes_ : 0);
   }
 
   bool maximum_;

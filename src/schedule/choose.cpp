@@ -33,6 +33,8 @@ constexpr std::int64_t kPartialsPart = 32;
 /// what the last cache does not hold. Of one stream's time ReduceMax s64 over the last axis takes 0.95 and 1.02 with
 /// two and with four for [2048, 1024], 0.88 and 0.85 for [4096, 1024], 0.88 and 0.86 for [16384, 1024].
 constexpr std::int64_t kStreamRowBytes = 1024, kStreamRows = 16;
+/// Outputs that take turns: so many records fit the stack.
+constexpr int kMostTurns = 64;
 /// Up to so much, which the caches of two cores hold, tasks may read parts of rows of 1 KiB: ReduceSum f32 [512, 512]
 /// over axis 0, too little for partial results, takes 15.5 us whole and 6.9 in each of two halves, [512, 1024] 34
 /// and 21.
@@ -162,6 +164,22 @@ void cut(const KernelSpec& spec, const ReduceBody& body, int cores, bool may_spl
   if (schedule.split.level < 0) schedule.tile = choose_tile(spec, schedule, lanes, cores);
 }
 
+/// Whether outputs can take turns: the innermost level but that of the rows is kept, and reduced ones lie outside it,
+/// in memory too.
+bool takes_turns(const KernelSpec& spec, Lanes lanes) {
+  if (spec.levels.size() < 3 || gives_index(lanes)) return false;
+  const std::vector<std::int64_t>& strides = spec.inputs[0].strides;
+  const std::size_t level = spec.levels.size() - 2;
+  if (spec.levels[level].reduced || strides.back() != 1) return false;
+  bool outside = false;
+  for (std::size_t other = 0; other < level; ++other) {
+    if (!spec.levels[other].reduced) continue;
+    if (strides[other] < strides[level]) return false;
+    outside = true;
+  }
+  return outside;
+}
+
 Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_split) {
   if (kernel::is_elementwise(spec)) return choose_flat(spec, target);
   Schedule schedule;
@@ -182,6 +200,7 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
     schedule.unroll = lanes == Lanes::order ? 2 : lanes == Lanes::wide_f64 ? 1 : kChainedUnroll;
     if (lanes == Lanes::arg) schedule.unroll = body.value().stores_extreme ? 1 : 2;
     schedule.rows_at_once = choose_streams(spec, lanes, target);
+    if (takes_turns(spec, lanes) && kernel::bytes_read(spec) > target.l2_bytes) schedule.turns = kMostTurns;
   } else {
     choose_columns(spec, lanes, target, schedule);
   }
@@ -221,6 +240,8 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
     if (schedule.rows_at_once != 1 && schedule.rows_at_once != 2 && schedule.rows_at_once != 4)
       return broken("rows is not 1, 2 or 4");
     if (schedule.rows_at_once > most_streams(spec, lanes)) return broken("rows is more than the state has sets");
+    if (schedule.turns < 0 || schedule.turns > kMostTurns || (schedule.turns > 0 && !takes_turns(spec, lanes)))
+      return broken("turns is for rows of outputs that lie side by side inside what is reduced");
     if (lanes == Lanes::arg && schedule.unroll > (body.value().stores_extreme ? 1 : 2))
       return broken("arg-reductions unroll by 1 or 2, beside the extreme by 1");
   } else {

@@ -67,6 +67,11 @@ std::vector<int> rows_of(const KernelSpec& spec, const Schedule& base) {
   return varies ? std::vector<int>{1, 2, 4, 8} : std::vector<int>{base.rows_at_once};
 }
 
+/// A few turns, as with many outputs there are more than one round of them.
+std::vector<int> turns_of(const Schedule& base) {
+  return base.nest == Nest::rows ? std::vector<int>{base.turns, 0, 4, 64} : std::vector<int>{0};
+}
+
 std::vector<std::int64_t> columns_of(const Schedule& base) {
   std::vector<std::int64_t> columns{base.columns};
   if (base.columns == 0 || base.width != 0) return columns;
@@ -101,6 +106,11 @@ std::vector<Schedule> neighbours(const KernelSpec& spec, const Schedule& base) {
       found.push_back(candidate);
   };
   Schedule candidate = base;
+  for (const int turns : turns_of(base)) {
+    candidate.turns = turns;
+    add(candidate);
+  }
+  candidate.turns = base.turns;
   for (const int unroll : unrolls_of(spec, base))
     for (const int rows : rows_of(spec, base))
       for (const std::int64_t columns : columns_of(base))

@@ -43,6 +43,7 @@ struct Schedule {
   /// Streams of rows read side by side, in columns by a sweep of the tile; staged rows: adjacent rows whose passes take
   /// turns.
   int rows_at_once = 1;
+  int turns = 0;             ///< rows: outputs that take turns, a row of each; 0: one output at a time
   bool ahead = false;        ///< columns: sweeps prefetch the next one's rows
   bool around = false;       ///< flat, staged: elements that no later pass reads are stored past the caches
   std::int64_t keep = 0;     ///< staged: elements of a row (columns: of each) that scratch may keep for a later pass

@@ -217,6 +217,33 @@ TEST(Check, RowsThatTakeTurnsNeedALevelOfThem) {
   EXPECT_FALSE(check(one, parse("avx2 staged_rows level=0 unroll=2 rows=2").value()).ok());
 }
 
+TEST(Choose, OutputsTakeTurnsWhereMemoryWouldBeReadOutOfOrder) {
+  const auto chosen = [](const char* monoid, const std::string& space, const std::string& in, const std::string& out) {
+    const KernelSpec spec = spec_of(monoid, "f32", space, in, out);
+    Schedule schedule = choose(spec, machine(target::Isa::avx2, 1));
+    EXPECT_TRUE(check(spec, schedule).ok());
+    schedule.tile = {};
+    return print(schedule);
+  };
+  const std::string space = "reduced 80, kept 80, reduced 6400", in = "[512000, 6400, 1]", out = "[0, 1, 0]";
+  EXPECT_EQ(chosen("sum", space, in, out), "avx2 rows level=2 unroll=4 turns=64");
+  EXPECT_EQ(chosen("max", space, in, out), "avx2 rows level=2 unroll=2 turns=64");
+  EXPECT_EQ(chosen("sum", space, "[6400, 512000, 1]", out), "avx2 rows level=2 unroll=4") << "what is kept is outside";
+  EXPECT_EQ(chosen("sum", "reduced 8, kept 8, reduced 640", "[5120, 640, 1]", out), "avx2 rows level=2 unroll=4")
+      << "L2 holds it";
+  EXPECT_EQ(chosen("sum", "kept 80, reduced 80, reduced 6400", "[600000, 7000, 1]", "[1, 0, 0]"),
+            "avx2 rows level=2 unroll=4");
+}
+
+TEST(Check, TurnsNeedOutputsInsideOfWhatIsReduced) {
+  const KernelSpec inside = spec_of("sum", "f32", "reduced 3, kept 5, reduced 70", "[350, 70, 1]", "[0, 1, 0]"),
+                   outside = spec_of("sum", "f32", "kept 5, reduced 70", "[70, 1]", "[1, 0]");
+  EXPECT_TRUE(check(inside, parse("avx2 rows level=2 unroll=4 turns=4").value()).ok());
+  EXPECT_FALSE(check(inside, parse("avx2 rows level=2 unroll=4 turns=65").value()).ok());
+  EXPECT_FALSE(check(inside, parse("avx2 rows level=2 unroll=4 turns=-1").value()).ok());
+  EXPECT_FALSE(check(outside, parse("avx2 rows level=1 unroll=4 turns=4").value()).ok());
+}
+
 TEST(Choose, ColumnsTooFewForPartialResultsAreCutNarrowWhereCachesHoldThem) {
   const KernelSpec small = spec_of("sum", "f32", "reduced 512, kept 512", "[512, 1]", "[0, 1]"),
                    large = spec_of("sum", "f32", "reduced 256, kept 4096", "[4096, 1]", "[0, 1]");

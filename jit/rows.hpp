@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rows nest. For each output: for each index of the outer reduced levels: one row of the vector level. Or, where
+// outputs take turns, the other way round (row_turns.cpp); or rows side by side (row_streams.cpp).
+//
+// A row of a chained reduction is cut into blocks of chain() * unroll vector steps, counted from its start; step k of a
+// block goes to set k mod unroll. What is left after the last whole group of a block of `unroll` steps goes to set 0,
+// the partial step last. So which elements share a chain depends on the row's length alone.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "jit/nest.hpp"
+
+namespace tenfold::jit {
+
+class Rows {
+ public:
+  explicit Rows(Nest& nest);
+  void emit();
+
+ private:
+  void in_streams(int level);
+  void next_row(int level);
+  void next_stream(const Xbyak::Reg64& distance);
+  void side_by_side(const Xbyak::Reg64& distance);
+  void take_side_by_side(const Xbyak::Reg64& distance);
+
+  void in_turns();
+  void take_turns(int level, const std::vector<int>& reduced);
+  void each_turn(int level, bool moves_on, const std::function<void(const Xbyak::Reg64& record)>& body);
+  void row_of_turn(const Xbyak::Reg64& record);
+
+  /// Reduces one output and stores it; `take` takes its rows, in the first pass where there are two.
+  void output(const std::function<void()>& take);
+  void take_rows();
+  void row();
+  void groups();
+  void group();
+  void whole_step();
+  void rest();
+
+  Nest& n_;
+  Xbyak::CodeGenerator& c_;
+  int unroll_;
+  Gpr p_, steps_;
+  std::optional<Gpr> element_stride_;
+};
+
+}  // namespace tenfold::jit
