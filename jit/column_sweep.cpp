@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "jit/grouped_sweeps.hpp"
+
 namespace tenfold::jit {
 
 using Xbyak::Label;
@@ -21,6 +23,11 @@ ColumnSweep::ColumnSweep(Nest& nest)
 void ColumnSweep::take(int at_once, Of of) {
   sweep(at_once, of);
   next(at_once);
+}
+
+void ColumnSweep::take_groups(const Reg64& count) {
+  sweep_groups(n_, first, p_, row_stride, stream, count,
+               [this] { rows_one_by_one(schedule::kChainedStreams, Part::tail); });
 }
 
 void ColumnSweep::step(const Reg64& from, Part part) {

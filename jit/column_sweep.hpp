@@ -30,6 +30,8 @@ class ColumnSweep {
   void each_record(const Body& body);
   /// One row of each of `at_once` streams over the tile, and on to the next.
   void take(int at_once, Of of);
+  /// `count` sweeps of two vector steps at a time (grouped_sweeps.hpp); records end with a chain to flush.
+  void take_groups(const Xbyak::Reg64& count);
   /// Flushes a chain whose last sweep has not.
   void end_chain();
   /// One row's step for the columns at `from`.

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "jit/column_sweep.hpp"
+#include "jit/grouped_sweeps.hpp"
 #include "jit/narrow_columns.hpp"
 #include "jit/strips.hpp"
 
@@ -28,6 +29,7 @@ class Columns {
     // Without a reduced level every output is one element: a single row, whose stride does not matter.
     inner_ = reduced_.empty() ? -1 : reduced_.back();
     if (!reduced_.empty()) reduced_.pop_back();
+    if (sweeps_groups(n_)) n_.s.keep_totals_apart();
     rows_at_once_ = sweep_.is_staged() ? 1 : n_.schedule.rows_at_once;
   }
 
@@ -126,6 +128,7 @@ class Columns {
     reduce_tile();
     sweep_.each_record([this](const Reg64& record, Part part) {
       n_.s.load_totals(record);
+      if (sweeps_groups(n_)) n_.s.join_totals();
       n_.store_vector(part);
       if (part == Part::full) n_.advance_outputs();
     });
@@ -234,6 +237,10 @@ class Columns {
   /// `count` sweeps of `at_once` rows each, from `first` on; chains end after as many rows as the state says.
   void sweeps(const Reg64& count, int at_once) {
     if (in_strip_) return sweep_strip(n_, sweep_.first, sweep_.row_stride, sweep_.stream, count, at_once);
+    if (at_once > 1 && sweeps_groups(n_)) {
+      sweep_.take_groups(count);
+      return flush_records();
+    }
     if (is_sum()) return chained_sweeps(count, at_once);
     Label again, next, done;
     c_.L(again);
@@ -251,7 +258,7 @@ class Columns {
     sweep_.take(at_once, {false, false});
     c_.dec(n_.slot(frame::kChainLeft));
     c_.jnz(next);
-    sweep_.each_record([this](const Reg64& record, Part) { n_.s.flush_record(record); });
+    flush_records();
     c_.jmp(again);
     c_.L(done);
   }
@@ -282,6 +289,11 @@ class Columns {
     c_.L(done);
   }
 
+  /// Chains into totals; new ones begin.
+  void flush_records() {
+    sweep_.each_record([this](const Reg64& record, Part) { n_.s.flush_record(record); });
+  }
+
   /// As many of `count` sweeps as a chain has, or as there are, to kChainLeft.
   void take_chain(const Reg64& count, int at_once) {
     Gpr chain(n_.a);
@@ -305,7 +317,8 @@ class Columns {
         n_.s.store_set(record);
       });
       halves(rows, at_once);
-      sweep_.end_chain();
+      // Groups begin with what the record's chain has.
+      sweeps_groups(n_) ? flush_records() : sweep_.end_chain();
       c_.L(done);
     } else {
       halves(rows, at_once);

@@ -9,7 +9,6 @@
 #include "jit/flat.hpp"
 #include "jit/narrow_columns.hpp"
 #include "jit/staged.hpp"
-#include "jit/strips.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -26,17 +25,17 @@ bool takes_state(schedule::Nest nest) {
   return nest == schedule::Nest::rows || nest == schedule::Nest::columns || nest == schedule::Nest::packed;
 }
 
-/// Sums of narrow columns and of strips of 16-bit floats speak AVX2 at every level. They are bound by ports, which a
-/// 512-bit operation takes for twice as long, and conversions to 512 bits for longer. ReduceSum f16 over the first axis
-/// of [131072, 8] takes 33 us so, with 512 bits 40, of [80659, 13] 42 and 47, of [17, 61680] 47 and 68; bf16 31 and 40,
-/// 45 and 51, 56 and 65 (medians).
+/// Sums of columns of 16-bit floats, but for those of one chain in registers, speak AVX2 at every level. They are bound
+/// by ports, which a 512-bit operation takes for twice as long, and conversions to 512 bits for longer. ReduceSum f16
+/// over the first axis of [131072, 8] takes 33 us so, with 512 bits 40, of [80659, 13] 42 and 47, of [17, 61680] 47 and
+/// 68, of [256, 1024] 8.0 and 10.6; bf16 31 and 40, 45 and 51, 56 and 65, 7.7 and 10.6 (medians). In registers, where
+/// loads are most of it, 64 bytes are better: bf16 [16, 65600] takes 41 us, with AVX2 50.
 target::Isa isa_of_vectors(const kernel::KernelSpec& spec, const schedule::ReduceBody& body,
                            const schedule::Schedule& schedule) {
   const schedule::Lanes lanes = schedule::lanes_of(spec, body);
-  const bool strip = schedule.columns == kStripSteps * schedule::lanes_per_step(lanes, spec.inputs[0].dtype);
-  const bool narrow = schedule.nest == schedule::Nest::columns && (schedule.width > 0 || strip);
-  return lanes == schedule::Lanes::chained_f32 && narrow && byte_size(spec.inputs[0].dtype) == 2 ? target::Isa::avx2
-                                                                                                 : schedule.isa;
+  const bool records = schedule.nest == schedule::Nest::columns && (schedule.width > 0 || schedule.columns > 0);
+  return lanes == schedule::Lanes::chained_f32 && records && byte_size(spec.inputs[0].dtype) == 2 ? target::Isa::avx2
+                                                                                                  : schedule.isa;
 }
 
 /// Of the strides, code knows only whether the vector level is contiguous, or in an elementwise kernel repeats.

@@ -110,6 +110,15 @@ class ReduceState {
   virtual void start_sweep() {}
   virtual void jump_if_clean(const Xbyak::Label&) {}
   virtual void flush_record(const Memory& record) = 0;
+  /// Chained columns whose totals of whole steps, too, have lanes in any order until join_totals().
+  void keep_totals_apart() { totals_apart_ = true; }
+  virtual void join_totals() {}
+  /// Of these, `sets` sets from the first on, of records that lie one after another, around steps: from them and into
+  /// them, or their chains into the totals, and new ones begun.
+  virtual void start_sets() {}
+  virtual void load_sets(const Memory& /*record*/, int /*sets*/) {}
+  virtual void store_sets(const Memory& /*record*/, int /*sets*/) {}
+  virtual void begin_sets(const Memory& /*record*/, int /*sets*/) {}
   virtual void load_totals(const Memory& record) = 0;
   virtual void keep_totals(const Memory& /*record*/) {}   ///< the other way round
   virtual void merge_totals(const Memory& /*record*/) {}  ///< those of the record into the totals
@@ -137,7 +146,7 @@ class ReduceState {
   schedule::Lanes lanes_;
   DType input_, output_;
   Pass pass_ = Pass::whole;
-  bool whole_steps_ = false;
+  bool whole_steps_ = false, totals_apart_ = false;
   std::int64_t plane_bytes_ = 0;
 };
 

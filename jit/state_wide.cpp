@@ -150,7 +150,7 @@ class ChainedState : public WideState {
   bool sets_meet_in_totals() const override { return op_ == Arithmetic::multiply; }
 
   void flush(int set) override {
-    if (split() || joined_pairs_) v_.join(set);
+    if ((split() && !totals_apart_) || joined_pairs_) v_.join(set);
     joined_pairs_ = false;
     v_.widen(set, kLoaded, set);
     v_.arithmetic64(op_, kLow, kLow, set);
@@ -176,7 +176,28 @@ class ChainedState : public WideState {
     init_set(0);
     store_set(record);
   }
+  void start_sets() override { v_.start_chain(); }
+  void load_sets(const Memory& record, int sets) override {
+    for (int set = 0; set < sets; ++set) v_.load_bytes(set, record + set * record_bytes());
+  }
+  void store_sets(const Memory& record, int sets) override {
+    for (int set = 0; set < sets; ++set) v_.store_bytes(record + set * record_bytes(), set);
+  }
+  /// From memory, where conversions need no shuffles, and of a chain that ended a sweep ago, so that none waits for it.
+  void begin_sets(const Memory& record, int sets) override {
+    for (int set = 0; set < sets; ++set) {
+      const Memory at = record + set * record_bytes();
+      v_.widen(kLow, kHigh, at);
+      v_.arithmetic64(op_, kLow, kLow, at + kVectorBytes);
+      v_.arithmetic64(op_, kHigh, kHigh, at + 2 * kVectorBytes);
+      store_totals(at + kVectorBytes);
+      v_.splat(set, identity_bits(), 4);
+    }
+  }
   void load_totals(const Memory& record) override { WideState::load_totals(record + kVectorBytes); }
+  void join_totals() override {
+    if (split()) v_.join64(kLow, kHigh);
+  }
   void keep_totals(const Memory& record) override { store_totals(record + kVectorBytes); }
   void merge_totals(const Memory& record) override {
     for (const Vec half : {0, 1}) {

@@ -17,7 +17,7 @@ void VectorLayer::arithmetic_ps(Arithmetic op, const Xbyak::Xmm& d, const Xbyak:
   }
 }
 
-void VectorLayer::arithmetic_pd(Arithmetic op, const Xbyak::Xmm& d, const Xbyak::Xmm& a, const Xbyak::Xmm& b) {
+void VectorLayer::arithmetic_pd(Arithmetic op, const Xbyak::Xmm& d, const Xbyak::Xmm& a, const Xbyak::Operand& b) {
   if (op == Arithmetic::add) {
     code_.vaddpd(d, a, b);
   } else {

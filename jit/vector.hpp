@@ -60,6 +60,8 @@ class VectorLayer {
   /// 16 whole elements, widened, in another order of lanes, which join() puts right.
   virtual void load_split(Vec, const Memory&) {}
   virtual void join(Vec) {}
+  /// The same of what widen() has made of such lanes.
+  virtual void join64(Vec /*lo*/, Vec /*hi*/) {}
   /// 32 elements of 16 bits, as they are.
   virtual void load16(Vec d, const Memory& from, Part part) = 0;
   /// 64 bytes of integers of `lane_bits`, as they are; a tail only where loads_tails_of() says so.
@@ -98,8 +100,10 @@ class VectorLayer {
 
   /// f32 lanes 0-7 into `lo`, 8-15 into `hi`, as f64. `lo` may be `s`.
   virtual void widen(Vec lo, Vec hi, Vec s) = 0;
+  virtual void widen(Vec lo, Vec hi, const Memory& from) = 0;
   virtual void narrow(Vec d, Vec lo, Vec hi, Part part) = 0;
   virtual void arithmetic64(Arithmetic op, Vec d, Vec a, Vec b) = 0;
+  virtual void arithmetic64(Arithmetic op, Vec d, Vec a, const Memory& b) = 0;
   virtual void abs64(Vec d) = 0;
   virtual void divide32(Vec d, const Memory& by_f64) = 0;
   virtual void square_root32(Vec d) = 0;
@@ -125,7 +129,7 @@ class VectorLayer {
  protected:
   /// Whole registers of one width, which is that of `d`.
   void arithmetic_ps(Arithmetic op, const Xbyak::Xmm& d, const Xbyak::Xmm& a, const Xbyak::Operand& b);
-  void arithmetic_pd(Arithmetic op, const Xbyak::Xmm& d, const Xbyak::Xmm& a, const Xbyak::Xmm& b);
+  void arithmetic_pd(Arithmetic op, const Xbyak::Xmm& d, const Xbyak::Xmm& a, const Xbyak::Operand& b);
 
   Assembler& assembler_;
   Xbyak::CodeGenerator& code_;

@@ -5,6 +5,7 @@
 // the odd last element, broadcast and masked into its place.
 #include "jit/frame.hpp"
 #include "jit/vector_arg.hpp"
+#include "jit/vector_chained.hpp"
 #include "jit/vector_integer.hpp"
 #include "jit/vector_isa.hpp"
 
@@ -91,12 +92,8 @@ class Avx2Layer final : public VectorLayer {
     code_.vpslld(ymm(d, 0), ymm(d, 0), 16);
   }
 
-  void join(Vec d) override {
-    code_.vpunpckhdq(Ymm(15), ymm(d, 0), ymm(d, 1));
-    code_.vpunpckldq(ymm(d, 0), ymm(d, 0), ymm(d, 1));
-    code_.vperm2i128(ymm(d, 1), ymm(d, 0), Ymm(15), 0x31);
-    code_.vperm2i128(ymm(d, 0), ymm(d, 0), Ymm(15), 0x20);
-  }
+  void join(Vec d) override { join_avx2(code_, d); }
+  void join64(Vec lo, Vec hi) override { join64_avx2(code_, lo, hi); }
 
   void load16(Vec d, const Memory& from, Part part) override {
     for (int half = 0; half < 2; ++half) {
@@ -201,14 +198,8 @@ class Avx2Layer final : public VectorLayer {
     for (int half = 0; half < 2; ++half) abs_integer_avx2(assembler_, ymm(d, half), lane_bits);
   }
 
-  void widen(Vec lo, Vec hi, Vec s) override {
-    code_.vextractf128(Xmm(15), ymm(s, 1), 1);
-    code_.vextractf128(Xmm(14), ymm(s, 0), 1);
-    code_.vcvtps2pd(ymm(hi, 1), Xmm(15));
-    code_.vcvtps2pd(ymm(hi, 0), Xmm(2 * s + 1));
-    code_.vcvtps2pd(ymm(lo, 1), Xmm(14));
-    code_.vcvtps2pd(ymm(lo, 0), xmm(s));
-  }
+  void widen(Vec lo, Vec hi, Vec s) override { widen_avx2(code_, lo, hi, s); }
+  void widen(Vec lo, Vec hi, const Memory& from) override { widen_avx2(code_, lo, hi, from); }
 
   void narrow(Vec d, Vec lo, Vec hi, Part part) override {
     if (part == Part::one) {
@@ -226,6 +217,9 @@ class Avx2Layer final : public VectorLayer {
 
   void arithmetic64(Arithmetic op, Vec d, Vec a, Vec b) override {
     for (int half = 0; half < 2; ++half) arithmetic_pd(op, ymm(d, half), ymm(a, half), ymm(b, half));
+  }
+  void arithmetic64(Arithmetic op, Vec d, Vec a, const Memory& b) override {
+    for (int half = 0; half < 2; ++half) arithmetic_pd(op, ymm(d, half), ymm(a, half), code_.ptr[b + 32 * half]);
   }
 
   void abs64(Vec d) override {

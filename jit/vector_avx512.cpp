@@ -193,6 +193,11 @@ class Avx512Layer final : public VectorLayer {
     code_.vcvtps2pd(zmm(lo), ymm(s));
   }
 
+  void widen(Vec lo, Vec hi, const Memory& from) override {
+    code_.vcvtps2pd(zmm(lo), code_.ptr[from]);
+    code_.vcvtps2pd(zmm(hi), code_.ptr[from + 32]);
+  }
+
   void narrow(Vec d, Vec lo, Vec hi, Part part) override {
     if (part == Part::one) {
       code_.vcvtsd2ss(xmm(d), xmm(lo), xmm(lo));
@@ -204,6 +209,10 @@ class Avx512Layer final : public VectorLayer {
   }
 
   void arithmetic64(Arithmetic op, Vec d, Vec a, Vec b) override { arithmetic_pd(op, zmm(d), zmm(a), zmm(b)); }
+
+  void arithmetic64(Arithmetic op, Vec d, Vec a, const Memory& b) override {
+    arithmetic_pd(op, zmm(d), zmm(a), code_.ptr[b]);
+  }
 
   void abs64(Vec d) override { code_.vandpd(zmm(d), zmm(d), assembler_.splat(0x7fffffffffffffff, 8)); }
 

@@ -29,8 +29,9 @@ constexpr std::int64_t kOthers = 5;  ///< rows, or columns
 struct Place {
   bool rows;
   std::int64_t length;
+  std::int64_t others = kOthers;
   std::int64_t index(std::int64_t output, std::int64_t step) const {
-    return rows ? output * length + step : step * kOthers + output;
+    return rows ? output * length + step : step * others + output;
   }
 };
 
@@ -55,8 +56,8 @@ graph::Graph graph_of(const std::string& reduction, DType dtype, const Place& pl
     op.attributes = {{"mode", reduction}, {"axis", axis}, {"keep_dims", false}, {"select_last", false}};
   else
     op.attributes = {{"reduction", reduction}, {"axes", Dims{axis}}, {"keep_dims", false}};
-  op.inputs = {add_value(dtype, place.rows ? Dims{kOthers, place.length} : Dims{place.length, kOthers})};
-  op.outputs = {add_value(is_arg ? DType::s64 : dtype, {kOthers})};
+  op.inputs = {add_value(dtype, place.rows ? Dims{place.others, place.length} : Dims{place.length, place.others})};
+  op.outputs = {add_value(is_arg ? DType::s64 : dtype, {place.others})};
   g.ops.push_back(op);
   graph::connect(g);
   return g;
@@ -241,6 +242,31 @@ TEST(Edges, SumsAndProductsWrapAtTheirWidth) {
     Levels(graph_of("sum_square", DType::s8, place))
         .expect(input, Buffer(kOthers), text_of("sum_square", DType::s8, place));
   });
+}
+
+TEST(Edges, ColumnsAreSummedInTheOrderOfFourStreams) {
+  // The first two terms of each chain cancel, and are so large that what f32 added between them would be lost. Whole
+  // vector steps, an odd number of them, and a partial one; whole chains, a shorter one, and rows that are left over.
+  for (const std::int64_t length : {67, 131}) {
+    const Place place{false, length, 1077};
+    const std::int64_t run = length / 4 < 32 ? length / 4 : (length / 4 - 1) | 1;
+    for (const DType dtype : {DType::bf16, DType::f16}) {
+      const double large = dtype == DType::bf16 ? 0x1p30 : 0x1p15, unit = dtype == DType::bf16 ? 1 : 0x1p-10;
+      Buffer input = reals(dtype, length * place.others, 0), sums = reals(dtype, place.others, 0);
+      for (std::int64_t column = 0; column < place.others; ++column) {
+        double sum = 0;
+        for (std::int64_t row = 0; row < length; ++row) {
+          const bool first = row < 2 * run && row % run % 4 == 0;
+          const double small = unit * static_cast<double>((row * 7 + column * 5 + row * column) % 3 % 2);
+          const double value = !first ? small : row < run ? large : -large;
+          graph::store_real(dtype, input.data(), place.index(column, row), value);
+          sum += value;
+        }
+        graph::store_real(dtype, sums.data(), column, sum);
+      }
+      Levels(graph_of("sum", dtype, place)).expect(input, sums, text_of("sum", dtype, place));
+    }
+  }
 }
 
 TEST(Edges, ProductsMayLeaveTheRangeOfF32OnTheWay) {
