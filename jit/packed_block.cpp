@@ -121,6 +121,7 @@ PackedBlock::Register PackedBlock::block(const Reg64& in) {
 /// `count` leaves from `first` on: each level halves the distance of the lanes that meet.
 PackedBlock::Value PackedBlock::tree(const Reg64& in, int first, int count) {
   if (count == 1) return leaf(in, first);
+  if (count == 2 && has_rows_of_halves()) return rows_of_halves(in, first);
   Value x = tree(in, first, count / 2);
   return merge(std::move(x), tree(in, first + count / 2, count / 2), segment_ / count * lane_);
 }
@@ -133,33 +134,47 @@ PackedBlock::Value PackedBlock::merge(Value x, const Value& y, int bytes) {
   return x;
 }
 
-/// Four rows' sums in f64 lanes.
+/// Four rows' sums in f64 lanes. Rows are read in their order, as whoever fetches ahead guesses best so.
 PackedBlock::Register PackedBlock::long_sums(const Reg64& in, int first) {
-  const Register even = pair_of_sums(in, first, first + 2), odd = pair_of_sums(in, first + 1, first + 3);
+  std::array<Register, 4> rows{};
+  for (int number = 0; number < 4; ++number) rows[static_cast<std::size_t>(number)] = row(in, first + number);
+  const auto [even, odd] = three_levels_in_f64() ? quarters_in_f64(rows) : pairs_in_f64(rows);
   combine(even, v_.meet(even, odd, 8), 8);
   give(odd);
   finish_sums(even, 8);
   return even;
 }
 
-/// Two rows' sums, each in two f64 lanes of a half: the levels of four and of two lanes apart. The former is in f32
-/// where that leaves no more than kChain terms to it.
-PackedBlock::Register PackedBlock::pair_of_sums(const Reg64& in, int low_row, int high_row) {
-  const Register low = row(in, low_row), high = row(in, high_row);
-  if (three_levels_in_f64()) {
-    const Register upper = take();
-    for (const Register reg : {low, high}) {
-      v_.widen(reg, upper, reg);
-      combine(reg, upper, 8);
-    }
-    give(upper);
-  } else {
-    combine(low, v_.meet(low, high, kHalf), 4);
-    v_.widen(low, high, low);
-  }
-  combine(low, v_.meet(low, high, kHalf), 8);
+/// Two f64 lanes of each row, of the even rows and of the odd ones: what is four lanes apart meets in f32, as no more
+/// than kChain terms come to it so, and what is two apart in f64.
+std::array<PackedBlock::Register, 2> PackedBlock::pairs_in_f64(const std::array<Register, 4>& rows) {
+  const auto [low, second, high, fourth] = rows;
+  combine(low, v_.meet(low, second, kHalf), 4);
+  combine(high, v_.meet(high, fourth, kHalf), 4);
+  v_.shuffle_pair(second, low, high, {0, 1, 0, 1});
+  v_.shuffle_pair(high, low, high, {2, 3, 2, 3});
+  v_.widen(low, second, second);
+  v_.widen(high, fourth, high);
+  combine(low, high, 8);
+  combine(second, fourth, 8);
   give(high);
-  return low;
+  give(fourth);
+  return {low, second};
+}
+
+/// The same with both in f64.
+std::array<PackedBlock::Register, 2> PackedBlock::quarters_in_f64(const std::array<Register, 4>& rows) {
+  const Register upper = take();
+  for (const Register row : rows) {
+    v_.widen(row, upper, row);
+    combine(row, upper, 8);
+  }
+  give(upper);
+  for (const std::size_t at : {0, 1}) {
+    combine(rows[at], v_.meet(rows[at], rows[at + 2], kHalf), 8);
+    give(rows[at + 2]);
+  }
+  return {rows[0], rows[1]};
 }
 
 /// Brings each row's lane to its place.
@@ -175,7 +190,10 @@ void PackedBlock::sort(const Value& value) {
   if (sorted) return;
   if (!in_halves) {
     std::array<std::uint32_t, 8> dwords{};
-    for (std::size_t lane = 0; lane < dwords.size(); ++lane) dwords[lane] = static_cast<std::uint32_t>(from[lane]);
+    const std::size_t of_lane = static_cast<std::size_t>(lane_) / 4;
+    for (std::size_t dword = 0; dword < dwords.size(); ++dword)
+      dwords[dword] =
+          static_cast<std::uint32_t>(static_cast<std::size_t>(from[dword / of_lane]) * of_lane + dword % of_lane);
     v_.permute_dwords(value.reg, dwords);
     return;
   }
@@ -189,27 +207,27 @@ void PackedBlock::sort(const Value& value) {
 // ---- lanes
 
 /// By byte: the start value in lanes of each segment from number `elements` on.
-PackedVectors::Bytes PackedBlock::identity_past(int elements) const {
+PackedVectors::Bytes PackedBlock::identity_past(int elements, int segment) const {
   PackedVectors::Bytes bytes{};
   for (int byte = 0; byte < kBytes; ++byte)
-    if (byte / lane_ % segment_ >= elements)
+    if (byte / lane_ % segment >= elements)
       bytes[static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>(identity() >> (8 * (byte % lane_)));
   return bytes;
 }
 
-void PackedBlock::fill(Register reg, int elements) {
+void PackedBlock::fill(Register reg, int elements, int segment) {
   if (lane_ >= 4) {
     int dwords = 0;
     for (int dword = 0; dword < kBytes / 4; ++dword)
-      if (dword * 4 / lane_ % segment_ >= elements) dwords |= 1 << dword;
+      if (dword * 4 / lane_ % segment >= elements) dwords |= 1 << dword;
     v_.fill_dwords(reg, dwords, identity(), lane_);
     return;
   }
   PackedVectors::Bytes inside{};
   for (int byte = 0; byte < kBytes; ++byte)
-    inside[static_cast<std::size_t>(byte)] = byte / lane_ % segment_ < elements ? 0xff : 0;
+    inside[static_cast<std::size_t>(byte)] = byte / lane_ % segment < elements ? 0xff : 0;
   v_.and_bytes(reg, inside);
-  if (identity() != 0) v_.or_bytes(reg, identity_past(elements));
+  if (identity() != 0) v_.or_bytes(reg, identity_past(elements, segment));
 }
 
 void PackedBlock::start_watch() {

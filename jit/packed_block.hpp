@@ -12,6 +12,7 @@
 // place in the row, so that the greatest (least) key says where the first (last) extreme is.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -46,8 +47,8 @@ class PackedBlock {
   /// else of a register of a long row one.
   static constexpr int kWatches = 4;
   /// Bits pay from this width on: of narrower rows of either sign too many blocks have one without an element of the
-  /// sign that settles it.
-  static constexpr int kLeastWidthOfBits = 8;
+  /// sign that settles it. Likewise f64 and one order of the operands.
+  static constexpr int kLeastWidthOfBits = 7, kLeastWidthOfOneOrder = 8;
   /// A register, and by lane the row that it belongs to.
   struct Value {
     Register reg;
@@ -61,7 +62,8 @@ class PackedBlock {
   Value tree(const Xbyak::Reg64& in, int first, int count);
   Value merge(Value x, const Value& y, int bytes);
   Register long_sums(const Xbyak::Reg64& in, int first);
-  Register pair_of_sums(const Xbyak::Reg64& in, int low_row, int high_row);
+  std::array<Register, 2> pairs_in_f64(const std::array<Register, 4>& rows);
+  std::array<Register, 2> quarters_in_f64(const std::array<Register, 4>& rows);
   void sort(const Value& value);
 
   Value leaf(const Xbyak::Reg64& in, int index);
@@ -70,6 +72,8 @@ class PackedBlock {
   Value short_keys(const Xbyak::Reg64& in, int index);
   void map_to_order(Register reg);
   KeyRule key_rule() const { return {input_, maximum(), body_.last}; }
+  int number_of_leaf(int index) const;
+  Value rows_of_halves(const Xbyak::Reg64& in, int index);
   Value short_rows(const Xbyak::Reg64& in, int index);
   Register rows_of_three(const Xbyak::Reg64& in);
   Value rows_of_pairs(const Xbyak::Reg64& in);
@@ -80,8 +84,8 @@ class PackedBlock {
   Register piece(const Xbyak::Reg64& in, int number, int index);
   Memory at(const Xbyak::Reg64& in, int offset, int bytes);
 
-  PackedVectors::Bytes identity_past(int elements) const;
-  void fill(Register reg, int elements);
+  PackedVectors::Bytes identity_past(int elements, int segment) const;
+  void fill(Register reg, int elements, int segment);
   void start_watch();
   void jump_if_watched(Register result);
   void watch_into(Register watch, Register reg);
@@ -100,7 +104,7 @@ class PackedBlock {
   /// the answer if it has the sign that settles it; where a row has none, the block is done again with the other.
   bool bits() const { return settles() && lane_ == 4; }
   /// Bits, and f64 in rows as long: one order of the operands, and the block again in both where an extreme is a zero.
-  bool settles() const { return numbers() && width_ >= kLeastWidthOfBits; }
+  bool settles() const { return numbers() && width_ >= (lane_ == 4 ? kLeastWidthOfBits : kLeastWidthOfOneOrder); }
   IntegerOp own_extreme() const { return maximum() ? IntegerOp::greatest_signed : IntegerOp::greatest_unsigned; }
   IntegerOp watched_extreme() const { return maximum() ? IntegerOp::greatest_unsigned : IntegerOp::greatest_signed; }
   bool keys() const { return schedule::gives_index(kind_); }
@@ -109,6 +113,9 @@ class PackedBlock {
   int watches() const { return !has_slow_way() ? 0 : numbers() && width_ > lanes_ ? kWatches : 1; }
   bool floats() const { return kind_ != schedule::Lanes::integer && !order() && !keys(); }
   bool maximum() const { return body_.monoid == kernel::Monoid::max || body_.monoid == kernel::Monoid::argmax; }
+  bool has_rows_of_halves() const {
+    return segment_ == lanes_ && width_ > lanes_ / 2 && width_ <= lanes_ && !widened() && !keys();
+  }
   bool has_rows_of_three() const { return width_ == 3 && lane_ == 4 && element_ == 4 && !keys(); }
   /// bf16 that f32 sums or multiplies, in rows of 2, 4 or 8.
   bool has_rows_of_pairs() const {

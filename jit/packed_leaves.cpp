@@ -22,9 +22,32 @@ PackedBlock::Value PackedBlock::leaf(const Reg64& in, int index) {
   if (keys()) return key_leaf(in, index);
   if (widens_in_halves()) return rows_in_halves(in, index);
   if (segment_ < lanes_) return widened() ? short_rows_widened(in, index) : short_rows(in, index);
-  // Halves of the lanes meet first, and keep to their half of the rows.
-  const int number = index / 2 + index % 2 * (lanes_ / 2);
+  const int number = number_of_leaf(index);
   return {row(in, number), std::vector<int>(static_cast<std::size_t>(lanes_), number)};
+}
+
+/// Rows in their order, as whoever fetches ahead guesses best so. But lanes of less than 32 bits cannot all change
+/// places at once: of these halves meet first, and keep to their half of the rows.
+int PackedBlock::number_of_leaf(int index) const { return lane_ >= 4 ? index : index / 2 + index % 2 * (lanes_ / 2); }
+
+/// Two rows of more than half a register and no more than one: the first halves of both in one register and the second
+/// ones in another, where they meet without a shuffle.
+PackedBlock::Value PackedBlock::rows_of_halves(const Reg64& in, int index) {
+  const int half = lanes_ / 2, left = width_ - half;
+  const int low = number_of_leaf(index) * row_bytes(), high = number_of_leaf(index + 1) * row_bytes();
+  Value value{take(), {}};
+  for (int lane = 0; lane < lanes_; ++lane) value.rows.push_back(number_of_leaf(index + lane / half));
+  const Register second = take();
+  // What is taken twice changes no extreme.
+  const int offset = (idempotent() ? left : half) * lane_;
+  v_.load_halves(value.reg, at(in, low, kHalf), at(in, high, kHalf));
+  v_.load_halves(second, at(in, low + offset, kHalf), at(in, high + offset, kHalf));
+  for (const Register reg : {value.reg, second}) watch(reg);
+  if (!idempotent() && left < half) fill(second, left, half);
+  for (const Register reg : {value.reg, second}) map(reg);
+  combine(value.reg, second, lane_);
+  give(second);
+  return value;
 }
 
 /// In each half as many rows as it holds, from `index` times that on; the upper half of the rows in the upper one.
@@ -46,9 +69,9 @@ PackedBlock::Value PackedBlock::short_rows(const Reg64& in, int index) {
       bytes[static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>(from);
     }
     v_.shuffle_in_halves(value.reg, bytes);
-    if (!idempotent() && identity() != 0) v_.or_bytes(value.reg, identity_past(width_));
+    if (!idempotent() && identity() != 0) v_.or_bytes(value.reg, identity_past(width_, segment_));
   } else if (row_bytes() < segment) {
-    fill(value.reg, width_);
+    fill(value.reg, width_, segment_);
   }
   map(value.reg);
   return value;
@@ -184,7 +207,7 @@ PackedBlock::Value PackedBlock::short_rows_widened(const Reg64& in, int index) {
           static_cast<std::uint8_t>(offset < width_ ? source : PackedVectors::kZero);
     }
     v_.load_spread_widened(value.reg, input_, from, bytes);
-    if (identity() != 0) fill(value.reg, width_);
+    if (identity() != 0) fill(value.reg, width_, segment_);
   }
   map(value.reg);
   return value;
@@ -220,13 +243,18 @@ PackedBlock::Register PackedBlock::piece(const Reg64& in, int number, int index)
   if (idempotent() && width_ >= lanes_) first = std::min(first, width_ - lanes_);
   const int offset = number * row_bytes() + first * element_;
   const Register reg = take();
+  const int bytes = (width_ - first) * element_;
   if (widened()) {
     v_.load_widened(reg, input_, at(in, offset, lanes_ * element_));
+  } else if (identity() == 0 && (bytes == 4 || bytes == 8 || bytes == kHalf)) {
+    v_.load_first(reg, bytes, at(in, offset, bytes));
+    map(reg);
+    return reg;
   } else {
     v_.load(reg, at(in, offset, kBytes));
   }
   watch(reg);
-  if (first + lanes_ > width_) fill(reg, width_ - first);
+  if (first + lanes_ > width_) fill(reg, width_ - first, segment_);
   map(reg);
   return reg;
 }

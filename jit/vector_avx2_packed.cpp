@@ -18,6 +18,14 @@ std::uint64_t all_but_sign(int bytes) { return (~std::uint64_t{0} >> (64 - 8 * b
 
 void PackedVectors::load(Register d, const Memory& from) { code_.vmovdqu(Ymm(d), code_.ptr[from]); }
 
+void PackedVectors::load_first(Register d, int bytes, const Memory& from) {
+  switch (bytes) {
+    case 4: code_.vmovd(Xmm(d), code_.dword[from]); break;
+    case 8: code_.vmovq(Xmm(d), code_.qword[from]); break;
+    default: code_.vmovdqu(Xmm(d), code_.ptr[from]); break;
+  }
+}
+
 void PackedVectors::load_halves(Register d, const Memory& low, const Memory& high) {
   code_.vmovdqu(Xmm(d), code_.ptr[low]);
   code_.vinserti128(Ymm(d), Ymm(d), code_.ptr[high], 1);
@@ -95,7 +103,13 @@ void PackedVectors::or_bytes(Register d, const Bytes& pattern) {
 }
 
 void PackedVectors::fill_dwords(Register d, int lanes, std::uint64_t pattern, int bytes) {
-  code_.vpblendd(Ymm(d), Ymm(d), assembler_.splat(pattern, bytes), static_cast<std::uint8_t>(lanes));
+  // A zero is made of nothing, and loads are what rows that lie across lines have too many of.
+  if (pattern == 0) {
+    code_.vpxor(Ymm(15), Ymm(15), Ymm(15));
+    code_.vpblendd(Ymm(d), Ymm(d), Ymm(15), static_cast<std::uint8_t>(lanes));
+  } else {
+    code_.vpblendd(Ymm(d), Ymm(d), assembler_.splat(pattern, bytes), static_cast<std::uint8_t>(lanes));
+  }
 }
 
 void PackedVectors::shuffle_in_halves(Register d, Register s, const Bytes& from) {

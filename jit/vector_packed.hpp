@@ -27,6 +27,8 @@ class PackedVectors {
   explicit PackedVectors(Assembler& assembler) : assembler_(assembler), code_(assembler.code()) {}
 
   void load(Register d, const Memory& from);
+  /// The first 4, 8 or 16 bytes; the others become zero.
+  void load_first(Register d, int bytes, const Memory& from);
   void load_halves(Register d, const Memory& low, const Memory& high);
   /// Eight bf16 or f16 elements, as f32.
   void load_widened(Register d, DType dtype, const Memory& from);

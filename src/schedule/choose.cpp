@@ -192,6 +192,7 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
   schedule.nest = !reduced ? Nest::columns : packs(spec, body.value()) ? Nest::packed : Nest::rows;
   if (schedule.nest == Nest::packed) {
     schedule.width = static_cast<int>(spec.levels[static_cast<std::size_t>(schedule.vector_level)].extent);
+    schedule.ahead = packed_asks_ahead(spec, target);
   } else if (schedule.nest == Nest::rows) {
     // Order states: integer max and min have a latency of one cycle, so two sets of three keep every port busy.
     // Integer sums and products have up to ten; f64 totals are four registers on AVX2 already.

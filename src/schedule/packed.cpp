@@ -35,7 +35,18 @@ bool has_packed_body(const KernelSpec& spec, const ReduceBody& body) {
   return spec.outputs[0].dtype == spec.inputs[0].dtype;
 }
 
+/// Blocks of rows of up to a line ask for lines ahead of themselves where the last cache does not hold the tensor, or
+/// hardly so. ReduceMax f32 in rows of 8, 64 MiB, reaches 0.96 of the roof, without 0.86; of 17 0.77 and 0.76; of 100
+/// 0.73 and 0.93. What the caches hold comes faster without: of 4 MiB ReduceSum in rows of 8 0.86, with 0.73, ReduceMax
+/// in rows of 100 0.91 and 0.69.
+constexpr std::int64_t kAheadRowBytes = 64, kAheadPart = 2;
+
 }  // namespace
+
+bool packed_asks_ahead(const KernelSpec& spec, const target::Target& target) {
+  return kernel::bytes_read(spec) > target.l3_bytes / kAheadPart &&
+         spec.levels.back().extent * byte_size(spec.inputs[0].dtype) <= kAheadRowBytes;
+}
 
 bool packs(const KernelSpec& spec, const ReduceBody& body) {
   return has_packed_levels(spec) && has_packed_body(spec, body) &&

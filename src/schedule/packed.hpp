@@ -20,6 +20,8 @@ inline constexpr int kMostWidthInF32 = kChain;
 inline constexpr int kMostWidthWithTwoLevelsInF64 = 4 * kChain;
 
 bool packs(const kernel::KernelSpec& spec, const ReduceBody& body);
+/// Whether its blocks should prefetch others, further on.
+bool packed_asks_ahead(const kernel::KernelSpec& spec, const target::Target& target);
 Status check_packed(const kernel::KernelSpec& spec, const ReduceBody& body, const Schedule& schedule);
 
 /// Bytes of the lanes that packed rows are reduced in: the element's own, f32's for sums of narrower floats, or twice

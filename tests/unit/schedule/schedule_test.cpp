@@ -235,6 +235,22 @@ TEST(Choose, OutputsTakeTurnsWhereMemoryWouldBeReadOutOfOrder) {
             "avx2 rows level=2 unroll=4");
 }
 
+TEST(Choose, PackedBlocksOfShortRowsPrefetchWhatCachesDoNotHold) {
+  target::Target one = machine(target::Isa::avx2, 1);
+  one.l3_bytes = 32 << 20;
+  const auto ahead = [&](std::int64_t rows, std::int64_t width) {
+    const std::string row = std::to_string(width);
+    const KernelSpec spec =
+        spec_of("max", "f32", "kept " + std::to_string(rows) + ", reduced " + row, "[" + row + ", 1]", "[1, 0]");
+    const Schedule schedule = choose(spec, one);
+    EXPECT_EQ(schedule.nest, Nest::packed);
+    return schedule.ahead;
+  };
+  EXPECT_TRUE(ahead(1 << 20, 8));
+  EXPECT_FALSE(ahead(1 << 17, 8)) << "the last cache holds it";
+  EXPECT_FALSE(ahead(1 << 18, 100)) << "long rows";
+}
+
 TEST(Check, TurnsNeedOutputsInsideOfWhatIsReduced) {
   const KernelSpec inside = spec_of("sum", "f32", "reduced 3, kept 5, reduced 70", "[350, 70, 1]", "[0, 1, 0]"),
                    outside = spec_of("sum", "f32", "kept 5, reduced 70", "[70, 1]", "[1, 0]");
