@@ -37,8 +37,12 @@ int ColumnRecords::place(LaneType type) {
 void ColumnRecords::fill_identities(const StagePass& pass) {
   each_vector([&](const Reg64&, const Reg64& record, Part) {
     for (const int r : pass.reductions) {
-      fill(record + set_of(r), reduction(r).set_type, reduction(r).set_identity);
-      if (reduction(r).is_chained()) fill(record + total_of(r), reduction(r).total_type, reduction(r).total_identity);
+      const StageReduction& of = reduction(r);
+      if (of.is_chained()) {
+        fill(record + total_of(r), of.total_type, of.total_identity);
+      } else {
+        fill(record + set_of(r), of.set_type, of.set_identity);
+      }
     }
   });
 }
@@ -50,27 +54,60 @@ bool ColumnRecords::has_chains(const StagePass& pass) const {
 
 void ColumnRecords::load_vectors(const StagePass& pass, const Reg64& record) {
   const PassVectors& vectors = vectors_of(pass);
-  for (const int r : pass.reductions) load_lanes(*layer_, vectors.set(r, 0), reduction(r).set_type, record + set_of(r));
+  const auto each_set = [&](bool chained, const auto& act) {
+    for (const int r : pass.reductions)
+      if (reduction(r).is_chained() == chained) act(reduction(r), vectors.set(r, 0), record + set_of(r));
+  };
+  const auto load = [&](const StageReduction& of, Vec set, const Memory& from) {
+    load_lanes(*layer_, set, of.set_type, from);
+  };
+  if (has_chains(pass)) {
+    Label goes_on, known;
+    c_.cmp(slot(kRowsLeft), schedule::kChain);
+    c_.jne(goes_on, Xbyak::CodeGenerator::T_NEAR);
+    each_set(true, [&](const StageReduction& of, Vec set, const Memory&) {
+      fill(*layer_, set, of.set_type, of.set_identity);
+    });
+    c_.jmp(known, Xbyak::CodeGenerator::T_NEAR);
+    c_.L(goes_on);
+    each_set(true, load);
+    c_.L(known);
+  }
+  each_set(false, load);
   for (const int slot : vectors.saved_slots())
     load_lanes(*layer_, vectors.saved(slot), stages_.saved[static_cast<std::size_t>(slot)], record + saved_of(slot));
 }
 
 void ColumnRecords::store_sets(const StagePass& pass, const Reg64& record, int rows) {
   const PassVectors& vectors = vectors_of(pass);
+  const auto store = [&](bool chained) {
+    for (const int r : pass.reductions)
+      if (reduction(r).is_chained() == chained)
+        store_lanes(*layer_, vectors.set(r, 0), reduction(r).set_type, record + set_of(r));
+  };
   if (has_chains(pass)) {
-    Label goes_on;
+    Label goes_on, done;
     c_.cmp(slot(kRowsLeft), rows);
     c_.jne(goes_on, Xbyak::CodeGenerator::T_NEAR);
-    for (const int r : pass.reductions) {
-      const StageReduction& of = reduction(r);
-      if (!of.is_chained()) continue;
-      flush_vector(vectors, r, record);
-      fill(*layer_, vectors.set(r, 0), of.set_type, of.set_identity);
-    }
+    for (const int r : pass.reductions)
+      if (reduction(r).is_chained()) flush_vector(vectors, r, record);
+    c_.jmp(done, Xbyak::CodeGenerator::T_NEAR);
     c_.L(goes_on);
+    store(true);
+    c_.L(done);
   }
-  for (const int r : pass.reductions)
-    store_lanes(*layer_, vectors.set(r, 0), reduction(r).set_type, record + set_of(r));
+  store(false);
+}
+
+void ColumnRecords::begin_chain(const StagePass& pass) {
+  Label goes_on;
+  c_.cmp(slot(kRowsLeft), schedule::kChain);
+  c_.jne(goes_on, Xbyak::CodeGenerator::T_NEAR);
+  each_vector([&](const Reg64&, const Reg64& record, Part) {
+    for (const int r : pass.reductions)
+      if (reduction(r).is_chained()) fill(record + set_of(r), reduction(r).set_type, reduction(r).set_identity);
+  });
+  c_.L(goes_on);
 }
 
 /// A set in vectors into its total; part by part, as the total's lanes are wider.
@@ -110,7 +147,6 @@ void ColumnRecords::flush(const StagePass& pass) {
             of.flush, layer, [&](const StagePlace& from, Vec d) { load_lanes(layer, d, from.type, at(from)); },
             [&](const StagePlace& to, Vec s) { store_lanes(layer, s, to.type, at(to)); });
       }
-      fill(record + set_of(r), of.set_type, of.set_identity);
     }
   });
 }

@@ -28,14 +28,17 @@ class ColumnRecords : protected StagedKernel {
 
   void each_vector(const ColumnTile::Body& body) { tile_.each_vector(places_, record_bytes_, body); }
 
-  /// Start values of what the pass reduces.
+  /// Start values of what the pass reduces, without the sets of chains.
   void fill_identities(const StagePass& pass);
   bool has_chains(const StagePass& pass) const;
-  /// What the pass has in vectors from row to row.
+  /// Before a row that sweeps take alone: start values of the sets of chains, if it begins one.
+  void begin_chain(const StagePass& pass);
+  /// What the pass has in vectors from row to row. Sets that begin a chain start here, and are stored only by sweeps
+  /// that do not end it: rows a multiple of a page apart drive all records out of L1.
   void load_vectors(const StagePass& pass, const Xbyak::Reg64& record);
   /// Back to the record; behind the last `rows` rows of a chain, sums go on into their totals.
   void store_sets(const StagePass& pass, const Xbyak::Reg64& record, int rows);
-  /// Sets that must not grow any more into totals.
+  /// Sets that must not grow any more into totals; they are to begin anew.
   void flush(const StagePass& pass);
 
   static bool touches_kept(const StagePass& pass);

@@ -69,7 +69,7 @@ class StagedColumns final : ColumnRecords {
     c_.mov(slot(kRecentreAt), 2 * kPilotElements);
     if (touches_kept(of)) start_kept();
     each_way(of, [&] { take_rows(of, depth); });
-    flush(of);
+    end_chain(of);
   }
 
   void take_rows(const StagePass& pass, std::size_t depth) {
@@ -77,7 +77,7 @@ class StagedColumns final : ColumnRecords {
     const auto outer = std::span(reduced).first(reduced.empty() ? 0 : reduced.size() - 1);
     walk_.over(outer, depth, [&](std::size_t inner) {
       if (reduced.empty()) {
-        sweep(pass, inner, 1);
+        chain(pass, inner, 1);
       } else {
         walk_.over_rows(reduced.back(), inner, rows_at_once(pass), c_.rbp + kRowsLeft,
                         [&](std::size_t row, int rows) { chain(pass, row, rows); });
@@ -114,6 +114,7 @@ class StagedColumns final : ColumnRecords {
 
   /// Sweeps rows that belong to one chain. One that takes several flushes full sums from vectors.
   void chain(const StagePass& pass, std::size_t depth, int rows) {
+    if (rows == 1 && has_chains(pass)) begin_chain(pass);
     sweep(pass, depth, rows);
     if (!has_chains(pass)) return;
     Label not_yet;
@@ -123,6 +124,16 @@ class StagedColumns final : ColumnRecords {
     recentre(pass);
     c_.mov(slot(kRowsLeft), schedule::kChain);
     c_.L(not_yet);
+  }
+
+  /// Flushes the chain that the last row has left open.
+  void end_chain(const StagePass& pass) {
+    if (!has_chains(pass)) return;
+    Label ended;
+    c_.cmp(slot(kRowsLeft), schedule::kChain);
+    c_.je(ended, Xbyak::CodeGenerator::T_NEAR);
+    flush(pass);
+    c_.L(ended);
   }
 
   /// Inputs of which sweeps prefetch the rows of the next one, and how many bytes on those are.
