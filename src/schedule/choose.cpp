@@ -219,6 +219,7 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
   const auto broken = [](const std::string& what) { return Status(Code::internal_error, "schedule: " + what); };
   Status status = kernel::check(spec);
   if (!status.ok()) return status;
+  if (schedule.turns != 0 && schedule.nest != Nest::rows) return broken("turns is for rows");
   if (kernel::is_elementwise(spec)) return check_flat(spec, schedule);
   if (is_staged(schedule.nest)) return check_staged(spec, schedule);
   if (schedule.around) return broken("around is for flat kernels and those in stages");

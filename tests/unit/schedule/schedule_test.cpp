@@ -258,6 +258,8 @@ TEST(Check, TurnsNeedOutputsInsideOfWhatIsReduced) {
   EXPECT_FALSE(check(inside, parse("avx2 rows level=2 unroll=4 turns=65").value()).ok());
   EXPECT_FALSE(check(inside, parse("avx2 rows level=2 unroll=4 turns=-1").value()).ok());
   EXPECT_FALSE(check(outside, parse("avx2 rows level=1 unroll=4 turns=4").value()).ok());
+  EXPECT_FALSE(check(inside, parse("avx2 columns level=1 rows=4 columns=64 turns=4").value()).ok());
+  EXPECT_TRUE(check(inside, parse("avx2 columns level=1 rows=4 columns=64").value()).ok());
 }
 
 TEST(Choose, ColumnsTooFewForPartialResultsAreCutNarrowWhereCachesHoldThem) {
