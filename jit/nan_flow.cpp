@@ -68,9 +68,19 @@ class Flow {
            node.args[0] == spec_.body[static_cast<std::size_t>(max_)].args[0];
   }
 
-  /// Of the max, differences; of these, exponentials, and what is taken from them.
+  /// A logarithm that is NaN where any of the row is, plus the max: a logarithm is no -0, so that the sum is the same
+  /// with either zero.
+  bool is_beside_logarithm(const Node& node) const {
+    if (node.kind != Node::Kind::apply || node.function != Function::add) return false;
+    const int other = node.args[node.args[0] == max_ ? 1 : 0];
+    const Node& of = spec_.body[static_cast<std::size_t>(other)];
+    return of.kind == Node::Kind::apply && of.function == Function::log &&
+           facts_[static_cast<std::size_t>(other)].row_is_nan;
+  }
+
+  /// Of the max, differences, and sums with a logarithm; of differences, exponentials, and what is taken from them.
   bool may_use(const Node& node, int arg) const {
-    if (arg == max_) return is_difference(node);
+    if (arg == max_) return is_difference(node) || is_beside_logarithm(node);
     if (!facts_[static_cast<std::size_t>(arg)].difference || is_difference(node)) return true;
     if (node.kind != Node::Kind::apply) return false;
     return node.function == Function::exp ||

@@ -8,8 +8,8 @@
 namespace tenfold::jit {
 
 /// Whether the max of reals `node` is only taken from the elements that it is the max of, before exponentials whose sum
-/// every result depends on. A NaN then reaches all results by way of that sum, and of two zeros either will do: the max
-/// need not look for them. (Softmax, LogSoftmax, LogSumExp without its last addition.)
+/// every result depends on, and added to the logarithm of such a sum. A NaN then reaches all results by way of that
+/// sum, and of two zeros either will do: the max need not look for them. (Softmax, LogSoftmax, LogSumExp.)
 bool only_shifts_exponents(const kernel::KernelSpec& spec, int node);
 
 /// Whether the value is f32 in lanes, of which no NaN has any of the lower 16 bits set: it is made of bf16 by

@@ -15,6 +15,7 @@
 #include "emulator/emulator.hpp"
 #include "graph/eval/eval.hpp"
 #include "graph/pass/pass.hpp"
+#include "graph/text/text.hpp"
 #include "prepared_case.hpp"
 
 namespace tenfold::numeric {
@@ -159,6 +160,41 @@ TEST(Edges, ANaNAtEveryPositionWins) {
                         text_of(reduction, dtype, place) + ", NaN at " + std::to_string(at));
         }
       });
+}
+
+/// log(sum(exp(x - m))) + m, op by op.
+graph::Graph log_sum_exp_of(const Place& place) {
+  const auto dims = [&](std::int64_t length) {
+    const std::string along = std::to_string(length), others = std::to_string(kOthers);
+    return "f32[" + (place.rows ? others + ", " + along : along + ", " + others) + "]";
+  };
+  const std::string whole = dims(place.length), one = dims(1),
+                    axes = std::string("axes = [") + (place.rows ? "1" : "0") + "], keep_dims = true} : " + one;
+  Result<graph::Graph> parsed = graph::parse(
+      "graph {\n %0 = input : " + whole + "\n %1 = core.reduce (%0) {reduction = \"max\", " + axes +
+      "\n %2 = core.map (%0, %1) {function = \"sub\"} : " + whole +
+      "\n %3 = core.map (%2) {function = \"exp\"} : " + whole + "\n %4 = core.reduce (%3) {reduction = \"sum\", " +
+      axes + "\n %5 = core.map (%4) {function = \"log\"} : " + one +
+      "\n %6 = core.map (%5, %1) {function = \"add\"} : " + one + "\n output %6\n}\n");
+  EXPECT_TRUE(parsed.ok()) << parsed.status().message();
+  return parsed.ok() ? std::move(parsed).value() : graph::Graph{};
+}
+
+TEST(Edges, TheMaxOfALogSumExpNeedsNoEyeForNaNAndZeros) {
+  each_place([&](const Place& place) {
+    const Levels levels(log_sum_exp_of(place));
+    for (std::int64_t at = 0; at < place.length && !::testing::Test::HasFatalFailure(); at += 3) {
+      // The logarithm of one is 0, and that with a zero of either sign 0 again; in output 0 a NaN joins.
+      Buffer input = reals(DType::f32, place.length * kOthers, -INFINITY);
+      for (std::int64_t output = 0; output < kOthers; ++output)
+        put(input, place.index(output, (at + output) % place.length), output % 2 == 0 ? -0.0F : 0.0F);
+      Buffer expected = reals(DType::f32, kOthers, 0.0);
+      levels.expect(input, expected, "log-sum-exp of a zero");
+      put(input, place.index(0, (at + 1) % place.length), at % 2 == 0 ? -NAN : NAN);
+      put(expected, 0, NAN);
+      levels.expect(input, expected, "log-sum-exp of a NaN");
+    }
+  });
 }
 
 TEST(Edges, NothingButInfinitiesIsInfinite) {
