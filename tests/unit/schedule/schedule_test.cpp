@@ -229,8 +229,10 @@ TEST(Choose, OutputsTakeTurnsWhereMemoryWouldBeReadOutOfOrder) {
   EXPECT_EQ(chosen("sum", space, in, out), "avx2 rows level=2 unroll=4 turns=64");
   EXPECT_EQ(chosen("max", space, in, out), "avx2 rows level=2 unroll=2 turns=64");
   EXPECT_EQ(chosen("sum", space, "[6400, 512000, 1]", out), "avx2 rows level=2 unroll=4") << "what is kept is outside";
-  EXPECT_EQ(chosen("sum", "reduced 8, kept 8, reduced 640", "[5120, 640, 1]", out), "avx2 rows level=2 unroll=4")
+  EXPECT_EQ(chosen("sum", "reduced 16, kept 8, reduced 640", "[5120, 640, 1]", out), "avx2 rows level=2 unroll=4")
       << "L2 holds it";
+  EXPECT_EQ(chosen("sum", "reduced 8, kept 500, reduced 1000", "[500000, 1000, 1]", out), "avx2 rows level=2 unroll=4")
+      << "few rows are streams";
   EXPECT_EQ(chosen("sum", "kept 80, reduced 80, reduced 6400", "[600000, 7000, 1]", "[1, 0, 0]"),
             "avx2 rows level=2 unroll=4");
 }
