@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rows nest. For each output: for each index of the outer reduced levels: one row of the vector level. Or, where
-// outputs take turns, the other way round (row_turns.cpp); or rows side by side (row_streams.cpp).
+// outputs take turns, the other way round (row_turns.cpp); or rows side by side (row_streams.cpp). Rows of sums end in
+// batches (row_batches.cpp).
 //
 // A row of a chained reduction is cut into blocks of chain() * unroll vector steps, counted from its start; step k of a
 // block goes to set k mod unroll. What is left after the last whole group of a block of `unroll` steps goes to set 0,
@@ -26,6 +27,8 @@ class Rows {
   void next_stream(const Xbyak::Reg64& distance);
   void side_by_side(const Xbyak::Reg64& distance);
   void take_side_by_side(const Xbyak::Reg64& distance);
+
+  void in_batches(int level);
 
   void in_turns();
   void take_turns(int level, const std::vector<int>& reduced);

@@ -56,7 +56,7 @@ class ReduceState {
   void set_whole_steps(bool whole) { whole_steps_ = whole; }
 
   /// Sets: accumulators that take one vector step each.
-  virtual void init_set(int set) = 0;
+  virtual void init_set(int set) = 0;  ///< the first one first
   virtual void step(int set, const Memory& from, Part part) = 0;
   /// The same of whole steps of several rows, in their order.
   virtual void step_rows(int set, const std::vector<Memory>& rows) {
@@ -120,7 +120,9 @@ class ReduceState {
   virtual void store_sets(const Memory& /*record*/, int /*sets*/) {}
   virtual void begin_sets(const Memory& /*record*/, int /*sets*/) {}
   virtual void load_totals(const Memory& record) = 0;
-  virtual void keep_totals(const Memory& /*record*/) {}   ///< the other way round
+  virtual void keep_totals(const Memory& /*record*/) {}  ///< the other way round
+  /// Rows of chains: lane 0 of the totals as lane `lane` of those of a record.
+  virtual void keep_total(const Memory& /*record*/, const Xbyak::Reg64& /*lane*/) {}
   virtual void merge_totals(const Memory& /*record*/) {}  ///< those of the record into the totals
 
   /// After a first pass: jumps when it has settled the answer in every lane of set 0 (full), or in lane 0 (one).

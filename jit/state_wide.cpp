@@ -110,7 +110,7 @@ class ChainedState : public WideState {
 
   void init_set(int set) override {
     v_.splat(set, identity_bits(), 4);
-    if (takes_converted()) v_.start_chain();
+    if (set == 0 && takes_converted()) v_.start_chain();
   }
 
   void step(int set, const Memory& from, Part part) override {
@@ -127,7 +127,8 @@ class ChainedState : public WideState {
       if (function == kernel::Function::abs) v_.abs32(kLoaded);
       if (function == kernel::Function::square) v_.arithmetic32(Arithmetic::multiply, kLoaded, kLoaded, kLoaded);
     }
-    if (part == Part::tail) v_.fill_past_tail(kLoaded, identity_bits(), 32);
+    // Lanes past the tail are loaded as zeros.
+    if (part == Part::tail && identity_bits() != 0) v_.fill_past_tail(kLoaded, identity_bits(), 32);
     if (takes_converted() && part == Part::full && op_ == Arithmetic::add) {
       v_.sum32(set, kLoaded);
     } else {
@@ -199,6 +200,9 @@ class ChainedState : public WideState {
     if (split()) v_.join64(kLow, kHigh);
   }
   void keep_totals(const Memory& record) override { store_totals(record + kVectorBytes); }
+  void keep_total(const Memory& record, const Xbyak::Reg64& lane) override {
+    v_.store64_one(record + lane * static_cast<int>(sizeof(double)) + kVectorBytes, kLow);
+  }
   void merge_totals(const Memory& record) override {
     for (const Vec half : {0, 1}) {
       v_.load_bytes(half, record + kVectorBytes * (1 + half));

@@ -305,6 +305,22 @@ TEST(Edges, ColumnsAreSummedInTheOrderOfFourStreams) {
   }
 }
 
+TEST(Edges, RowsThatEndTogetherKeepToTheirPlaces) {
+  // Two batches and rows that are left over; a batch alone; none.
+  for (const std::int64_t rows : {37, 16, 15}) {
+    const Place place{true, 100, rows};
+    for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
+      Buffer input = reals(dtype, rows * place.length, 0), sums = reals(dtype, rows, 0);
+      for (std::int64_t row = 0; row < rows; ++row) {
+        for (const std::int64_t step : {std::int64_t{0}, row, place.length - 1})
+          graph::store_real(dtype, input.data(), place.index(row, step), static_cast<double>(1 + row));
+        graph::store_real(dtype, sums.data(), row, static_cast<double>((row == 0 ? 2 : 3) * (1 + row)));
+      }
+      Levels(graph_of("sum", dtype, place)).expect(input, sums, text_of("sum", dtype, place));
+    }
+  }
+}
+
 TEST(Edges, ProductsMayLeaveTheRangeOfF32OnTheWay) {
   // 64 steps of four chains in one block, each lane of whose first half has 8^32 or more; columns in one step likewise.
   constexpr std::int64_t kEights[] = {1024, 100};
