@@ -189,8 +189,8 @@ class Columns {
   }
 
   /// All rows of the innermost reduced level, over the tile whose first column `in` stands at: as `rows_at_once`
-  /// streams, each a run of consecutive rows (in order: of every so manieth row), side by side; then what is left, row
-  /// by row.
+  /// streams, each a run of consecutive rows (in order: of every so manieth row), side by side; then what is left
+  /// over.
   void chains() {
     Gpr rows(n_.a);
     c_.mov(sweep_.first, n_.in);

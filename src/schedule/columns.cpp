@@ -39,7 +39,7 @@ constexpr std::int64_t kWholeRowBytes = 65536;
 /// 2.83, four rows at a time 3.15. Sums have tiles of no more: ReduceSum f32 [4096, 4096] takes 2.4 ms, in tiles of
 /// 4 KiB 3.4, those with prefetches 2.6.
 constexpr std::int64_t kPartRowBytes = 32768;
-/// Eight rows at once need so many for the ones left over, which are read one by one, not to matter: ReduceMax f32
+/// Eight rows at once need so many for the ones left over, which are read fewer at a time, not to matter: ReduceMax f32
 /// [23, 45000] takes 85 us, four at a time 86; of 15 rows of 65536 it takes 124 and 106. What the last cache does not
 /// hold is read so whatever its rows' length: f32 [65536, 1024] takes 11.3 ms, four at a time 11.6; s64 [32768, 1024]
 /// 11.4, in pairs 13.4.
