@@ -27,6 +27,8 @@ class PassVectors {
   /// To be held from vector free() on.
   const std::vector<LaneSource>& constants() const { return constants_; }
   int free() const { return free_; }
+  /// Whether the program has room beside what is kept.
+  bool has_room_for(const StageProgram& program) const { return needed_by(program) <= free_; }
   /// The same when the pass is over, and the rows' values have been used.
   int folding() const { return folding_; }
 

@@ -9,6 +9,7 @@
 
 #include "jit/frame.hpp"
 #include "jit/lane_emit.hpp"
+#include "jit/side_by_side.hpp"
 #include "jit/staged.hpp"
 #include "schedule/body.hpp"
 
@@ -151,7 +152,10 @@ class StagedRows final : StagedKernel {
     init_sets(pass, chained, sets_);
     c_.align(32);
     c_.L(again);
-    for (int which = 0; which < sets_; ++which) step(pass, pass.step, at(Part::full, which * lanes_), which);
+    const bool by_two = sets_ > 1 && vectors_of(pass).has_room_for(side_by_side(pass.step));
+    const StageProgram program = by_two ? side_by_side(pass.step) : pass.step;
+    for (int which = 0; which < sets_; which += by_two ? 2 : 1)
+      step(pass, program, at(Part::full, which * lanes_), which);
     c_.add(index, sets_ * lanes_);
     c_.dec(left);
     c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
@@ -229,28 +233,35 @@ class StagedRows final : StagedKernel {
 
   void step(const StagePass& pass, const StageProgram& program, const OperandWalk::At& at, int which) {
     const PassVectors& vectors = vectors_of(pass);
+    const auto here = [&](const StagePlace& place) {
+      OperandWalk::At moved = at;
+      moved.offset += place.step * lanes_;
+      return moved;
+    };
     run(
         program, *layer_,
         [&](const StagePlace& place, Vec d) {
           switch (place.kind) {
-            case StagePlace::Kind::operand: walk_.load(*layer_, static_cast<std::size_t>(place.index), d, at); break;
-            case StagePlace::Kind::set: load_lanes(*layer_, d, place.type, set(place.index, which)); break;
+            case StagePlace::Kind::operand:
+              walk_.load(*layer_, static_cast<std::size_t>(place.index), d, here(place));
+              break;
+            case StagePlace::Kind::set: load_lanes(*layer_, d, place.type, set(place.index, which + place.step)); break;
             case StagePlace::Kind::mask: load_mask(*layer_, d, place.type); break;
-            case StagePlace::Kind::kept: load_lanes(*layer_, d, place.type, kept(at)); break;
+            case StagePlace::Kind::kept: load_lanes(*layer_, d, place.type, kept(here(place))); break;
             default: load_lanes(*layer_, d, place.type, saved(place.index)); break;
           }
         },
         [&](const StagePlace& place, Vec s) {
           if (place.kind == StagePlace::Kind::set) {
-            store_lanes(*layer_, s, place.type, set(place.index, which));
+            store_lanes(*layer_, s, place.type, set(place.index, which + place.step));
           } else if (place.kind == StagePlace::Kind::kept) {
-            store_lanes(*layer_, s, place.type, kept(at));
+            store_lanes(*layer_, s, place.type, kept(here(place)));
           } else {
-            walk_.store(*layer_, static_cast<std::size_t>(place.index), s, at);
+            walk_.store(*layer_, static_cast<std::size_t>(place.index), s, here(place));
           }
         },
         [&](const StagePlace& place) {
-          if (place.kind == StagePlace::Kind::set) return vectors.set(place.index, which);
+          if (place.kind == StagePlace::Kind::set) return vectors.set(place.index, which + place.step);
           return place.kind == StagePlace::Kind::saved ? vectors.saved(place.index) : -1;
         },
         vectors.free());

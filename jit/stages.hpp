@@ -41,6 +41,7 @@ struct StagePlace {
   Kind kind = Kind::operand;
   int index = 0;
   LaneType type = LaneType::f32;
+  int step = 0;  ///< of those in one program (side_by_side.hpp)
   friend bool operator==(const StagePlace&, const StagePlace&) = default;
 };
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two steps of a program of elements in one, an operation of each in turns: a vector unit that waits with an operation
+// until its arguments are there has fewer of them waiting, and so looks further ahead.
+#pragma once
+
+#include "jit/stages.hpp"
+
+namespace tenfold::jit {
+
+/// The second step's operands, sets and kept values have StagePlace::step 1; values of rows and constants are shared.
+StageProgram side_by_side(const StageProgram& program);
+
+}  // namespace tenfold::jit

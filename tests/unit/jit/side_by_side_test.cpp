@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two steps in one program give what each gives alone, and share what is a row's.
+#include "jit/side_by_side.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "jit/functions.hpp"
+#include "jit/lane_emit.hpp"
+#include "lane_interpreter.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+constexpr std::size_t kLanes = 16;
+using Lanes = std::array<float, kLanes>;
+
+/// An element less a row's value, its exponential to an output, and that added to a set.
+StageProgram step_of_softmax() {
+  LaneBuilder builder;
+  StageProgram made;
+  made.inputs = {{StagePlace::Kind::operand, 0}, {StagePlace::Kind::saved, 0}, {StagePlace::Kind::set, 0}};
+  const Lane e = scaled_exp_of_negative(builder.input(0, LaneType::f32) - builder.input(1, LaneType::f32));
+  builder.result(e);
+  builder.result(builder.input(2, LaneType::f32) + e);
+  made.results = {{StagePlace::Kind::operand, 1}, {StagePlace::Kind::set, 0}};
+  made.lanes = builder.finish();
+  return made;
+}
+
+Lanes value_of(const StagePlace& place) {
+  Lanes lanes{};
+  for (std::size_t i = 0; i < kLanes; ++i)
+    lanes[i] = place.kind == StagePlace::Kind::saved
+                   ? 3.0F
+                   : 2.5F - 0.37F * static_cast<float>(i) - static_cast<float>(place.step);
+  return lanes;
+}
+
+std::vector<Lanes> run(const StageProgram& program) {
+  std::vector<Lanes> inputs, results(program.results.size());
+  for (const StagePlace& place : program.inputs) inputs.push_back(value_of(place));
+  std::vector<const void*> from;
+  std::vector<void*> to;
+  for (const Lanes& lanes : inputs) from.push_back(lanes.data());
+  for (Lanes& lanes : results) to.push_back(lanes.data());
+  interpret(program.lanes, kLanes, from, to);
+  return results;
+}
+
+TEST(SideBySide, GivesWhatEachStepGives) {
+  const StageProgram one = step_of_softmax(), two = side_by_side(one);
+  const std::vector<Lanes> both = run(two);
+  ASSERT_EQ(two.results.size(), 2 * one.results.size());
+  for (int step = 0; step < 2; ++step) {
+    StageProgram alone = one;
+    for (StagePlace& place : alone.inputs) place.step = step;
+    const std::vector<Lanes> expected = run(alone);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const std::size_t at = static_cast<std::size_t>(step) * expected.size() + i;
+      EXPECT_EQ(two.results[at].step, step);
+      EXPECT_EQ(two.results[at].kind, one.results[i].kind);
+      EXPECT_EQ(both[at], expected[i]);
+    }
+  }
+}
+
+TEST(SideBySide, SharesWhatIsARows) {
+  const StageProgram one = step_of_softmax(), two = side_by_side(one);
+  EXPECT_EQ(std::ranges::count(two.inputs, StagePlace::Kind::saved, &StagePlace::kind), 1);
+  EXPECT_EQ(std::ranges::count(two.inputs, StagePlace::Kind::operand, &StagePlace::kind), 2);
+  EXPECT_EQ(constants_by_use(one.lanes).size(), constants_by_use(two.lanes).size());
+  const auto is_constant = [](const LaneNode& node) { return node.op == LaneOp::constant; };
+  EXPECT_EQ(std::ranges::count_if(two.lanes.nodes, is_constant), std::ranges::count_if(one.lanes.nodes, is_constant));
+}
+
+}  // namespace
+}  // namespace tenfold::jit
