@@ -195,7 +195,7 @@ class Columns {
     Gpr rows(n_.a);
     c_.mov(sweep_.first, n_.in);
     n_.s.first_row();
-    if (n_.schedule.width > 0 && (!n_.s.chained() || n_.s.in_order())) {
+    if (n_.schedule.width > 0 && !n_.s.is_sum()) {
       load_rows(rows);
       NarrowColumns(n_).take_rows(sweep_.first, rows);
       sweeps(rows, 1);
@@ -225,9 +225,6 @@ class Columns {
     left_over(rows, rows_at_once_);
   }
 
-  /// Sums and products in f32, whose chains end in f64.
-  bool is_sum() const { return n_.s.chained() && !n_.s.in_order(); }
-
   /// Rows of each stream.
   void load_run(const Reg64& d) {
     load_rows(d);
@@ -241,7 +238,7 @@ class Columns {
       sweep_.take_groups(count);
       return flush_records();
     }
-    if (is_sum()) return chained_sweeps(count, at_once);
+    if (n_.s.is_sum()) return chained_sweeps(count, at_once);
     Label again, next, done;
     c_.L(again);
     c_.test(count, count);
@@ -308,7 +305,7 @@ class Columns {
   /// one by one.
   void left_over(const Reg64& rows, int at_once) {
     if (in_strip_ || n_.s.in_order() || sweep_.is_staged()) return sweeps(rows, 1);
-    if (is_sum()) {
+    if (n_.s.is_sum()) {
       Label done;
       c_.test(rows, rows);
       c_.jz(done);

@@ -135,7 +135,7 @@ Result<EmittedCode> emit(const kernel::KernelSpec& spec, const schedule::Schedul
       scratch = emit_packed(nest, body.value());
     } else if (nest.start(); schedule.nest == schedule::Nest::rows) {
       emit_rows(nest);
-    } else if (state->chained() && !state->in_order() && schedule.width > 0 && schedule.width <= state->lanes()) {
+    } else if (state->is_sum() && schedule.width > 0 && schedule.width <= state->lanes()) {
       emit_narrow_sums(nest);
     } else {
       emit_columns(nest);

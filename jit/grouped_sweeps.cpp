@@ -88,8 +88,8 @@ class GroupedSweeps {
 }  // namespace
 
 bool sweeps_groups(const Nest& nest) {
-  return nest.s.chained() && !nest.s.in_order() && nest.s.input_bytes() == 2 && nest.input_contiguous() &&
-         nest.schedule.columns > 0 && nest.schedule.width == 0 && !is_strip(nest);
+  return nest.s.is_sum() && nest.s.input_bytes() == 2 && nest.input_contiguous() && nest.schedule.columns > 0 &&
+         nest.schedule.width == 0 && !is_strip(nest);
 }
 
 void sweep_groups(Nest& nest, const Reg64& first, const Reg64& at, const Reg64& row_stride, const Reg64& stream,

@@ -19,7 +19,7 @@ Rows::Rows(Nest& nest)
 void Rows::emit() {
   if (n_.schedule.rows_at_once > 1) return in_streams(n_.other_levels(false).front());
   if (n_.schedule.turns > 0) return in_turns();
-  if (n_.s.chained() && n_.other_levels(false).size() == 1) return in_batches(n_.other_levels(false).front());
+  if (n_.s.is_sum() && n_.other_levels(false).size() == 1) return in_batches(n_.other_levels(false).front());
   n_.over(n_.other_levels(false), [this] { output([this] { take_rows(); }); });
 }
 

@@ -46,6 +46,8 @@ class ReduceState {
   virtual bool stores_tails() const;
   /// True when elements must come in the order of their indices.
   virtual bool in_order() const { return false; }
+  /// Sums and products in f32, whose chains end in f64. Keys have chains as well, but of rows in their order.
+  bool is_sum() const { return chained() && !in_order(); }
   virtual bool has_second_pass() const { return false; }
   /// True when the second pass starts from where the first did, and replaces what it has made.
   virtual bool second_pass_redoes() const { return false; }

@@ -16,7 +16,7 @@ constexpr int kAheadSteps = 6;
 
 bool is_strip(const Nest& nest) {
   const schedule::Schedule& schedule = nest.schedule;
-  return nest.s.chained() && !nest.s.in_order() && schedule.width == 0 && nest.input_contiguous() &&
+  return nest.s.is_sum() && schedule.width == 0 && nest.input_contiguous() &&
          schedule.columns == kStripSteps * nest.s.lanes();
 }
 
