@@ -35,10 +35,10 @@ constexpr std::int64_t kPartialsPart = 32;
 constexpr std::int64_t kStreamRowBytes = 1024, kStreamRows = 16;
 /// Outputs that take turns: so many records fit the stack. They do where an output would have this many rows to read
 /// side by side and more: ReduceSum f32 [32, 128, 512] over axes 0 and 2 takes 95 us so instead of 110, ReduceMax s8
-/// [64, 64, 4096] 239 instead of 450; but [8, 500, 1000] would take 231 instead of 198, as so few are streams of their
-/// own.
+/// [64, 64, 4096] 239 instead of 450; but fewer are streams of their own: ReduceMax f32 [16, 64, 64, 64] over axes 0
+/// and 3 would take 450 us instead of 280, ReduceSum [8, 500, 1000] 231 instead of 198.
 constexpr int kMostTurns = 64;
-constexpr std::int64_t kLeastRowsOfTurns = 16;
+constexpr std::int64_t kLeastRowsOfTurns = 32;
 /// Up to so much, which the caches of two cores hold, tasks may read parts of rows of 1 KiB: ReduceSum f32 [512, 512]
 /// over axis 0, too little for partial results, takes 15.5 us whole and 6.9 in each of two halves, [512, 1024] 34
 /// and 21.

@@ -233,6 +233,8 @@ TEST(Choose, OutputsTakeTurnsWhereMemoryWouldBeReadOutOfOrder) {
       << "L2 holds it";
   EXPECT_EQ(chosen("sum", "reduced 8, kept 500, reduced 1000", "[500000, 1000, 1]", out), "avx2 rows level=2 unroll=4")
       << "few rows are streams";
+  EXPECT_EQ(chosen("max", "reduced 16, kept 4096, reduced 64", "[262144, 64, 1]", out), "avx2 rows level=2 unroll=2")
+      << "few rows are streams";
   EXPECT_EQ(chosen("sum", "kept 80, reduced 80, reduced 6400", "[600000, 7000, 1]", "[1, 0, 0]"),
             "avx2 rows level=2 unroll=4");
 }
