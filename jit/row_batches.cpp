@@ -18,7 +18,7 @@ using Xbyak::Label;
 void Rows::in_batches(int level) {
   const Memory record = Xbyak::util::rbp + frame::kRows;
   const Xbyak::Address left = n_.slot(frame::kStreamRows), lane = n_.slot(frame::kStreamOutput);
-  Label batch, row, single, one, done;
+  Label batch, row, single;
   c_.mov(n_.slot(frame::kNestInput), n_.in);
   n_.save_outputs(frame::kNestOutput, frame::kNestOutput2);
   {
@@ -54,15 +54,7 @@ void Rows::in_batches(int level) {
   c_.sub(left, kBatch);
   c_.jmp(batch);
   c_.L(single);
-  c_.cmp(left, 0);
-  c_.jz(done);
-  c_.L(one);
-  output([this] { take_rows(); });
-  next_row(level);
-  c_.jnz(one);
-  c_.L(done);
-  c_.mov(n_.in, n_.slot(frame::kNestInput));
-  n_.restore_outputs(frame::kNestOutput, frame::kNestOutput2);
+  row_by_row(level);
 }
 
 }  // namespace tenfold::jit

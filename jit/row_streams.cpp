@@ -15,7 +15,7 @@ using Xbyak::Reg64;
 void Rows::in_streams(int level) {
   const int streams = n_.schedule.rows_at_once;
   Gpr distance(n_.a);
-  Label again, rest, one, done;
+  Label again, rest;
   c_.mov(n_.slot(frame::kNestInput), n_.in);
   n_.save_outputs(frame::kNestOutput, frame::kNestOutput2);
   {
@@ -45,8 +45,15 @@ void Rows::in_streams(int level) {
     c_.shl(taken, std::countr_zero(static_cast<unsigned>(streams)));
     c_.sub(rows, taken);
     c_.mov(n_.slot(frame::kStreamRows), rows);
-    c_.jz(done);
   }
+  row_by_row(level);
+}
+
+/// The rows that kStreamRows says are left; then operands stand where the nest began.
+void Rows::row_by_row(int level) {
+  Label one, done;
+  c_.cmp(n_.slot(frame::kStreamRows), 0);
+  c_.jz(done);
   c_.L(one);
   output([this] { take_rows(); });
   next_row(level);
@@ -87,14 +94,7 @@ void Rows::side_by_side(const Reg64& distance) {
       next_stream(distance);
     }
     n_.s.fold();
-    if (two_passes) {
-      Label settled;
-      n_.s.jump_if_settled(settled, Part::one);
-      n_.s.set_pass(Pass::second);
-      take_rows();
-      n_.s.fold();
-      c_.L(settled);
-    }
+    if (two_passes) look_again();
     n_.store_one();
   }
   for (int set = 1; set < streams; ++set) {

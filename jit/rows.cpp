@@ -25,24 +25,27 @@ void Rows::emit() {
 
 void Rows::output(const std::function<void()>& take) {
   const bool two_passes = n_.s.has_second_pass(), redoes = n_.s.second_pass_redoes();
-  Label settled;
   if (two_passes) n_.s.set_pass(Pass::first);
   take();
   if (two_passes && redoes) {
+    Label settled;
     n_.s.jump_if_settled(settled, Part::full);
     n_.s.set_pass(Pass::second);
     take_rows();
     c_.L(settled);
   }
   n_.s.fold();
-  if (two_passes && !redoes) {
-    n_.s.jump_if_settled(settled, Part::one);
-    n_.s.set_pass(Pass::second);
-    take_rows();
-    n_.s.fold();
-    c_.L(settled);
-  }
+  if (two_passes && !redoes) look_again();
   n_.store_one();
+}
+
+void Rows::look_again() {
+  Label settled;
+  n_.s.jump_if_settled(settled, Part::one);
+  n_.s.set_pass(Pass::second);
+  take_rows();
+  n_.s.fold();
+  c_.L(settled);
 }
 
 void Rows::take_rows() {

@@ -24,6 +24,7 @@ class Rows {
  private:
   void in_streams(int level);
   void next_row(int level);
+  void row_by_row(int level);
   void next_stream(const Xbyak::Reg64& distance);
   void side_by_side(const Xbyak::Reg64& distance);
   void take_side_by_side(const Xbyak::Reg64& distance);
@@ -37,6 +38,8 @@ class Rows {
 
   /// Reduces one output and stores it; `take` takes its rows, in the first pass where there are two.
   void output(const std::function<void()>& take);
+  /// One output's second pass, where the first one has not settled lane 0.
+  void look_again();
   void take_rows();
   void row();
   void groups();
