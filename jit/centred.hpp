@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mean and centred second moment of the same elements in one pass: which reductions of a body are such a pair, and the
-// arithmetic on their totals. With K, the *pilot*, a number near the elements x, a lane sums d = x - K and d^2 in f32
-// chains, and these into f64 totals D and Q. Of n elements the centred moment is Q - D^2 / n whatever K is, but
-// rounding errors are relative to Q; so K is moved to the mean each time that the number of elements has doubled, which
-// keeps Q within a few times the moment (docs/numerics.md has the proof).
+// Mean and centred second moment of the same elements (kernel/moments.hpp) in one pass: the arithmetic on their totals.
+// With K, the *pilot*, a number near the elements x, a lane sums d = x - K and d^2 in f32 chains, and these into f64
+// totals D and Q. Of n elements the centred moment is Q - D^2 / n whatever K is, but rounding errors are relative to Q.
+// So columns move K to the mean each time that the number of elements has doubled, which keeps Q within a few times the
+// moment; rows, all lanes of which have the same pilot, begin with the mean of a sixteenth of their elements
+// (docs/numerics.md has the proofs).
 #pragma once
 
-#include <vector>
-
 #include "jit/lane.hpp"
-#include "kernel/spec.hpp"
 
 namespace tenfold::jit {
-
-/// By node: of a sum of the squares of what is left of f32 elements when their mean is taken off, the node of the sum
-/// of the elements themselves; -1 of all others.
-std::vector<int> sums_beside_moments(const kernel::KernelSpec& spec);
 
 /// Elements that the first pilot is the mean of, as many as a chain has; of fewer, all.
 inline constexpr int kPilotElements = 16;
@@ -24,6 +18,13 @@ inline constexpr int kPilotElements = 16;
 /// The mean (f32) of n elements, of which `element` is the last, and `pilot` the mean of those before; `share` is 1 /
 /// n.
 Lane pilot_with(Lane pilot, Lane element, Lane share);
+
+/// The pilot of a row: `mean` (f32) of its first elements; 0 where that is no number, or near the greatest there are,
+/// so that what is left of elements overflows hardly before their sum does.
+Lane pilot_of_row(Lane mean);
+
+/// The sum (f64) of `count` elements whose deviations from `pilot` (f32) sum to `deviations`.
+Lane sum_about(Lane pilot, Lane deviations, Lane count);
 
 /// A lane's pilot (f32) and totals about it (f64).
 struct Deviations {
@@ -35,8 +36,8 @@ struct Deviations {
 /// The same about the mean of the `count` (f64) elements so far.
 Deviations recentred(const Deviations& of, Lane count);
 
-/// The centred second moment of `count` elements, f64; 0 of none. `sum` is that of the elements: where it is finite and
-/// the deviations have overflowed, so has the moment.
+/// The centred second moment of `count` elements, f64; 0 of none. `sum`, that of the elements or any other number that
+/// is finite where these are: where it is finite and the deviations have overflowed, so has the moment.
 Lane centred_moment(Lane sum, Lane deviations, Lane squares, Lane count);
 
 }  // namespace tenfold::jit

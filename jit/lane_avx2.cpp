@@ -150,6 +150,12 @@ class Avx2Lanes final : public LaneLayer {
         code_.vpermps(ymm(d, half), register_of(args[0], half, 14), table(node.immediate));
       return;
     }
+    if (node.op == LaneOp::bit_and && args[0].is_constant() && args[0] == args[1]) {
+      for (int half = 0; half < halves(lane_bytes(node.type)); ++half)
+        args[0].pattern == 0 ? code_.vpxor(ymm(d, half), ymm(d, half), ymm(d, half))
+                             : code_.vmovups(ymm(d, half), assembler_.splat(args[0].pattern, args[0].bytes));
+      return;
+    }
     if (changes_width(node)) {
       convert(node, d, register_of(args[0], 0, 14), register_of(args[0], 1, 15));
       return;
@@ -169,7 +175,7 @@ class Avx2Lanes final : public LaneLayer {
   static Xmm low(const Ymm& r) { return Xmm(r.getIdx()); }
   Xbyak::Address scratch(int offset, int half) { return code_.ptr[code_.rbp + offset + 32 * half]; }
   /// Registers that elements, or lanes, of this many bytes take.
-  int halves(int bytes) const { return bytes == 8 || lanes_ == 16 ? 2 : 1; }
+  int halves(int bytes) const { return lanes_ * bytes > 32 || lanes_ == 16 ? 2 : 1; }
 
   Ymm register_of(const LaneSource& source, int half, int spare) {
     if (!source.is_constant()) return ymm(source.vec, half);
@@ -278,13 +284,19 @@ class Avx2Lanes final : public LaneLayer {
 
   static bool changes_width(const LaneNode& node) { return lane_bytes(node.type) != lane_bytes(result_type(node)); }
 
-  /// Between 8 lanes of 32 bits in one register and of 64 bits in two.
+  /// Between lanes of 32 bits in one register and of 64 bits in two, or in one as well.
   void convert(const LaneNode& node, Vec d, const Ymm& first, const Ymm& second) {
     const auto upwards = [&](const auto& each) {
-      code_.vextracti128(Xmm(15), first, 1);
-      each(ymm(d, 1), Xmm(15));
+      if (halves(8) == 2) {
+        code_.vextracti128(Xmm(15), first, 1);
+        each(ymm(d, 1), Xmm(15));
+      }
       each(ymm(d, 0), low(first));
     };
+    if (halves(8) == 1 && (node.op == LaneOp::to_i32 || node.op == LaneOp::narrow)) {
+      node.op == LaneOp::narrow ? code_.vcvtpd2ps(low(ymm(d, 0)), first) : code_.vcvttpd2dq(low(ymm(d, 0)), first);
+      return;
+    }
     switch (node.op) {
       case LaneOp::to_f64: upwards([this](const Ymm& to, const Xmm& from) { code_.vcvtdq2pd(to, from); }); break;
       case LaneOp::widen: upwards([this](const Ymm& to, const Xmm& from) { code_.vcvtps2pd(to, from); }); break;

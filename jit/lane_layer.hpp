@@ -2,8 +2,8 @@
 //
 // How lane programs are spoken: one operation on virtual vectors of 64 bytes (one zmm or two ymm). A step has 16 lanes,
 // or 8 when the program has 64-bit lanes; of 8, lanes of 32 bits fill the lower half of a vector (one ymm), those of 64
-// bits the whole. What is past the lanes may hold anything. Only lane_avx2.cpp and lane_avx512.cpp know which ISA it
-// is.
+// bits the whole. Where but the first lanes count there are 4, in what one ymm has of a vector. What is past the lanes
+// may hold anything. Only lane_avx2.cpp and lane_avx512.cpp know which ISA it is.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ struct LaneSource {
 
 class LaneLayer {
  public:
-  /// `lanes`: 8 or 16, for all operations. `order`: of 8 lanes, straight; it is what load() and store() keep to.
+  /// `lanes`: 4, 8 or 16, for all operations. `order`: of 8 lanes, straight; it is what load() and store() keep to.
   static std::unique_ptr<LaneLayer> make(Assembler& assembler, target::Isa isa, int lanes,
                                          LaneOrder order = LaneOrder::straight);
   virtual ~LaneLayer() = default;

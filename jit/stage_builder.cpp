@@ -18,7 +18,7 @@ constexpr double kUnscale = 1 / static_cast<double>(std::int64_t{1} << kScaledEx
 
 }  // namespace
 
-std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::vector<int>& sums) {
+std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::vector<int>& sums, bool looks_again) {
   std::vector<Position> positions;
   for (const Node& node : spec.body) {
     const int sum = sums[positions.size()];
@@ -30,8 +30,12 @@ std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::ve
       at.per_row = at.per_row && of.per_row;
       at.pass = std::max(at.pass, of.pass);
     }
-    if (node.kind == Node::Kind::reduce)
-      at = {true, sum < 0 ? at.pass + 1 : positions[static_cast<std::size_t>(sum)].pass};
+    if (node.kind == Node::Kind::reduce && sum >= 0) {
+      at = {true, positions[static_cast<std::size_t>(sum)].pass};
+    } else if (node.kind == Node::Kind::reduce) {
+      const bool has_moment = std::find(sums.begin(), sums.end(), static_cast<int>(positions.size())) != sums.end();
+      at = {true, at.pass + (looks_again && has_moment ? 2 : 1)};
+    }
     positions.push_back(at);
   }
   return positions;
@@ -193,10 +197,16 @@ std::optional<Lane> StageBuilder::wide(int index) {
     const StageReduction& r = reductions_[static_cast<std::size_t>(reduction)];
     if (r.total_type != LaneType::f64 || r.set_type != LaneType::f32) return std::nullopt;
     const auto total = [&](int which) { return input({StagePlace::Kind::total, which, LaneType::f64}); };
-    if (r.form != StageForm::deviations) return is_scaled(at.args[0]) ? total(reduction) * kUnscale : total(reduction);
-    return centred_moment(total(r.sum), total(reduction + CentredMoment::kDeviations),
-                          total(reduction + CentredMoment::kSquares),
-                          input({StagePlace::Kind::count, 0, LaneType::f64}));
+    const auto count = [&] { return input({StagePlace::Kind::count, 0, LaneType::f64}); };
+    if (r.form == StageForm::deviations)
+      return sum_about(input(place_of({r.element, SavedValue::Part::pilot})), total(reduction), count());
+    if (r.form != StageForm::squares) return is_scaled(at.args[0]) ? total(reduction) * kUnscale : total(reduction);
+    const int first = reduction - CentredMoment::kSquares;
+    const Lane finite =
+        r.sum >= 0 ? total(r.sum)
+                   : convert(LaneOp::widen,
+                             input({StagePlace::Kind::total, first + CentredMoment::kRemainders, LaneType::f32}));
+    return centred_moment(finite, total(first), total(reduction), count());
   }
   if (at.kind != Node::Kind::apply) return std::nullopt;
   const std::optional<Lane> of = at.function == Function::sqrt || is_by_count(at) ? wide(at.args[0]) : std::nullopt;

@@ -22,8 +22,8 @@ struct Position {
 };
 
 /// By node. `pass` of a value of rows: the one that it is known before. `sums`: by node, the sum in whose pass a
-/// centred moment is found, or -1.
-std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::vector<int>& sums);
+/// centred moment is found, or -1; with `looks_again`, there is another pass before both are known.
+std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::vector<int>& sums, bool looks_again);
 
 /// What programs of rows save for those of elements: a node's value, what stands for it as a divisor (divisor.hpp), or
 /// the pilot of elements (centred.hpp).

@@ -43,6 +43,7 @@ StagedKernel::StagedKernel(Assembler& assembler, const Stages& stages, const ker
       walk_(assembler, spec, schedule.vector_level),
       layer_(LaneLayer::make(assembler, schedule.isa, stages.lanes, order_of(stages, spec, schedule))),
       narrow_layer_(LaneLayer::make(assembler, schedule.isa, 8)),
+      few_layer_(LaneLayer::make(assembler, schedule.isa, 4)),
       lanes_(stages.lanes),
       places_(walk_.scratch_end() + kOwnPlaces * kPlaceBytes) {}
 
@@ -158,6 +159,10 @@ void StagedKernel::each_way(const StagePass& pass, const std::function<void()>& 
 
 LaneLayer& StagedKernel::layer_for(const StageProgram& program) {
   return program.lanes.lanes() < lanes_ ? *narrow_layer_ : *layer_;
+}
+
+LaneLayer& StagedKernel::layer_for(const StageProgram& program, int lanes) {
+  return lanes > few_layer_->lanes() ? layer_for(program) : *few_layer_;
 }
 
 void StagedKernel::run(const StageProgram& program, LaneLayer& layer, const Access& load, const Access& store) {

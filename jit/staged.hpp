@@ -41,6 +41,8 @@ class StagedKernel {
 
   /// The layer for programs of rows, flushes and folds: `lanes` of the kernel, or 8 where one has 64 bits.
   LaneLayer& layer_for(const StageProgram& program);
+  /// That for programs of which the first `lanes` lanes count.
+  LaneLayer& layer_for(const StageProgram& program, int lanes);
 
   using Access = std::function<void(const StagePlace& place, Vec v)>;
   void run(const StageProgram& program, LaneLayer& layer, const Access& load, const Access& store);
@@ -68,7 +70,7 @@ class StagedKernel {
   const kernel::KernelSpec& spec_;
   const schedule::Schedule& schedule_;
   OperandWalk walk_;
-  std::unique_ptr<LaneLayer> layer_, narrow_layer_;
+  std::unique_ptr<LaneLayer> layer_, narrow_layer_, few_layer_;
   int lanes_;
   int places_;     ///< first byte of scratch for the nests' own places
   int spill_ = 0;  ///< first byte of scratch for spilled values

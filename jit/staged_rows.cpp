@@ -66,14 +66,33 @@ class StagedRows final : StagedKernel {
     const std::vector<int> reduced = levels(true);
     for (std::size_t pass = 0; pass < stages_.passes.size(); ++pass) {
       const StagePass& of = stages_.passes[pass];
+      if (pass == 0 && !stages_.rows[0].results.empty()) each_row([&] { rows(stages_.rows[0], depth); });
+      if (!of.pilot.results.empty()) each_row([&] { pilot(of, depth); });
       each_row([&] {
-        if (pass == 0) rows(stages_.rows[0], depth);
+        Label left_out;
+        const bool always = of.only_beyond < 0;
+        if (!always) {
+          for (const int r : of.reductions) fill(total(r), reduction(r).total_type, reduction(r).total_identity);
+          jump_if_finite(of.only_beyond, left_out);
+        }
         for (const int r : of.reductions) init_total(of, r);
         each_way(of, [&] { walk_.over(reduced, depth, [&](std::size_t inner) { row(of, inner); }); });
         for (const int r : of.reductions) fold(of, r);
-        rows(stages_.rows[pass + 1], depth, &of);
+        c_.L(left_out);
+        rows(stages_.rows[pass + 1], depth, always ? &of : nullptr);
       });
     }
+  }
+
+  /// Of a total that is an f64 in memory.
+  void jump_if_finite(int r, const Label& finite) {
+    constexpr int kExponentAt = 52, kExponent = 0x7ff;
+    Gpr exponent(a_);
+    c_.mov(exponent, c_.qword[total(r)]);
+    c_.shr(exponent, kExponentAt);
+    c_.and_(exponent.r32(), kExponent);
+    c_.cmp(exponent.r32(), kExponent);
+    c_.jne(finite, Xbyak::CodeGenerator::T_NEAR);
   }
 
   void each_row(const std::function<void()>& body) {
@@ -86,7 +105,7 @@ class StagedRows final : StagedKernel {
 
   /// Values of this row, after the pass `after` if any: lane 0 counts. Saved ones are spread to all lanes.
   void rows(const StageProgram& program, std::size_t depth, const StagePass* after = nullptr) {
-    LaneLayer& layer = layer_for(program);
+    LaneLayer& layer = layer_for(program, 1);
     const auto home = [&](const StagePlace& place) {
       return after != nullptr && place.kind == StagePlace::Kind::total ? vectors_of(*after).total(place.index, 0) : -1;
     };
@@ -116,6 +135,52 @@ class StagedRows final : StagedKernel {
           walk_.put_one(k, depth);
         },
         [&](const StagePlace& place) { return fits ? home(place) : -1; }, fits ? free : layer.vectors());
+  }
+
+  /// So many steps are summed in a lane before their sum meets that of others: sums of up to four equal numbers, and of
+  /// so many such sums, are exact, and their mean is that number.
+  static constexpr int kPilotGroup = 4;
+
+  /// The mean of the first steps of the row, which is one run of the vector level.
+  void pilot(const StagePass& pass, std::size_t depth) {
+    Gpr index(a_);
+    const OperandWalk::KeptPointers pointers(walk_, depth);
+    const StagePlace to = pass.pilot.results[0];
+    const Vec mean = layer_->vectors() - 1, other = mean - 1;
+    const auto take = [&](const StageProgram& program, LaneLayer& layer, Vec into, int step = 0) {
+      run(
+          program, layer,
+          [&](const StagePlace& place, Vec d) {
+            if (place.kind == StagePlace::Kind::operand) {
+              walk_.load(*layer_, static_cast<std::size_t>(place.index), d,
+                         {depth, index, Part::full, tail_count(), step * lanes_, true, false});
+            } else if (place.kind == StagePlace::Kind::share) {
+              const float share = 1.0F / static_cast<float>(schedule_.pilot * lanes_);
+              fill(layer, d, place.type, std::bit_cast<std::uint32_t>(share));
+            } else {
+              load_lanes(*layer_, d, place.type, saved(place.index));
+            }
+          },
+          [](const StagePlace&, Vec) {},
+          [&](const StagePlace& place) {
+            if (place.kind == StagePlace::Kind::other) return other;
+            return place == to ? into : -1;
+          },
+          other);
+    };
+    c_.xor_(index.r32(), index.r32());
+    for (int step = 0; step < schedule_.pilot; ++step) {
+      const Vec into = step < kPilotGroup ? mean : other;
+      if (step % kPilotGroup == 0) fill(*layer_, into, LaneType::f32, 0);
+      take(pass.pilot, *layer_, into, step);
+      if (into == other && (step + 1) % kPilotGroup == 0) take(pass.fold_pilot, *layer_, mean);
+    }
+    for (int width = lanes_ / 2; width > 0; width /= 2) {
+      layer_->shift_lanes(other, mean, LaneType::f32, width);
+      take(pass.fold_pilot, layer_for(pass.fold_pilot, width), mean);
+    }
+    take(pass.end_pilot, *few_layer_, mean);
+    layer_->store_first(saved(to.index), LaneType::f32, mean);
   }
 
   enum class Which { chained, others };
@@ -267,35 +332,46 @@ class StagedRows final : StagedKernel {
         vectors.free());
   }
 
+  /// Part by part, where a total's lanes are wider. A total in memory is loaded and stored but once for all sets where
+  /// there is a vector for it.
   void flush_sets(const StagePass& pass, const std::vector<int>& reductions, int sets) {
-    for (const int r : reductions)
-      for (int which = 0; which < sets; ++which) flush_set(pass, r, which);
+    for (const int r : reductions) {
+      const StageReduction& of = reduction(r);
+      LaneLayer& layer = layer_for(of.flush);
+      const Vec spare = vectors_of(pass).free() - 2;
+      const bool has_spare = sets > 1 && vectors_of(pass).set(r, 0) >= 0 &&
+                             vectors_needed(of.flush.lanes, std::vector<bool>(of.flush.inputs.size(), true)) <= spare;
+      for (int lane = 0; lane < lanes_; lane += layer.lanes()) {
+        const Vec home = vectors_of(pass).total(r, lane / layer.lanes());
+        const Memory at = total(r) + lane * lane_bytes(of.total_type);
+        const bool passes = home < 0 && has_spare;
+        if (passes) load_lanes(layer, spare, of.total_type, at);
+        for (int which = 0; which < sets; ++which) flush_set(pass, r, which, lane, passes ? spare : home);
+        if (passes) store_lanes(layer, spare, of.total_type, at);
+      }
+    }
   }
 
-  /// Part by part, where the total's lanes are wider.
-  void flush_set(const StagePass& pass, int r, int which) {
+  /// The lanes from `lane` on, into a total in the vector `into`, or in memory.
+  void flush_set(const StagePass& pass, int r, int which, int lane, Vec into) {
     const StageReduction& of = reduction(r);
     LaneLayer& layer = layer_for(of.flush);
     const PassVectors& vectors = vectors_of(pass);
-    const Vec spare = vectors.free() - 1;
-    for (int lane = 0; lane < lanes_; lane += layer.lanes()) {
-      Vec from = vectors.set(r, which);
-      if (from >= 0 && lane > 0) {
-        layer_->shift_lanes(spare, from, of.set_type, lane);
-        from = spare;
-      }
-      const auto at = [&](const StagePlace& place) {
-        const Memory first = place.kind == StagePlace::Kind::set ? set(r, which) : total(r);
-        return first + lane * lane_bytes(place.type);
-      };
-      run(
-          of.flush, layer, [&](const StagePlace& place, Vec d) { load_lanes(layer, d, place.type, at(place)); },
-          [&](const StagePlace& place, Vec s) { store_lanes(layer, s, place.type, at(place)); },
-          [&](const StagePlace& place) {
-            return place.kind == StagePlace::Kind::set ? from : vectors.total(r, lane / layer.lanes());
-          },
-          spare);
+    const Vec shifted = vectors.free() - 1;
+    Vec from = vectors.set(r, which);
+    if (from >= 0 && lane > 0) {
+      layer_->shift_lanes(shifted, from, of.set_type, lane);
+      from = shifted;
     }
+    const auto at = [&](const StagePlace& place) {
+      const Memory first = place.kind == StagePlace::Kind::set ? set(r, which) : total(r);
+      return first + lane * lane_bytes(place.type);
+    };
+    run(
+        of.flush, layer, [&](const StagePlace& place, Vec d) { load_lanes(layer, d, place.type, at(place)); },
+        [&](const StagePlace& place, Vec s) { store_lanes(layer, s, place.type, at(place)); },
+        [&](const StagePlace& place) { return place.kind == StagePlace::Kind::set ? from : into; },
+        into == shifted - 1 ? into : shifted);
   }
 
   /// Halves of the total's lanes, until one is left; at first in two vectors, if they are so wide.
@@ -306,9 +382,9 @@ class StagedRows final : StagedKernel {
     const Vec spare = vectors.folding() - 1;
     const bool in_vectors = vectors.total(r, 0) >= 0, halves = layer.lanes() < lanes_;
     const Vec mine = in_vectors ? vectors.total(r, 0) : spare - 1;
-    const auto combine = [&](Vec other) {
+    const auto combine = [&](Vec other, int width) {
       run(
-          of.fold, layer, [](const StagePlace&, Vec) {}, [](const StagePlace&, Vec) {},
+          of.fold, layer_for(of.fold, width), [](const StagePlace&, Vec) {}, [](const StagePlace&, Vec) {},
           [&](const StagePlace& place) { return place.kind == StagePlace::Kind::other ? other : mine; },
           in_vectors ? spare : spare - 1);
     };
@@ -316,12 +392,12 @@ class StagedRows final : StagedKernel {
       load_lanes(layer, mine, of.total_type, total(r));
       if (halves) load_lanes(layer, spare, of.total_type, total(r) + layer.lanes() * lane_bytes(of.total_type));
     }
-    if (halves) combine(in_vectors ? vectors.total(r, 1) : spare);
+    if (halves) combine(in_vectors ? vectors.total(r, 1) : spare, layer.lanes());
     for (int width = layer.lanes() / 2; width > 0; width /= 2) {
       layer.shift_lanes(spare, mine, of.total_type, width);
-      combine(spare);
+      combine(spare, width);
     }
-    store_lanes(layer, mine, of.total_type, total(r));
+    store_lanes(*few_layer_, mine, of.total_type, total(r));
   }
 
   int total_parts() const { return lanes_ / narrow_layer_->lanes(); }

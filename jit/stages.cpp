@@ -9,8 +9,10 @@
 #include <utility>
 
 #include "jit/centred.hpp"
+#include "jit/kept_value.hpp"
 #include "jit/nan_flow.hpp"
 #include "jit/stage_builder.hpp"
+#include "kernel/moments.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -54,8 +56,12 @@ enum class Scratch : std::uint8_t { never, after_outputs, before_outputs };
 
 class Finder {
  public:
-  Finder(const KernelSpec& spec, Scratch scratch, std::vector<int> sums)
-      : spec_(spec), scratch_(scratch), sums_(std::move(sums)), positions_(positions_of(spec, sums_)) {}
+  Finder(const KernelSpec& spec, Scratch scratch, std::vector<int> sums, int pilot_steps)
+      : spec_(spec),
+        scratch_(scratch),
+        sums_(std::move(sums)),
+        pilot_steps_(pilot_steps),
+        positions_(positions_of(spec, sums_, pilot_steps > 0)) {}
 
   Result<Stages> run() {
     Status status = find_reductions();
@@ -70,8 +76,13 @@ class Finder {
         if (stages_.reductions[r].pass == pass) made.reductions.push_back(static_cast<int>(r));
       made.step = step(pass, made, false);
       made.tail = step(pass, made, true);
-      made.pilot = pilot(pass, made);
-      made.recentre = recentre(made);
+      if (pilot_steps_ > 0) {
+        made.only_beyond = deviations_before(made);
+        make_pilot_of_row(pass, made);
+      } else {
+        made.pilot = pilot(pass, made);
+        made.recentre = recentre(made);
+      }
       stages_.passes.push_back(std::move(made));
       slots_by_pass_.push_back(saved_);
     }
@@ -94,13 +105,10 @@ class Finder {
       if (node.kind != Node::Kind::reduce) continue;
       if (kernel::row(node.monoid).state == kernel::State::arg)
         return {Code::unsupported_op, "an arg-reduction beside other reductions"};
-      if (find_extremes(static_cast<int>(i))) continue;
+      const int index = static_cast<int>(i);
+      if (find_extremes(index) || find_moment(index)) continue;
       reduction_of_[i] = static_cast<int>(stages_.reductions.size());
-      if (sums_[i] >= 0) {
-        add_centred_moment(sums_[i]);
-      } else {
-        stages_.reductions.push_back(reduction(static_cast<int>(i)));
-      }
+      stages_.reductions.push_back(reduction(index));
     }
     for (std::size_t r = 0; r < stages_.reductions.size(); ++r) {
       stages_.reductions[r].flush = combine(static_cast<int>(r), true);
@@ -134,14 +142,34 @@ class Finder {
     return r;
   }
 
-  /// Beside the sum of the elements, which is a node before.
-  void add_centred_moment(int sum) {
+  /// A centred moment, and along rows the sum of the same elements.
+  bool find_moment(int index) {
+    const int sum = sums_[static_cast<std::size_t>(index)], next = static_cast<int>(stages_.reductions.size());
+    const bool is_sum = sum < 0 && pilot_steps_ > 0 && std::find(sums_.begin(), sums_.end(), index) != sums_.end();
+    if (sum < 0 && !is_sum) return false;
+    const int known = is_sum ? -1 : reduction_of_[static_cast<std::size_t>(sum)];
+    const bool made = known >= 0 && stages_.reductions[static_cast<std::size_t>(known)].form == StageForm::deviations;
+    if (!made) add_centred_moment(is_sum ? index : sum, known);
+    reduction_of_[static_cast<std::size_t>(index)] =
+        (made ? known : next) + (is_sum ? CentredMoment::kDeviations : CentredMoment::kSquares);
+    return true;
+  }
+
+  /// Of the elements that the node `sum` sums, as the reduction `known` does; -1: there is none.
+  void add_centred_moment(int sum, int known) {
     StageReduction r = reduction(sum);
-    r.sum = reduction_of_[static_cast<std::size_t>(sum)];
+    r.sum = known;
+    if (known < 0) --r.pass;
     for (const StageForm form : {StageForm::deviations, StageForm::squares}) {
       r.form = form;
       stages_.reductions.push_back(r);
     }
+    if (known >= 0) return;
+    r.form = StageForm::remainders;
+    r.total_type = LaneType::f32;
+    r.total_identity = r.set_identity;
+    ++r.pass;
+    stages_.reductions.push_back(r);
   }
 
   /// Absolute values, of f32 lanes: NaNs without a sign are above infinity, and there is but one zero.
@@ -248,24 +276,9 @@ class Finder {
       const int node = r.element;
       if (position(node).per_row || position(node).pass != r.pass || stages_.kept.node >= 0) continue;
       const bool fits = lane_type(kernel::dtype_of(spec_, node)) == LaneType::f32;
-      if (fits && is_read_after(node, r.pass) && is_dear(node)) stages_.kept = {node, KeptValue::kInScratch, r.pass};
+      if (fits && is_read_after(spec_, positions_, node, r.pass) && is_dear(node))
+        stages_.kept = {node, KeptValue::kInScratch, r.pass};
     }
-  }
-
-  /// Whether elements that a later pass stores or reduces need the value.
-  bool is_read_after(int node, int pass) const {
-    std::vector<bool> needs(spec_.body.size());
-    needs[static_cast<std::size_t>(node)] = true;
-    for (std::size_t i = 0; i < spec_.body.size(); ++i)
-      for (const int arg : spec_.body[i].args)
-        if (needs[static_cast<std::size_t>(arg)] && !positions_[i].per_row) needs[i] = true;
-    for (std::size_t i = 0; i < spec_.body.size(); ++i)
-      if (spec_.body[i].kind == Node::Kind::reduce && positions_[i].pass - 1 > pass &&
-          needs[static_cast<std::size_t>(spec_.body[i].args[0])])
-        return true;
-    return std::any_of(spec_.stores.begin(), spec_.stores.end(), [&](const kernel::Store& store) {
-      return needs[static_cast<std::size_t>(store.node)] && position(store.node).pass > pass;
-    });
   }
 
   /// Looks for a value of the store's that an earlier pass computes for a reduction, and without which nothing after
@@ -279,7 +292,8 @@ class Finder {
       const int node = r.element;
       const KeptValue kept{node, store.output, r.pass};
       if (r.pass >= position(store.node).pass || position(node).per_row || position(node).pass != r.pass) continue;
-      if (kernel::dtype_of(spec_, node) == dtype && is_dear(node) && stands_alone(kept)) stages_.kept = kept;
+      if (kernel::dtype_of(spec_, node) == dtype && is_dear(node) && stands_alone(spec_, positions_, kept))
+        stages_.kept = kept;
     }
   }
 
@@ -290,30 +304,6 @@ class Finder {
     made.builder().result(made.value(node));
     saved_ = slots;
     return made.finish().lanes.nodes.size() >= kDear;
-  }
-
-  /// Whether no later pass reads an input, and the kept value is read for the one store to its output alone: when that
-  /// is computed, nothing asks for the kept value again.
-  bool stands_alone(const KeptValue& kept) const {
-    std::vector<bool> reads_input, reads_kept;
-    for (std::size_t i = 0; i < spec_.body.size(); ++i) {
-      const Node& at = spec_.body[i];
-      const bool is_kept = static_cast<int>(i) == kept.node, per_row = positions_[i].per_row;
-      const auto any = [&at](const std::vector<bool>& of) {
-        return std::any_of(at.args.begin(), at.args.end(),
-                           [&of](int arg) { return of[static_cast<std::size_t>(arg)]; });
-      };
-      reads_input.push_back(!is_kept && !per_row && (at.kind == Node::Kind::load || any(reads_input)));
-      reads_kept.push_back(is_kept || (!per_row && any(reads_kept)));
-      const bool later = at.kind == Node::Kind::reduce && positions_[i].pass - 1 > kept.pass;
-      if (later && (any(reads_input) || any(reads_kept))) return false;
-    }
-    return std::none_of(spec_.stores.begin(), spec_.stores.end(), [&](const kernel::Store& store) {
-      const auto node = static_cast<std::size_t>(store.node);
-      if (positions_[node].per_row) return false;
-      const bool later = positions_[node].pass > kept.pass;
-      return (later && reads_input[node]) || (later && store.output != kept.output && reads_kept[node]);
-    });
   }
 
   /// A program of elements, which finds the kept value where an earlier pass has left it.
@@ -335,6 +325,7 @@ class Finder {
       if (r.form == StageForm::deviations || r.form == StageForm::squares)
         element = element - made.input(made.place_of({r.element, SavedValue::Part::pilot}));
       if (r.form == StageForm::squares) element = element * element;
+      if (r.form == StageForm::remainders) element = element - element;
       if (masked) {
         const Lane mask = made.input({StagePlace::Kind::mask, 0, integer_of(r.set_type)});
         element = select(mask, element, made.builder().bits(r.set_type, r.set_identity));
@@ -360,6 +351,31 @@ class Finder {
       made.result(pilot_with(made.input(pilot), made.value(r.element), share), pilot);
     }
     return finish(made);
+  }
+
+  /// Of a pass that only looks at remainders.
+  int deviations_before(const StagePass& of) const {
+    constexpr int kBack = CentredMoment::kRemainders - CentredMoment::kDeviations;
+    for (const int reduction : of.reductions)
+      if (stages_.reductions[static_cast<std::size_t>(reduction)].form == StageForm::remainders)
+        return reduction - kBack;
+    return -1;
+  }
+
+  /// The schedule has made sure that there is but one.
+  void make_pilot_of_row(int pass, StagePass& of) {
+    for (const int reduction : of.reductions) {
+      const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
+      if (r.form != StageForm::deviations) continue;
+      StageBuilder more = elements_of(pass), fold = program(false), end = program(false);
+      const StagePlace pilot = more.place_of({r.element, SavedValue::Part::pilot});
+      more.result(more.input(pilot) + more.value(r.element), pilot);
+      fold.result(fold.input(pilot) + fold.input({StagePlace::Kind::other, reduction, LaneType::f32}), pilot);
+      end.result(pilot_of_row(end.input(pilot) * end.input({StagePlace::Kind::share, 0, LaneType::f32})), pilot);
+      of.pilot = finish(more);
+      of.fold_pilot = finish(fold);
+      of.end_pilot = finish(end);
+    }
   }
 
   StageProgram recentre(const StagePass& of) {
@@ -398,6 +414,7 @@ class Finder {
   const KernelSpec& spec_;
   Scratch scratch_;
   std::vector<int> sums_;  ///< by node: the sum that a centred moment is found beside, -1
+  int pilot_steps_;        ///< of rows, whose sums follow from the deviations
   std::vector<Position> positions_;
   std::vector<int> reduction_of_;  ///< by node
   SavedSlots saved_;               ///< of all passes so far
@@ -411,11 +428,11 @@ class Finder {
 Result<Stages> find_stages(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
   std::vector<int> sums(spec.body.size(), -1);
   const bool columns = schedule.nest == schedule::Nest::staged_columns;
-  if (columns) sums = sums_beside_moments(spec);
+  if (columns || schedule.pilot > 0) sums = kernel::sums_beside_moments(spec);
   const Scratch scratch = schedule.keep == 0 ? Scratch::never
                           : columns          ? Scratch::before_outputs
                                              : Scratch::after_outputs;
-  return Finder(spec, scratch, std::move(sums)).run();
+  return Finder(spec, scratch, std::move(sums), schedule.pilot).run();
 }
 
 }  // namespace tenfold::jit

@@ -60,6 +60,7 @@ enum class StageForm : std::uint8_t {
   bits,        ///< their bits: the max of reals without a sign; or one of three extremes (ExtremeBits)
   deviations,  ///< what is left of them when the pilot is taken off (CentredMoment)
   squares,     ///< the squares of that
+  remainders,  ///< what is left when they are taken from themselves: NaN or 0
 };
 
 /// The three reductions of bits, one after another from where both reductions stand, that give max and min of the same
@@ -70,18 +71,19 @@ struct ExtremeBits {
 };
 
 /// The two reductions, one after another, that a centred second moment is made of (centred.hpp), in the pass of the sum
-/// of the same elements.
+/// of the same elements. Of rows, the sum is made of them, too, and where the deviations are not finite another pass
+/// sees whether the elements are.
 struct CentredMoment {
-  static constexpr int kDeviations = 0, kSquares = 1;
+  static constexpr int kDeviations = 0, kSquares = 1, kRemainders = 2;
 };
 
 struct StageReduction {
   kernel::Monoid monoid = kernel::Monoid::sum;
   StageForm form = StageForm::value;
-  bool one_of_three = false;                           ///< bits: one of ExtremeBits
-  int element = -1;                                    ///< the node that is reduced
-  int sum = -1;                                        ///< deviations: the reduction that sums the elements
-  DType dtype = DType::f32;                            ///< of what is combined
+  bool one_of_three = false;  ///< bits: one of ExtremeBits
+  int element = -1;           ///< the node that is reduced
+  int sum = -1;               ///< squares: the reduction that sums the elements; -1: they follow from the deviations
+  DType dtype = DType::f32;   ///< of what is combined
   LaneType set_type = LaneType::f32;                   ///< of the running value
   LaneType total_type = LaneType::f32;                 ///< f64 for sums and products of f32
   std::uint64_t set_identity = 0, total_identity = 0;  ///< bit patterns
@@ -96,7 +98,10 @@ struct StagePass {
   StageProgram step;            ///< elements of all lanes
   StageProgram tail;            ///< the same, of a partial vector along a reduced level: other lanes change no set
   std::vector<int> reductions;  ///< that it feeds
-  StageProgram pilot;           ///< takes one more element into each pilot; empty if there are none
+  int only_beyond = -1;         ///< rows: the pass is left out where the total of this reduction is finite
+  StageProgram pilot;           ///< takes one more element into each pilot, of rows into a sum; empty if there are none
+  StageProgram fold_pilot;      ///< rows: the sums of two lanes
+  StageProgram end_pilot;       ///< rows: their mean, made a pilot
   StageProgram recentre;        ///< pilots and what is about them, moved to the mean so far; empty if there are none
 };
 

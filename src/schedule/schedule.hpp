@@ -43,8 +43,9 @@ struct Schedule {
   /// Streams of rows read side by side, in columns by a sweep of the tile; staged rows: adjacent rows whose passes take
   /// turns.
   int rows_at_once = 1;
-  int turns = 0;             ///< rows: outputs that take turns, a row of each; 0: one output at a time
-  bool ahead = false;        ///< columns: sweeps prefetch the next one's rows; packed: blocks prefetch others
+  int pilot = 0;       ///< staged rows: steps that the pilot of a centred moment is the mean of; 0: it takes two passes
+  int turns = 0;       ///< rows: outputs that take turns, a row of each; 0: one output at a time
+  bool ahead = false;  ///< columns: sweeps prefetch the next one's rows; packed: blocks prefetch others
   bool around = false;       ///< flat, staged: elements that no later pass reads are stored past the caches
   std::int64_t keep = 0;     ///< staged: elements of a row (columns: of each) that scratch may keep for a later pass
   std::int64_t part = 0;     ///< staged columns that keep: columns of a tile that scratch has room for at a time

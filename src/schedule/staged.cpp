@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernel/moments.hpp"
 #include "schedule/around.hpp"
+#include "schedule/body.hpp"
 
 namespace tenfold::schedule {
 namespace {
@@ -115,6 +117,18 @@ Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
   return {level, grain};
 }
 
+/// How many steps the pilot of a row's centred moment is the mean of: a sixteenth of the row at least, as what f32
+/// rounds grows with how often they fit in it. Along short rows the mean takes longer than another pass; long ones
+/// would want more steps than a chain has.
+int choose_pilot(const KernelSpec& spec) {
+  constexpr std::int64_t kElementsOfStep = 256, kLeast = 512, kMost = kElementsOfStep * kChain;
+  const std::int64_t count = kernel::reduced_count(spec);
+  if (count < kLeast || count > kMost || reduced_levels(spec) != 1 || !reduces_one_at_a_time(spec)) return 0;
+  const std::vector<int> sums = kernel::sums_beside_moments(spec);
+  if (std::all_of(sums.begin(), sums.end(), [](int sum) { return sum < 0; })) return 0;
+  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(divide_up(count, kElementsOfStep))));
+}
+
 /// Functions of elements that are dear to compute.
 std::ptrdiff_t dear_functions(const KernelSpec& spec) {
   const std::vector<bool> per_row = kernel::per_row(spec);
@@ -220,6 +234,7 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
     // Two sets side by side hide latencies; of long programs a vector has enough to do, and they fill the code cache.
     schedule.unroll = reduces_one_at_a_time(spec) && dear_functions(spec) <= 1 ? 2 : 1;
     if (keeps_rows(spec)) schedule.keep = kKept;
+    schedule.pilot = choose_pilot(spec);
     if (has_short_rows(spec)) schedule.rows_at_once = 2;
     schedule.around = schedule.rows_at_once == 1 && pays_around(spec, schedule.vector_level, target);
   } else {
@@ -255,6 +270,7 @@ Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
     return broken("scratch has no room for that part of a tile");
   if (schedule.around && !may_go_around(spec, schedule.vector_level))
     return broken("no output can be stored around the caches");
+  if (schedule.pilot != 0 && (!reduced || schedule.pilot != choose_pilot(spec))) return broken("a pilot out of place");
   if (reduced && schedule.unroll != 1 && schedule.unroll != 2 && schedule.unroll != 4)
     return broken("unroll is not 1, 2 or 4");
   if (!reduced && (schedule.columns < 16 || schedule.columns % 16 != 0 || schedule.columns > (1 << 16)))
