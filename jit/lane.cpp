@@ -234,8 +234,12 @@ Lane abs(Lane a) {
 }
 
 Lane negate(Lane a) {
-  if (is_real(a.type)) return a ^ a.builder->bits(a.type, lane_bytes(a.type) == 4 ? 0x80000000U : 1ULL << 63);
-  return 0.0 - a;
+  if (!is_real(a.type)) return 0.0 - a;
+  const Lane sign = a.builder->bits(a.type, lane_bytes(a.type) == 4 ? 0x80000000U : 1ULL << 63);
+  // A maximum is the negation of a minimum, and a maximum of maxima negates those again.
+  const LaneNode& made = a.builder->program().nodes[static_cast<std::size_t>(a.node)];
+  if (made.op == LaneOp::bit_xor && made.args[1] == sign.node) return {a.builder, made.args[0], a.type};
+  return a ^ sign;
 }
 
 Lane copy_sign(Lane a, Lane sign) {

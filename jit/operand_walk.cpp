@@ -283,12 +283,12 @@ void OperandWalk::either_way(const std::function<void(bool around)>& body) {
   c_.L(done);
 }
 
-void OperandWalk::prefetch(std::size_t k, const At& at, const Reg64& distance) {
+void OperandWalk::prefetch(std::size_t k, const At& at, const Reg64& distance, int times) {
   std::optional<Gpr> spare;
   const Reg64 pointer = pointer_of(k, at.depth, spare);
   Gpr place(a_);
   c_.lea(place, c_.ptr[distance + at.index * byte_size(operand(k).dtype)]);
-  c_.prefetcht1(c_.ptr[pointer + place.reg()]);
+  for (int i = 0; i < times; ++i) c_.prefetcht1(c_.ptr[pointer + place.reg()]);
 }
 
 void OperandWalk::broadcast(LaneLayer& layer, std::size_t k, Vec d, std::size_t depth) {

@@ -91,8 +91,8 @@ class OperandWalk {
   void either_way(const std::function<void(bool around)>& body);
   /// Behind the last of such stores: other threads see them in no order unless told to.
   void fence() { c_.sfence(); }
-  /// Asks for the line that is `distance` bytes on.
-  void prefetch(std::size_t k, const At& at, const Xbyak::Reg64& distance);
+  /// Asks for the line that is `distance` bytes on, so often.
+  void prefetch(std::size_t k, const At& at, const Xbyak::Reg64& distance, int times);
   /// One element, in all lanes, of an operand that does not move along the vector level.
   void broadcast(LaneLayer& layer, std::size_t k, Vec d, std::size_t depth);
   /// Copies one element from the staging area to where row `depth` stands.

@@ -190,6 +190,17 @@ double value_of(Function function, const std::vector<double>& arguments) {
   return std::bit_cast<double>(result.bits(0));
 }
 
+TEST(Functions, NegationsOfNegationsAreNone) {
+  for (const LaneType type : {LaneType::f32, LaneType::f64}) {
+    LaneBuilder builder;
+    const Lane x = builder.input(0, type), once = negate(x);
+    EXPECT_NE(once.node, x.node);
+    EXPECT_EQ(negate(once).node, x.node);
+    EXPECT_EQ(negate(negate(once)).node, once.node);
+    EXPECT_NE(negate(once ^ builder.bits(type, 1)).node, once.node) << "another constant is no sign";
+  }
+}
+
 TEST(Functions, ReduceTheHardestAngles) {
   // From a computation with 2000 bits. The first is the f64 closest to a multiple of pi / 2; the C library that the
   // reference takes is off by 8 units there.
