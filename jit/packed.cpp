@@ -48,6 +48,7 @@ class Packed {
     c_.mov(p_, n_.in);
     c_.mov(q_, n_.out);
     n_.load_extent(rows_, level_);
+    block_.keep_constants(p_, q_);
     // How many rows a block's loads go beyond it is known once it is emitted: further below.
     Label count, blocks;
     c_.jmp(count);
@@ -73,6 +74,7 @@ class Packed {
     copy_out();
     c_.jmp(end);
     c_.L(count);
+    block_.load_kept();
     count_blocks(rest);
     c_.jmp(blocks);
     block_.emit_out_of_line(p_);

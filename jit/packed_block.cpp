@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 #include <optional>
 
 #include "jit/integer_monoid.hpp"
@@ -28,6 +29,7 @@ PackedBlock::PackedBlock(Assembler& assembler, const kernel::KernelSpec& spec, c
                          int width)
     : code_(assembler.code()),
       v_(assembler),
+      spec_(spec),
       body_(body),
       kind_(schedule::lanes_of(spec, body)),
       input_(spec.inputs[0].dtype),
@@ -42,6 +44,7 @@ PackedBlock::PackedBlock(Assembler& assembler, const kernel::KernelSpec& spec, c
 PackedBlock::Register PackedBlock::take() {
   const Register reg = free_.back();
   free_.pop_back();
+  taken_ = std::max(taken_, reg + 1);
   return reg;
 }
 
@@ -63,12 +66,25 @@ std::uint64_t PackedBlock::identity() const {
 
 // ---- the block
 
+void PackedBlock::keep_constants(const Reg64& in, const Reg64& out) {
+  Assembler assembler;
+  PackedBlock sketch(assembler, spec_, body_, width_);
+  sketch.emit(in, out);
+  std::vector<PackedVectors::Constant> constants = sketch.v_.constants();
+  std::ranges::stable_sort(constants, std::greater<>(), &PackedVectors::Constant::uses);
+  const Register end = kLosers + 1 - std::max(1, watches());
+  for (Register reg = sketch.taken_; reg < end && !constants.empty(); ++reg) {
+    v_.keep(reg, constants.front().bytes);
+    constants.erase(constants.begin());
+  }
+}
+
 void PackedBlock::emit(const Reg64& in, const Reg64& out) {
   if (has_slow_way()) start_watch();
   const Register result = block(in);
   if (has_slow_way()) jump_if_watched(result);
   if (bits()) {
-    v_.jump_unless_signs(result, !maximum(), unsettled_);
+    v_.jump_unless_signs(result, !maximum(), lane_, unsettled_);
   } else if (settles()) {
     v_.jump_if_zero64(result, unsettled_);
   }
@@ -99,7 +115,7 @@ void PackedBlock::emit_out_of_line(const Reg64& in) {
   other_ = true;
   const Register other = block(in);
   other_ = false;
-  if (bits()) v_.choose_by_sign(result, kLosers, maximum() ? other : kLosers, maximum() ? kLosers : other);
+  if (bits()) v_.choose_by_sign(result, kLosers, maximum() ? other : kLosers, maximum() ? kLosers : other, lane_);
   code_.jmp(result_);
 }
 
@@ -239,6 +255,7 @@ void PackedBlock::start_watch() {
 /// To the slow way, where a block has a NaN that the fast one does not deal with.
 void PackedBlock::jump_if_watched(Register result) {
   for (int watch = 1; watch < watches(); ++watch) watch_into(kLosers, kLosers - watch);
+  if (bits() && lane_ == 2) return v_.jump_if_nan_of_16(kLosers, result, float_bits(input_).infinity, slow_);
   if (numbers()) return v_.jump_if_nan(kLosers, bits() ? result : kLosers, lane_, slow_);
   if (order()) return v_.jump_if_beyond(kLosers, !maximum(), order_key(identity(), lane_), lane_, slow_);
   v_.jump_if_beyond(kLosers, true, float_bits(input_).infinity, element_, slow_);

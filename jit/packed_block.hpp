@@ -33,6 +33,11 @@ class PackedBlock {
   /// Bytes past the block that its loads touch, which only other rows may be. Known once emit() is done.
   int overread() const { return overread_; }
 
+  /// Gives what a block reads of constants, as often as it does, the registers that it leaves; load_kept() fills them.
+  /// Before emit(), of which this sketches one.
+  void keep_constants(const Xbyak::Reg64& in, const Xbyak::Reg64& out);
+  void load_kept() { v_.load_kept(); }
+
   /// The rows at `in`, their results to `out`.
   void emit(const Xbyak::Reg64& in, const Xbyak::Reg64& out);
   /// Code that emit() jumps to where a block has NaNs of the kind that the fast way does not see. Comes back by itself.
@@ -47,8 +52,8 @@ class PackedBlock {
   /// else of a register of a long row one.
   static constexpr int kWatches = 4;
   /// Bits pay from this width on: of narrower rows of either sign too many blocks have one without an element of the
-  /// sign that settles it. Likewise f64 and one order of the operands.
-  static constexpr int kLeastWidthOfBits = 7, kLeastWidthOfOneOrder = 8;
+  /// sign that settles it. Blocks of 16 bits have twice the rows. Likewise f64 and one order of the operands.
+  static constexpr int kLeastWidthOfBits = 7, kLeastWidthOfBitsOf16 = 8, kLeastWidthOfOneOrder = 8;
   /// A register, and by lane the row that it belongs to.
   struct Value {
     Register reg;
@@ -98,19 +103,24 @@ class PackedBlock {
 
   bool widened() const { return lane_ != element_; }
   bool order() const { return kind_ == schedule::Lanes::order; }
-  /// Extremes of f32 and f64, which the machine finds by itself where there is no NaN.
-  bool numbers() const { return order() && lane_ >= 4; }
-  /// Those of f32 in rows that are not the shortest: bits as integers, as in the order state. One extreme of them is
-  /// the answer if it has the sign that settles it; where a row has none, the block is done again with the other.
-  bool bits() const { return settles() && lane_ == 4; }
+  /// Extremes that the machine finds by itself where there is no NaN: all but those of 16 bits in the shortest rows.
+  bool numbers() const { return order() && (lane_ >= 4 || width_ >= kLeastWidthOfBitsOf16); }
+  /// Those of f32 and of 16 bits in rows that are not the shortest: bits as integers, as in the order state. One
+  /// extreme of them is the answer if it has the sign that settles it; where a row has none, the block is done again
+  /// with the other.
+  bool bits() const { return settles() && lane_ <= 4; }
   /// Bits, and f64 in rows as long: one order of the operands, and the block again in both where an extreme is a zero.
-  bool settles() const { return numbers() && width_ >= (lane_ == 4 ? kLeastWidthOfBits : kLeastWidthOfOneOrder); }
+  bool settles() const {
+    return numbers() && width_ >= (lane_ == 2   ? kLeastWidthOfBitsOf16
+                                   : lane_ == 4 ? kLeastWidthOfBits
+                                                : kLeastWidthOfOneOrder);
+  }
   IntegerOp own_extreme() const { return maximum() ? IntegerOp::greatest_signed : IntegerOp::greatest_unsigned; }
   IntegerOp watched_extreme() const { return maximum() ? IntegerOp::greatest_unsigned : IntegerOp::greatest_signed; }
   bool keys() const { return schedule::gives_index(kind_); }
   /// True when a second way through the block is there for NaNs.
   bool has_slow_way() const { return order() || (keys() && is_floating(input_)); }
-  int watches() const { return !has_slow_way() ? 0 : numbers() && width_ > lanes_ ? kWatches : 1; }
+  int watches() const { return !has_slow_way() ? 0 : numbers() && lane_ >= 4 && width_ > lanes_ ? kWatches : 1; }
   bool floats() const { return kind_ != schedule::Lanes::integer && !order() && !keys(); }
   bool maximum() const { return body_.monoid == kernel::Monoid::max || body_.monoid == kernel::Monoid::argmax; }
   bool has_rows_of_halves() const {
@@ -133,6 +143,7 @@ class PackedBlock {
 
   Xbyak::CodeGenerator& code_;
   PackedVectors v_;
+  const kernel::KernelSpec& spec_;
   const schedule::ReduceBody& body_;
   schedule::Lanes kind_;
   DType input_, output_;
@@ -144,6 +155,7 @@ class PackedBlock {
   bool exact_ = false;  ///< order, keys: NaNs of both signs are at the end that wins
   bool other_ = false;  ///< what settles: the second look at a block that the first leaves open
   int overread_ = 0;
+  Register taken_ = 0;               ///< registers that have been in use, from the first on
   int watched_ = 0;                  ///< numbers: registers so far
   std::optional<Value> upper_keys_;  ///< short rows: the next leaf, of the same load
   std::vector<Register> free_;

@@ -15,21 +15,20 @@ using Xbyak::Ymm;
 
 void PackedVectors::sign_to_integer(Register d, Register magnitude, int bytes) {
   const std::uint64_t all_but_sign = (~std::uint64_t{0} >> (64 - 8 * bytes)) >> 1;
-  code_.vpand(Ymm(magnitude), Ymm(d), assembler_.splat(all_but_sign, bytes));
+  code_.vpand(Ymm(magnitude), Ymm(d), splat_of(all_but_sign, bytes));
   // What is 0x80...0 has magnitude 0, so that its sign does not matter.
   bytes == 2 ? code_.vpsignw(Ymm(d), Ymm(magnitude), Ymm(d)) : code_.vpsignd(Ymm(d), Ymm(magnitude), Ymm(d));
 }
 
 void PackedVectors::flip_signs(Register d, int bytes) {
   const std::uint64_t sign = bytes == 1 ? 0x8080 : std::uint64_t{1} << (8 * bytes - 1);
-  code_.vpxor(Ymm(d), Ymm(d), assembler_.splat(sign, bytes == 1 ? 2 : bytes));
+  code_.vpxor(Ymm(d), Ymm(d), splat_of(sign, bytes == 1 ? 2 : bytes));
 }
 
-void PackedVectors::load_constant(Register d, const Bytes& bytes) { code_.vmovdqu(Ymm(d), assembler_.bytes(bytes)); }
+void PackedVectors::load_constant(Register d, const Bytes& bytes) { code_.vmovdqu(Ymm(d), constant(bytes)); }
 
 void PackedVectors::unpack_keys(Register d, Register upper, const Bytes& codes, int bytes) {
-  load_constant(15, codes);
-  unpack_keys(d, upper, 15, bytes);
+  unpack_keys(d, upper, in_register(codes, 15).getIdx(), bytes);
 }
 
 void PackedVectors::unpack_keys(Register d, Register upper, Register codes, int bytes) {
@@ -53,11 +52,11 @@ void PackedVectors::unpack_keys(Register d, Register upper, Register codes, int 
 void PackedVectors::add_constant(Register d, int value, int bytes) {
   const auto bits = static_cast<std::uint64_t>(value);
   if (bytes == 1) {
-    code_.vpaddb(Ymm(d), Ymm(d), assembler_.splat((bits & 0xff) * 0x0101, 2));
+    code_.vpaddb(Ymm(d), Ymm(d), splat_of((bits & 0xff) * 0x0101, 2));
   } else if (bytes == 2) {
-    code_.vpaddw(Ymm(d), Ymm(d), assembler_.splat(bits, 2));
+    code_.vpaddw(Ymm(d), Ymm(d), splat_of(bits, 2));
   } else {
-    code_.vpaddd(Ymm(d), Ymm(d), assembler_.splat(bits, 4));
+    code_.vpaddd(Ymm(d), Ymm(d), splat_of(bits, 4));
   }
 }
 
@@ -112,7 +111,7 @@ void PackedVectors::load_keys(Register above, Register place, const Memory& from
   } else {
     load_halves(above, from + group * (kBytes / 2), from + (kBytes + group * (kBytes / 2)));
   }
-  const Xbyak::Address mask = assembler_.splat((std::uint64_t{1} << (4 * bytes)) - 1, 4);
+  const Xbyak::Operand& mask = splat_of((std::uint64_t{1} << (4 * bytes)) - 1, 4);
   inverted ? code_.vpandn(codes, keys, mask) : code_.vpand(codes, keys, mask);
   code_.vpsrad(keys, keys, static_cast<std::uint8_t>(4 * bytes));
 }
@@ -134,7 +133,7 @@ void PackedVectors::store_indices(const Memory& to, Register s, DType dtype) {
 }
 
 void PackedVectors::store_codes(const Memory& to, Register s, int bytes, bool inverted, DType dtype) {
-  const Xbyak::Address mask = assembler_.splat((std::uint64_t{1} << (4 * bytes)) - 1, bytes);
+  const Xbyak::Operand& mask = splat_of((std::uint64_t{1} << (4 * bytes)) - 1, bytes);
   const int to_bytes = byte_size(dtype);
   const Xmm low(s), high(15);
   inverted ? code_.vpandn(Ymm(s), Ymm(s), mask) : code_.vpand(Ymm(s), Ymm(s), mask);

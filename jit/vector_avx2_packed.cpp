@@ -44,7 +44,7 @@ void PackedVectors::load_widened(Register d, DType dtype, const Memory& from) {
 void PackedVectors::load_spread_widened(Register d, DType dtype, const Memory& from, const Bytes& bytes) {
   if (dtype == DType::f16) {
     code_.vmovdqu(Xmm(d), code_.ptr[from]);
-    code_.vpshufb(Xmm(d), Xmm(d), assembler_.bytes(bytes));
+    code_.vpshufb(Xmm(d), Xmm(d), Xmm(in_register(bytes, 15).getIdx()));
     code_.vcvtph2ps(Ymm(d), Xmm(d));
     return;
   }
@@ -54,12 +54,12 @@ void PackedVectors::load_spread_widened(Register d, DType dtype, const Memory& f
   for (std::size_t byte = 0; byte < kBytes; ++byte)
     to_upper[byte] = byte % 4 < 2 ? kZero : bytes[byte / 4 * 2 + byte % 2];
   code_.vbroadcasti128(Ymm(d), code_.ptr[from]);
-  code_.vpshufb(Ymm(d), Ymm(d), assembler_.bytes(to_upper));
+  code_.vpshufb(Ymm(d), Ymm(d), constant(to_upper));
 }
 
 void PackedVectors::widen_pairs(Register first, Register d) {
   code_.vpslld(Ymm(first), Ymm(d), 16);
-  code_.vpand(Ymm(d), Ymm(d), assembler_.splat(0xffff0000, 4));
+  code_.vpand(Ymm(d), Ymm(d), splat_of(0xffff0000, 4));
 }
 
 void PackedVectors::store(const Memory& to, Register s) { code_.vmovdqu(code_.ptr[to], Ymm(s)); }
@@ -88,19 +88,17 @@ void PackedVectors::store_in_turn(const Memory& to, Register s) {
 /// In the upper halves of lanes, as the AVX2 layer does.
 void PackedVectors::round_to_bf16(Register s) {
   code_.vpsrld(Ymm(15), Ymm(s), 16);
-  code_.vpand(Ymm(15), Ymm(15), assembler_.splat(1, 4));
+  code_.vpand(Ymm(15), Ymm(15), splat_of(1, 4));
   code_.vpaddd(Ymm(s), Ymm(s), Ymm(15));
-  code_.vpaddd(Ymm(s), Ymm(s), assembler_.splat(0x7fff, 4));
+  code_.vpaddd(Ymm(s), Ymm(s), splat_of(0x7fff, 4));
 }
 
 void PackedVectors::splat(Register d, std::uint64_t pattern, int bytes) {
-  code_.vmovdqu(Ymm(d), assembler_.splat(pattern, bytes));
+  code_.vmovdqu(Ymm(d), splat_of(pattern, bytes));
 }
 
-void PackedVectors::and_bytes(Register d, const Bytes& mask) { code_.vpand(Ymm(d), Ymm(d), assembler_.bytes(mask)); }
-void PackedVectors::or_bytes(Register d, const Bytes& pattern) {
-  code_.vpor(Ymm(d), Ymm(d), assembler_.bytes(pattern));
-}
+void PackedVectors::and_bytes(Register d, const Bytes& mask) { code_.vpand(Ymm(d), Ymm(d), constant(mask)); }
+void PackedVectors::or_bytes(Register d, const Bytes& pattern) { code_.vpor(Ymm(d), Ymm(d), constant(pattern)); }
 
 void PackedVectors::fill_dwords(Register d, int lanes, std::uint64_t pattern, int bytes) {
   // A zero is made of nothing, and loads are what rows that lie across lines have too many of.
@@ -108,12 +106,12 @@ void PackedVectors::fill_dwords(Register d, int lanes, std::uint64_t pattern, in
     code_.vpxor(Ymm(15), Ymm(15), Ymm(15));
     code_.vpblendd(Ymm(d), Ymm(d), Ymm(15), static_cast<std::uint8_t>(lanes));
   } else {
-    code_.vpblendd(Ymm(d), Ymm(d), assembler_.splat(pattern, bytes), static_cast<std::uint8_t>(lanes));
+    code_.vpblendd(Ymm(d), Ymm(d), splat_of(pattern, bytes), static_cast<std::uint8_t>(lanes));
   }
 }
 
 void PackedVectors::shuffle_in_halves(Register d, Register s, const Bytes& from) {
-  code_.vpshufb(Ymm(d), Ymm(s), assembler_.bytes(from));
+  code_.vpshufb(Ymm(d), Ymm(s), constant(from));
 }
 
 void PackedVectors::shuffle_pair(Register d, Register a, Register b, const std::array<int, 4>& from) {
@@ -124,8 +122,7 @@ void PackedVectors::shuffle_pair(Register d, Register a, Register b, const std::
 void PackedVectors::permute_dwords(Register d, const std::array<std::uint32_t, 8>& from) {
   Bytes bytes{};
   for (std::size_t lane = 0; lane < from.size(); ++lane) bytes[4 * lane] = static_cast<std::uint8_t>(from[lane]);
-  code_.vmovdqu(Ymm(15), assembler_.bytes(bytes));
-  code_.vpermd(Ymm(d), Ymm(15), Ymm(d));
+  code_.vpermd(Ymm(d), in_register(bytes, 15), Ymm(d));
 }
 
 PackedVectors::Register PackedVectors::meet(Register x_number, Register y_number, int bytes) {
@@ -154,10 +151,10 @@ PackedVectors::Register PackedVectors::meet(Register x_number, Register y_number
       break;
     default:
       code_.vpsrlw(met, x, 8);
-      code_.vpand(x, x, assembler_.splat(0x00ff, 2));
+      code_.vpand(x, x, splat_of(0x00ff, 2));
       code_.vpsllw(spare, y, 8);
       code_.vpor(x, x, spare);
-      code_.vpand(y, y, assembler_.splat(0xff00, 2));
+      code_.vpand(y, y, splat_of(0xff00, 2));
       code_.vpor(met, met, y);
       break;
   }
@@ -178,7 +175,7 @@ void PackedVectors::integer(IntegerOp op, Register d, Register a, Register b, in
 }
 
 void PackedVectors::abs_float(Register d, int bytes) {
-  code_.vpand(Ymm(d), Ymm(d), assembler_.splat(all_but_sign(bytes), bytes));
+  code_.vpand(Ymm(d), Ymm(d), splat_of(all_but_sign(bytes), bytes));
 }
 
 void PackedVectors::abs_integer(Register d, int lane_bits) { abs_integer_avx2(assembler_, Ymm(d), lane_bits); }
@@ -190,9 +187,9 @@ void PackedVectors::add_zero(Register d, int bytes) {
 
 void PackedVectors::divide(Register d, double by, int bytes) {
   if (bytes == 8) {
-    code_.vdivpd(Ymm(d), Ymm(d), assembler_.splat(std::bit_cast<std::uint64_t>(by), 8));
+    code_.vdivpd(Ymm(d), Ymm(d), splat_of(std::bit_cast<std::uint64_t>(by), 8));
   } else {
-    code_.vdivps(Ymm(d), Ymm(d), assembler_.splat(std::bit_cast<std::uint32_t>(static_cast<float>(by)), 4));
+    code_.vdivps(Ymm(d), Ymm(d), splat_of(std::bit_cast<std::uint32_t>(static_cast<float>(by)), 4));
   }
 }
 
@@ -203,10 +200,10 @@ void PackedVectors::square_root(Register d, int bytes) {
 void PackedVectors::canonical_nan(Register d, int bytes) {
   if (bytes == 8) {
     code_.vcmpunordpd(Ymm(15), Ymm(d), Ymm(d));
-    code_.vblendvpd(Ymm(d), Ymm(d), assembler_.splat(float_bits(DType::f64).canonical_nan, 8), Ymm(15));
+    code_.vblendvpd(Ymm(d), Ymm(d), splat_of(float_bits(DType::f64).canonical_nan, 8), Ymm(15));
   } else {
     code_.vcmpunordps(Ymm(15), Ymm(d), Ymm(d));
-    code_.vblendvps(Ymm(d), Ymm(d), assembler_.splat(float_bits(DType::f32).canonical_nan, 4), Ymm(15));
+    code_.vblendvps(Ymm(d), Ymm(d), splat_of(float_bits(DType::f32).canonical_nan, 4), Ymm(15));
   }
 }
 
@@ -231,13 +228,12 @@ void PackedVectors::order_key(Register d, int bytes) {
       code_.vpcmpgtq(Ymm(15), Ymm(15), Ymm(d));
       break;
   }
-  code_.vpand(Ymm(15), Ymm(15), assembler_.splat(all_but_sign(bytes), bytes));
+  code_.vpand(Ymm(15), Ymm(15), splat_of(all_but_sign(bytes), bytes));
   code_.vpxor(Ymm(d), Ymm(d), Ymm(15));
 }
 
 Ymm PackedVectors::beyond(Register keys, bool above, std::uint64_t limit, int bytes) {
-  const Ymm mask(15), against(14);
-  code_.vmovdqu(against, assembler_.splat(limit, bytes));
+  const Ymm mask(15), against = in_register(splat_bytes(limit, bytes), 14);
   const Ymm &greater = above ? Ymm(keys) : against, &less = above ? against : Ymm(keys);
   switch (bytes) {
     case 2: code_.vpcmpgtw(mask, greater, less); break;
@@ -249,7 +245,7 @@ Ymm PackedVectors::beyond(Register keys, bool above, std::uint64_t limit, int by
 
 void PackedVectors::replace_beyond(Register d, bool above, std::uint64_t limit, std::uint64_t other, int bytes) {
   const Ymm mask = beyond(d, above, limit, bytes);
-  code_.vpblendvb(Ymm(d), Ymm(d), assembler_.splat(other, bytes), mask);
+  code_.vpblendvb(Ymm(d), Ymm(d), splat_of(other, bytes), mask);
 }
 
 /// Of zeros, and only of these, each order of the operands may give other bits: of +0 and -0 the greater is what both
@@ -285,14 +281,26 @@ void PackedVectors::jump_if_nan(Register a, Register b, int bytes, const Xbyak::
   code_.jnz(target, Xbyak::CodeGenerator::T_NEAR);
 }
 
-void PackedVectors::jump_unless_signs(Register s, bool set, const Xbyak::Label& target) {
+void PackedVectors::jump_if_nan_of_16(Register a, Register b, std::uint64_t infinity, const Xbyak::Label& target) {
+  const Ymm mask(15), other(14);
+  code_.vpand(mask, Ymm(a), splat_of(all_but_sign(2), 2));
+  code_.vpand(other, Ymm(b), splat_of(all_but_sign(2), 2));
+  code_.vpmaxsw(mask, mask, other);
+  code_.vpcmpgtw(mask, mask, splat_of(infinity, 2));
+  code_.vptest(mask, mask);
+  code_.jnz(target, Xbyak::CodeGenerator::T_NEAR);
+}
+
+void PackedVectors::jump_unless_signs(Register s, bool set, int bytes, const Xbyak::Label& target) {
   // ZF: no sign is set; CF: all are.
-  code_.vptest(Ymm(s), assembler_.splat(~all_but_sign(4), 4));
+  code_.vptest(Ymm(s), splat_of(~all_but_sign(bytes), bytes));
   set ? code_.jnc(target, Xbyak::CodeGenerator::T_NEAR) : code_.jnz(target, Xbyak::CodeGenerator::T_NEAR);
 }
 
-void PackedVectors::choose_by_sign(Register d, Register s, Register negative, Register positive) {
-  code_.vblendvps(Ymm(d), Ymm(positive), Ymm(negative), Ymm(s));
+void PackedVectors::choose_by_sign(Register d, Register s, Register negative, Register positive, int bytes) {
+  if (bytes == 4) return code_.vblendvps(Ymm(d), Ymm(positive), Ymm(negative), Ymm(s));
+  code_.vpsraw(Ymm(15), Ymm(s), 15);
+  code_.vpblendvb(Ymm(d), Ymm(positive), Ymm(negative), Ymm(15));
 }
 
 void PackedVectors::copy(Register d, Register s) { code_.vmovdqa(Ymm(d), Ymm(s)); }

@@ -8,6 +8,8 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "jit/vector.hpp"
 #include "kernel/tables.hpp"
@@ -25,6 +27,16 @@ class PackedVectors {
   static constexpr std::uint8_t kZero = 0x80;
 
   explicit PackedVectors(Assembler& assembler) : assembler_(assembler), code_(assembler.code()) {}
+
+  /// What the operations so far have taken from memory that never changes, and how often.
+  struct Constant {
+    Bytes bytes;
+    int uses;
+  };
+  const std::vector<Constant>& constants() const { return constants_; }
+  /// From here on `bytes` are read in `reg`, which nobody else writes and load_kept() fills.
+  void keep(Register reg, const Bytes& bytes) { kept_.push_back({bytes, reg}); }
+  void load_kept();
 
   void load(Register d, const Memory& from);
   /// The first 4, 8 or 16 bytes; the others become zero.
@@ -85,10 +97,12 @@ class PackedVectors {
   void jump_if_zero64(Register s, const Xbyak::Label& target);
   /// Jumps when a lane of either is a NaN.
   void jump_if_nan(Register a, Register b, int bytes, const Xbyak::Label& target);
-  /// Jumps unless the sign of each lane of 32 bits is `set`.
-  void jump_unless_signs(Register s, bool set, const Xbyak::Label& target);
-  /// Lanes of 32 bits: `negative` where `s` has its sign bit set, else `positive`.
-  void choose_by_sign(Register d, Register s, Register negative, Register positive);
+  /// The same of lanes of 16 bits, whose type has this infinity.
+  void jump_if_nan_of_16(Register a, Register b, std::uint64_t infinity, const Xbyak::Label& target);
+  /// Jumps unless the sign of each lane is `set`.
+  void jump_unless_signs(Register s, bool set, int bytes, const Xbyak::Label& target);
+  /// Lanes of 16 or 32 bits: `negative` where `s` has its sign bit set, else `positive`.
+  void choose_by_sign(Register d, Register s, Register negative, Register positive, int bytes);
   void copy(Register d, Register s);
   /// Jumps when a key is above (below) `limit`.
   void jump_if_beyond(Register keys, bool above, std::uint64_t limit, int bytes, const Xbyak::Label& target);
@@ -125,11 +139,25 @@ class PackedVectors {
   void store_indices(const Memory& to, Register s, DType dtype);
 
  private:
+  struct Kept {
+    Bytes bytes;
+    Register reg;
+  };
+  /// A constant as the last operand of an instruction. Valid until the next one.
+  const Xbyak::Operand& constant(const Bytes& bytes);
+  const Xbyak::Operand& splat_of(std::uint64_t pattern, int bytes) { return constant(splat_bytes(pattern, bytes)); }
+  static Bytes splat_bytes(std::uint64_t pattern, int bytes);
+  /// The same as a register: `spare`, if it must be.
+  Xbyak::Ymm in_register(const Bytes& bytes, Register spare);
   void round_to_bf16(Register s);
   Xbyak::Ymm beyond(Register keys, bool above, std::uint64_t limit, int bytes);
 
   Assembler& assembler_;
   Xbyak::CodeGenerator& code_;
+  std::vector<Constant> constants_;
+  std::vector<Kept> kept_;
+  std::optional<Xbyak::Address> address_;  ///< of the last constant that is in memory
+  Xbyak::Ymm register_;                    ///< and the register of the last one that is not
 };
 
 }  // namespace tenfold::jit

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What packed rows read again and again, in memory or in registers that nobody else writes.
+#include <algorithm>
+
+#include "jit/vector_packed.hpp"
+
+namespace tenfold::jit {
+
+using Xbyak::Ymm;
+
+void PackedVectors::load_kept() {
+  for (const Kept& kept : kept_) code_.vmovdqu(Ymm(kept.reg), assembler_.bytes(kept.bytes));
+}
+
+const Xbyak::Operand& PackedVectors::constant(const Bytes& bytes) {
+  const auto kept = std::ranges::find(kept_, bytes, &Kept::bytes);
+  if (kept != kept_.end()) return register_ = Ymm(kept->reg);
+  const auto known = std::ranges::find(constants_, bytes, &Constant::bytes);
+  if (known == constants_.end()) {
+    constants_.push_back({bytes, 1});
+  } else {
+    ++known->uses;
+  }
+  return address_.emplace(assembler_.bytes(bytes));
+}
+
+PackedVectors::Bytes PackedVectors::splat_bytes(std::uint64_t pattern, int bytes) {
+  Bytes all{};
+  for (std::size_t byte = 0; byte < all.size(); ++byte)
+    all[byte] = static_cast<std::uint8_t>(pattern >> (8 * (byte % static_cast<std::size_t>(bytes))));
+  return all;
+}
+
+Ymm PackedVectors::in_register(const Bytes& bytes, Register spare) {
+  const Xbyak::Operand& from = constant(bytes);
+  if (from.isYMM()) return register_;
+  code_.vmovdqu(Ymm(spare), from);
+  return Ymm(spare);
+}
+
+}  // namespace tenfold::jit
