@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The packed nest: many short rows, one after another in memory, in blocks of as many rows as a register has lanes
-// (packed_block.hpp). The last rows, too few for a block or so close to the end that a block's loads would touch what
+// (rows_block.hpp). The last rows, too few for a block or so close to the end that a block's loads would touch what
 // is past it, are copied to scratch and run there, by the same code: a row's bits do not depend on where it lies.
 #include <bit>
+#include <memory>
 
+#include "jit/gathered_block.hpp"
 #include "jit/nest.hpp"
 #include "jit/packed_block.hpp"
 
@@ -19,12 +21,19 @@ constexpr int kLine = 64;
 /// Bytes that a block asks for ahead of itself, where it does (schedule::Schedule::ahead).
 constexpr int kAhead = 4096;
 
+std::unique_ptr<RowsBlock> make_block(Nest& nest, const schedule::ReduceBody& body) {
+  const int width = nest.schedule.width;
+  if (GatheredBlock::takes(nest.v, nest.spec, body, width))
+    return std::make_unique<GatheredBlock>(nest.v, nest.spec, body, width);
+  return std::make_unique<PackedBlock>(nest.a, nest.spec, body, width);
+}
+
 class Packed {
  public:
   Packed(Nest& nest, const schedule::ReduceBody& body)
       : n_(nest),
         c_(nest.c),
-        block_(nest.a, nest.spec, body, nest.schedule.width),
+        block_(make_block(nest, body)),
         level_(nest.schedule.vector_level - 1),
         p_(nest.a),
         q_(nest.a),
@@ -38,27 +47,27 @@ class Packed {
   }
 
   /// The last rows, in two blocks at most, with what their loads touch, and the results of these.
-  std::int64_t scratch_bytes() const { return kCopies + copies_bytes() + 2 * block_.output_bytes(); }
+  std::int64_t scratch_bytes() const { return kCopies + copies_bytes() + 2 * block_->output_bytes(); }
 
  private:
-  int copies_bytes() const { return (2 * block_.input_bytes() + block_.overread() + 63) / 64 * 64; }
+  int copies_bytes() const { return (2 * block_->input_bytes() + block_->overread() + 63) / 64 * 64; }
 
   void all_rows() {
     Label copied, done, end;
     c_.mov(p_, n_.in);
     c_.mov(q_, n_.out);
     n_.load_extent(rows_, level_);
-    block_.keep_constants(p_, q_);
+    block_->keep_constants(p_, q_);
     // How many rows a block's loads go beyond it is known once it is emitted: further below.
     Label count, blocks;
     c_.jmp(count);
     c_.align(32);
     c_.L(blocks);
-    for (int line = 0; n_.schedule.ahead && line < block_.input_bytes(); line += kLine)
+    for (int line = 0; n_.schedule.ahead && line < block_->input_bytes(); line += kLine)
       c_.prefetcht0(c_.ptr[p_.reg() + (kAhead + line)]);
-    block_.emit(p_, q_);
-    c_.add(p_, block_.input_bytes());
-    c_.add(q_, block_.output_bytes());
+    block_->emit(p_, q_);
+    c_.add(p_, block_->input_bytes());
+    c_.add(q_, block_->output_bytes());
     c_.dec(blocks_);
     c_.jnz(blocks);
     // Rows left; or below zero, how many of the copies there were.
@@ -74,17 +83,17 @@ class Packed {
     copy_out();
     c_.jmp(end);
     c_.L(count);
-    block_.load_kept();
+    block_->load_kept();
     count_blocks(rest);
     c_.jmp(blocks);
-    block_.emit_out_of_line(p_);
+    block_->emit_out_of_line(p_);
     c_.L(end);
   }
 
   /// Whole blocks, but for what must be copied; jumps to `rest` when there is none.
   void count_blocks(const Label& rest) {
-    const int beyond = (block_.overread() + block_.row_bytes() - 1) / block_.row_bytes();
-    const int shift = std::countr_zero(static_cast<unsigned>(block_.rows()));
+    const int beyond = (block_->overread() + block_->row_bytes() - 1) / block_->row_bytes();
+    const int shift = std::countr_zero(static_cast<unsigned>(block_->rows()));
     Gpr taken(n_.a);
     c_.xor_(taken.r32(), taken.r32());
     c_.mov(blocks_, rows_);
@@ -103,13 +112,13 @@ class Packed {
   void copy_in() {
     Gpr to(n_.a), bytes(n_.a);
     c_.lea(to, c_.ptr[c_.rbp + kCopies]);
-    c_.imul(bytes, rows_, block_.row_bytes());
+    c_.imul(bytes, rows_, block_->row_bytes());
     copy(to, p_, bytes);
     c_.lea(p_, c_.ptr[c_.rbp + kCopies]);
     c_.mov(n_.slot(frame::kNestOutput), q_);
     c_.lea(q_, c_.ptr[c_.rbp + (kCopies + copies_bytes())]);
-    c_.lea(blocks_, c_.ptr[rows_.reg() + (block_.rows() - 1)]);
-    c_.shr(blocks_, std::countr_zero(static_cast<unsigned>(block_.rows())));
+    c_.lea(blocks_, c_.ptr[rows_.reg() + (block_->rows() - 1)]);
+    c_.shr(blocks_, std::countr_zero(static_cast<unsigned>(block_->rows())));
     c_.neg(rows_);
     c_.mov(n_.slot(frame::kStepsLeft), rows_);
   }
@@ -117,7 +126,7 @@ class Packed {
   void copy_out() {
     Gpr from(n_.a), bytes(n_.a);
     c_.neg(rows_);
-    c_.imul(bytes, rows_, block_.output_bytes() / block_.rows());
+    c_.imul(bytes, rows_, block_->result_bytes());
     c_.mov(q_, n_.slot(frame::kNestOutput));
     c_.lea(from, c_.ptr[c_.rbp + (kCopies + copies_bytes())]);
     copy(q_, from, bytes);
@@ -151,7 +160,7 @@ class Packed {
 
   Nest& n_;
   Xbyak::CodeGenerator& c_;
-  PackedBlock block_;
+  std::unique_ptr<RowsBlock> block_;
   int level_;
   Gpr p_, q_, blocks_, rows_;
 };

@@ -152,9 +152,7 @@ PackedBlock::Value PackedBlock::merge(Value x, const Value& y, int bytes) {
 
 /// Four rows' sums in f64 lanes. Rows are read in their order, as whoever fetches ahead guesses best so.
 PackedBlock::Register PackedBlock::long_sums(const Reg64& in, int first) {
-  std::array<Register, 4> rows{};
-  for (int number = 0; number < 4; ++number) rows[static_cast<std::size_t>(number)] = row(in, first + number);
-  const auto [even, odd] = three_levels_in_f64() ? quarters_in_f64(rows) : pairs_in_f64(rows);
+  const auto [even, odd] = four_rows_in_f64(in, first);
   combine(even, v_.meet(even, odd, 8), 8);
   give(odd);
   finish_sums(even, 8);
@@ -163,10 +161,25 @@ PackedBlock::Register PackedBlock::long_sums(const Reg64& in, int first) {
 
 /// Two f64 lanes of each row, of the even rows and of the odd ones: what is four lanes apart meets in f32, as no more
 /// than kChain terms come to it so, and what is two apart in f64.
-std::array<PackedBlock::Register, 2> PackedBlock::pairs_in_f64(const std::array<Register, 4>& rows) {
+std::array<PackedBlock::Register, 2> PackedBlock::four_rows_in_f64(const Reg64& in, int first) {
+  if (widens_in_halves()) {
+    const Register low = rows_in_halves(in, first, first + 1).reg;
+    return pairs_in_f64(low, rows_in_halves(in, first + 2, first + 3).reg);
+  }
+  std::array<Register, 4> rows{};
+  for (int number = 0; number < 4; ++number) rows[static_cast<std::size_t>(number)] = row(in, first + number);
+  if (three_levels_in_f64()) return quarters_in_f64(rows);
   const auto [low, second, high, fourth] = rows;
   combine(low, v_.meet(low, second, kHalf), 4);
   combine(high, v_.meet(high, fourth, kHalf), 4);
+  give(second);
+  give(fourth);
+  return pairs_in_f64(low, high);
+}
+
+/// Of registers of two rows each.
+std::array<PackedBlock::Register, 2> PackedBlock::pairs_in_f64(Register low, Register high) {
+  const Register second = take(), fourth = take();
   v_.shuffle_pair(second, low, high, {0, 1, 0, 1});
   v_.shuffle_pair(high, low, high, {2, 3, 2, 3});
   v_.widen(low, second, second);
@@ -178,7 +191,7 @@ std::array<PackedBlock::Register, 2> PackedBlock::pairs_in_f64(const std::array<
   return {low, second};
 }
 
-/// The same with both in f64.
+/// The same of rows whose lanes four apart meet in f64 as well.
 std::array<PackedBlock::Register, 2> PackedBlock::quarters_in_f64(const std::array<Register, 4>& rows) {
   const Register upper = take();
   for (const Register row : rows) {

@@ -17,31 +17,25 @@
 #include <vector>
 
 #include "jit/keys.hpp"
+#include "jit/rows_block.hpp"
 #include "kernel/spec.hpp"
 #include "schedule/packed.hpp"
 
 namespace tenfold::jit {
 
-class PackedBlock {
+class PackedBlock final : public RowsBlock {
  public:
   PackedBlock(Assembler& assembler, const kernel::KernelSpec& spec, const schedule::ReduceBody& body, int width);
 
-  int rows() const { return lanes_; }
-  int row_bytes() const { return width_ * element_; }
-  int input_bytes() const { return rows() * row_bytes(); }
-  int output_bytes() const { return rows() * byte_size(output_); }
-  /// Bytes past the block that its loads touch, which only other rows may be. Known once emit() is done.
-  int overread() const { return overread_; }
+  int rows() const override { return lanes_; }
+  int row_bytes() const override { return width_ * element_; }
+  int result_bytes() const override { return byte_size(output_); }
 
-  /// Gives what a block reads of constants, as often as it does, the registers that it leaves; load_kept() fills them.
-  /// Before emit(), of which this sketches one.
-  void keep_constants(const Xbyak::Reg64& in, const Xbyak::Reg64& out);
-  void load_kept() { v_.load_kept(); }
-
-  /// The rows at `in`, their results to `out`.
-  void emit(const Xbyak::Reg64& in, const Xbyak::Reg64& out);
-  /// Code that emit() jumps to where a block has NaNs of the kind that the fast way does not see. Comes back by itself.
-  void emit_out_of_line(const Xbyak::Reg64& in);
+  /// Gives what a block reads of constants, as often as it does, the registers that it leaves; this sketches one.
+  void keep_constants(const Xbyak::Reg64& in, const Xbyak::Reg64& out) override;
+  void load_kept() override { v_.load_kept(); }
+  void emit(const Xbyak::Reg64& in, const Xbyak::Reg64& out) override;
+  void emit_out_of_line(const Xbyak::Reg64& in) override;
 
  private:
   using Register = PackedVectors::Register;
@@ -67,7 +61,8 @@ class PackedBlock {
   Value tree(const Xbyak::Reg64& in, int first, int count);
   Value merge(Value x, const Value& y, int bytes);
   Register long_sums(const Xbyak::Reg64& in, int first);
-  std::array<Register, 2> pairs_in_f64(const std::array<Register, 4>& rows);
+  std::array<Register, 2> four_rows_in_f64(const Xbyak::Reg64& in, int first);
+  std::array<Register, 2> pairs_in_f64(Register low, Register high);
   std::array<Register, 2> quarters_in_f64(const std::array<Register, 4>& rows);
   void sort(const Value& value);
 
@@ -84,7 +79,7 @@ class PackedBlock {
   Value rows_of_pairs(const Xbyak::Reg64& in);
   Value short_rows_widened(const Xbyak::Reg64& in, int index);
   bool widens_in_halves() const;
-  Value rows_in_halves(const Xbyak::Reg64& in, int index);
+  Value rows_in_halves(const Xbyak::Reg64& in, int low_row, int high_row);
   Register row(const Xbyak::Reg64& in, int number);
   Register piece(const Xbyak::Reg64& in, int number, int index);
   Memory at(const Xbyak::Reg64& in, int offset, int bytes);
@@ -148,13 +143,12 @@ class PackedBlock {
   schedule::Lanes kind_;
   DType input_, output_;
   int width_;
-  int element_;         ///< bytes of an element in memory
-  int lane_;            ///< and in a register
-  int lanes_;           ///< of a register, and rows of a block
-  int segment_;         ///< lanes that a row has of a leaf: a power of two
-  bool exact_ = false;  ///< order, keys: NaNs of both signs are at the end that wins
-  bool other_ = false;  ///< what settles: the second look at a block that the first leaves open
-  int overread_ = 0;
+  int element_;                      ///< bytes of an element in memory
+  int lane_;                         ///< and in a register
+  int lanes_;                        ///< of a register, and rows of a block
+  int segment_;                      ///< lanes that a row has of a leaf: a power of two
+  bool exact_ = false;               ///< order, keys: NaNs of both signs are at the end that wins
+  bool other_ = false;               ///< what settles: the second look at a block that the first leaves open
   Register taken_ = 0;               ///< registers that have been in use, from the first on
   int watched_ = 0;                  ///< numbers: registers so far
   std::optional<Value> upper_keys_;  ///< short rows: the next leaf, of the same load

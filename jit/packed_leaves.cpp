@@ -3,6 +3,7 @@
 // The leaves of a block of packed rows: rows, or several short ones, from memory to one register.
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "jit/packed_block.hpp"
 
@@ -20,7 +21,7 @@ constexpr int kVirtualLanes = 16;
 
 PackedBlock::Value PackedBlock::leaf(const Reg64& in, int index) {
   if (keys()) return key_leaf(in, index);
-  if (widens_in_halves()) return rows_in_halves(in, index);
+  if (widens_in_halves()) return rows_in_halves(in, index, index + lanes_ / 2);
   if (segment_ < lanes_) return widened() ? short_rows_widened(in, index) : short_rows(in, index);
   const int number = number_of_leaf(index);
   return {row(in, number), std::vector<int>(static_cast<std::size_t>(lanes_), number)};
@@ -146,25 +147,24 @@ PackedBlock::Value PackedBlock::rows_of_pairs(const Reg64& in) {
   return {firsts[0], rows};
 }
 
-/// Sums of bf16 rows that are longer than half a register of f32 and end in f32.
+/// Sums of bf16 rows that are longer than half a register of f32.
 bool PackedBlock::widens_in_halves() const {
   return input_ == DType::bf16 && kind_ == schedule::Lanes::chained_f32 && body_.monoid == kernel::Monoid::sum &&
-         width_ > lanes_ / 2 && !ends_in_f64();
+         width_ > lanes_ / 2;
 }
 
 /// One row in each half: of 8 elements of both the first four are shuffled to the lanes of one register and the last
-/// four to those of another. These are combined where they are, so that the rows need not be brought to meet; lanes
-/// meet in the same order.
-PackedBlock::Value PackedBlock::rows_in_halves(const Reg64& in, int index) {
+/// four to those of another, and are added there to what has the same four of the 16 lanes that a sum has. So what is
+/// eight and four lanes apart is added where it is; lanes meet in the same order.
+PackedBlock::Value PackedBlock::rows_in_halves(const Reg64& in, int low_row, int high_row) {
   const int half = lanes_ / 2, each = kHalf / element_;
-  Value value{0, {}};
-  for (int lane = 0; lane < lanes_; ++lane) value.rows.push_back(index + lane / half * half);
-  Register upper = 0;
+  std::array<std::optional<Register>, kVirtualLanes / 4> fours;
   for (int first = 0; first < width_; first += each) {
-    const int offset = index * row_bytes() + first * element_;
-    std::array<Register, 2> parts{take(), take()};
-    v_.load_halves(parts[0], at(in, offset, kHalf), at(in, offset + half * row_bytes(), kHalf));
+    const Register loaded = take();
+    v_.load_halves(loaded, at(in, low_row * row_bytes() + first * element_, kHalf),
+                   at(in, high_row * row_bytes() + first * element_, kHalf));
     for (const int part : {1, 0}) {
+      if (first + part * half >= width_) continue;
       PackedVectors::Bytes bytes{};
       for (int byte = 0; byte < kBytes; ++byte) {
         const int place = part * half + byte % kHalf / lane_;
@@ -172,21 +172,26 @@ PackedBlock::Value PackedBlock::rows_in_halves(const Reg64& in, int index) {
         bytes[static_cast<std::size_t>(byte)] =
             is_there ? static_cast<std::uint8_t>(place * element_ + byte % element_) : PackedVectors::kZero;
       }
-      const Register to = parts[static_cast<std::size_t>(part)];
-      v_.shuffle_in_halves(to, parts[0], bytes);
+      const Register to = part == 0 ? loaded : take();
+      v_.shuffle_in_halves(to, loaded, bytes);
       map(to);
+      std::optional<Register>& four = fours[static_cast<std::size_t>(first % kVirtualLanes / half + part)];
+      if (four) {
+        combine(*four, to, lane_);
+        give(to);
+      } else {
+        four = to;
+      }
     }
-    if (first == 0) {
-      value.reg = parts[0], upper = parts[1];
-      continue;
-    }
-    combine(value.reg, parts[0], lane_);
-    combine(upper, parts[1], lane_);
-    give(parts[0]);
-    give(parts[1]);
   }
-  combine(value.reg, upper, lane_);
-  give(upper);
+  for (std::size_t distance = fours.size() / 2; distance > 0; distance /= 2)
+    for (std::size_t i = 0; i < distance; ++i)
+      if (fours[i + distance]) {
+        combine(*fours[i], *fours[i + distance], lane_);
+        give(*fours[i + distance]);
+      }
+  Value value{*fours[0], {}};
+  for (int lane = 0; lane < lanes_; ++lane) value.rows.push_back(lane < half ? low_row : high_row);
   return value;
 }
 

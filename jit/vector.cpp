@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jit/vector.hpp"
 
+#include "jit/vector_gather.hpp"
 #include "jit/vector_isa.hpp"
 
 namespace tenfold::jit {
@@ -8,6 +9,8 @@ namespace tenfold::jit {
 std::unique_ptr<VectorLayer> VectorLayer::make(Assembler& assembler, target::Isa isa) {
   return isa == target::Isa::avx2 ? make_avx2_layer(assembler) : make_avx512_layer(assembler);
 }
+
+std::unique_ptr<GatherVectors> VectorLayer::gather_vectors() { return nullptr; }
 
 void VectorLayer::arithmetic_ps(Arithmetic op, const Xbyak::Xmm& d, const Xbyak::Xmm& a, const Xbyak::Operand& b) {
   if (op == Arithmetic::add) {

@@ -15,6 +15,7 @@
 namespace tenfold::jit {
 
 class ArgVectors;
+class GatherVectors;
 
 /// A virtual vector by number.
 using Vec = int;
@@ -47,6 +48,9 @@ class VectorLayer {
 
   /// What arg-reductions need besides (jit/vector_arg.hpp).
   virtual std::unique_ptr<ArgVectors> arg_vectors() = 0;
+  /// Whether it has what gathered rows need, and that (jit/vector_gather.hpp).
+  virtual bool gathers() const { return false; }
+  virtual std::unique_ptr<GatherVectors> gather_vectors();
 
   /// Makes the masks for tails of `count` lanes (1 to lanes - 1) of `lane_bits`, read from elements of `element_bytes`.
   virtual void prepare_tail(const Xbyak::Reg64& count, int lane_bits, int element_bytes) = 0;

@@ -4,6 +4,7 @@
 // zmm31 are the layer's own. BF16 and FP16 extensions are not used: VCVTNEPS2BF16 flushes denormals, which the contract
 // forbids, and widening, order and rounding need nothing that F and BW lack.
 #include "jit/vector_arg.hpp"
+#include "jit/vector_gather.hpp"
 #include "jit/vector_integer.hpp"
 #include "jit/vector_isa.hpp"
 
@@ -31,6 +32,8 @@ class Avx512Layer final : public VectorLayer {
   int vectors() const override { return 30; }
   bool has_extremes_of_64_bits() const override { return true; }
   std::unique_ptr<ArgVectors> arg_vectors() override { return make_avx512_arg_vectors(*this, assembler_); }
+  bool gathers() const override { return true; }
+  std::unique_ptr<GatherVectors> gather_vectors() override { return make_avx512_gather_vectors(assembler_); }
 
   void prepare_tail(const Xbyak::Reg64& count, int, int) override {
     Gpr bits(assembler_);

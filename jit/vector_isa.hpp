@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two implementations of the vector layer, for vector.cpp alone.
+// The implementations of the vector layer, and of what only one of them has, for vector*.cpp alone.
 #pragma once
 
 #include <memory>
@@ -11,5 +11,6 @@ namespace tenfold::jit {
 
 std::unique_ptr<VectorLayer> make_avx2_layer(Assembler& assembler);
 std::unique_ptr<VectorLayer> make_avx512_layer(Assembler& assembler);
+std::unique_ptr<GatherVectors> make_avx512_gather_vectors(Assembler& assembler);
 
 }  // namespace tenfold::jit

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What packed rows and keys speak: registers of 32 bytes and the shuffles that bring lanes of several rows together.
-// There is one implementation, in AVX2 (vector_avx2_packed.cpp, vector_avx2_keys.cpp), for all levels: with 32 bytes
-// the ports keep up with memory twice over, and the bits are the same everywhere by construction.
+// There is one implementation, in AVX2 (vector_avx2_packed.cpp, vector_avx2_keys.cpp, vector_avx2_constants.cpp), for
+// all levels, and the bits are the same everywhere by construction. Sums have another on AVX-512 (vector_gather.hpp).
 #pragma once
 
 #include <array>
