@@ -36,10 +36,11 @@ PackedBlock::PackedBlock(Assembler& assembler, const kernel::KernelSpec& spec, c
       output_(spec.outputs[0].dtype),
       width_(width),
       element_(byte_size(input_)),
-      lane_(schedule::packed_lane_bytes(kind_, input_)),
+      lane_(schedule::packed_lane_bytes(kind_, input_, width)),
       lanes_(kBytes / lane_),
-      segment_(std::min(keys() || widens_in_halves() ? lanes_ / 2 : lanes_,
-                        static_cast<int>(std::bit_ceil(static_cast<unsigned>(width))))) {}
+      segment_(std::min(
+          widens_in_halves() || keys() || (places() && (lane_ == 1 || width <= lanes_ / 2)) ? lanes_ / 2 : lanes_,
+          static_cast<int>(std::bit_ceil(static_cast<unsigned>(width))))) {}
 
 PackedBlock::Register PackedBlock::take() {
   const Register reg = free_.back();
@@ -82,7 +83,7 @@ void PackedBlock::keep_constants(const Reg64& in, const Reg64& out) {
 void PackedBlock::emit(const Reg64& in, const Reg64& out) {
   if (has_slow_way()) start_watch();
   const Register result = block(in);
-  if (has_slow_way()) jump_if_watched(result);
+  if (has_slow_way() && !finds_bits()) jump_if_watched(result);
   if (bits()) {
     v_.jump_unless_signs(result, !maximum(), lane_, unsettled_);
   } else if (settles()) {
@@ -91,6 +92,7 @@ void PackedBlock::emit(const Reg64& in, const Reg64& out) {
   code_.L(result_);
   finish(result);
   if (keys()) return v_.store_codes(out, result, lane_, inverts_codes(key_rule()), output_);
+  if (places()) return v_.store_places(out, result, lane_, output_);
   if (has_rows_in_turn()) {
     v_.store_in_turn(out, result);
   } else if (kind_ == schedule::Lanes::chained_f32) {
@@ -108,13 +110,15 @@ void PackedBlock::emit_out_of_line(const Reg64& in) {
   exact_ = false;
   if (numbers()) finish_order(result);
   code_.jmp(result_);
-  if (!settles()) return;
+  if (!settles() && !finds_bits()) return;
   code_.L(unsettled_);
   // What the first extreme has settled waits in a register that no block uses.
   if (bits()) v_.copy(kLosers, result);
+  if (finds_bits()) start_watch();
   other_ = true;
   const Register other = block(in);
   other_ = false;
+  if (finds_bits()) jump_if_watched(other);
   if (bits()) v_.choose_by_sign(result, kLosers, maximum() ? other : kLosers, maximum() ? kLosers : other, lane_);
   code_.jmp(result_);
 }
@@ -125,7 +129,7 @@ PackedBlock::Register PackedBlock::block(const Reg64& in) {
   for (Register reg = kLosers + 1 - std::max(1, watches()); reg-- > 0;) free_.push_back(reg);
   if (has_rows_of_three()) return rows_of_three(in);
   if (!ends_in_f64()) {
-    const Value value = has_rows_of_pairs() ? rows_of_pairs(in) : tree(in, 0, segment_);
+    const Value value = places() ? find(in) : has_rows_of_pairs() ? rows_of_pairs(in) : tree(in, 0, segment_);
     if (!has_rows_in_turn()) sort(value);
     return value.reg;
   }
@@ -271,6 +275,7 @@ void PackedBlock::jump_if_watched(Register result) {
   if (bits() && lane_ == 2) return v_.jump_if_nan_of_16(kLosers, result, float_bits(input_).infinity, slow_);
   if (numbers()) return v_.jump_if_nan(kLosers, bits() ? result : kLosers, lane_, slow_);
   if (order()) return v_.jump_if_beyond(kLosers, !maximum(), order_key(identity(), lane_), lane_, slow_);
+
   v_.jump_if_beyond(kLosers, true, float_bits(input_).infinity, element_, slow_);
 }
 

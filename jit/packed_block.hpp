@@ -8,8 +8,9 @@
 // combined and the number of registers, so that in the end each lane is a row. Lanes meet as in the one lane tree of
 // all kernels: + 8, + 4, + 2, + 1.
 //
-// An arg-reduction takes keys: lanes twice as wide as the element, with the element above and below it a code of its
-// place in the row, so that the greatest (least) key says where the first (last) extreme is.
+// An arg-reduction has a register of places beside each of elements; packed_places.cpp says how these meet. Or it takes
+// keys: lanes twice as wide as the element, with the element above and below it a code of its place in the row, so that
+// the greatest (least) key says where the first (last) extreme is.
 #pragma once
 
 #include <array>
@@ -40,18 +41,25 @@ class PackedBlock final : public RowsBlock {
  private:
   using Register = PackedVectors::Register;
   /// Order: the keys that show NaNs which lose, over a whole block; of numbers a sum, which any NaN spoils; of bits the
-  /// extreme that shows NaNs of the other sign. Keys of places: magnitudes, which show any NaN.
+  /// extreme that shows NaNs of the other sign. Places: magnitudes, of bits as above, which show any NaN.
   static constexpr Register kLosers = PackedVectors::kRegisters - 1;
   /// Numbers and bits have as many of these, from there down, as take turns: an addition takes three cycles, and all
   /// else of a register of a long row one.
   static constexpr int kWatches = 4;
   /// Bits pay from this width on: of narrower rows of either sign too many blocks have one without an element of the
-  /// sign that settles it. Blocks of 16 bits have twice the rows. Likewise f64 and one order of the operands.
+  /// sign that settles it. Blocks of 16 bits have twice the rows. Likewise words of which places are wanted, f64 and
+  /// one order of the operands.
   static constexpr int kLeastWidthOfBits = 7, kLeastWidthOfBitsOf16 = 8, kLeastWidthOfOneOrder = 8;
   /// A register, and by lane the row that it belongs to.
   struct Value {
     Register reg;
     std::vector<int> rows;
+  };
+  /// Arg-reductions: elements, and by lane their places, which are known (`first`) until registers have met.
+  struct Found {
+    Register elements;
+    std::optional<Register> places;
+    std::vector<int> first, rows;
   };
 
   Register take();
@@ -68,9 +76,15 @@ class PackedBlock final : public RowsBlock {
 
   Value leaf(const Xbyak::Reg64& in, int index);
   Value key_leaf(const Xbyak::Reg64& in, int index);
-  Value long_keys(const Xbyak::Reg64& in, int index);
-  Value short_keys(const Xbyak::Reg64& in, int index);
   void map_to_order(Register reg);
+  Value find(const Xbyak::Reg64& in);
+  Found found_tree(const Xbyak::Reg64& in, int first, int count);
+  Found found_row(const Xbyak::Reg64& in, int index);
+  Found found_leaf(const Xbyak::Reg64& in, int index, int piece);
+  void take_better(Found& early, Found late, bool in_order, bool kept);
+  void take_earlier_of_equals(const Found& early, const Found& late);
+  Register place_register(const std::vector<int>& early, const std::vector<int>& late, Register mask, bool wins);
+  PackedVectors::Bytes place_bytes(const std::vector<int>& places) const;
   KeyRule key_rule() const { return {input_, maximum(), body_.last}; }
   int number_of_leaf(int index) const;
   Value rows_of_halves(const Xbyak::Reg64& in, int index);
@@ -112,16 +126,26 @@ class PackedBlock final : public RowsBlock {
   }
   IntegerOp own_extreme() const { return maximum() ? IntegerOp::greatest_signed : IntegerOp::greatest_unsigned; }
   IntegerOp watched_extreme() const { return maximum() ? IntegerOp::greatest_unsigned : IntegerOp::greatest_signed; }
-  bool keys() const { return schedule::gives_index(kind_); }
+  /// Arg-reductions are one of these.
+  bool keys() const { return schedule::gives_index(kind_) && widened(); }
+  bool places() const { return schedule::gives_index(kind_) && !widened(); }
+  /// Places: rows of two or more to a register, which lie as its lanes do.
+  bool are_side_by_side() const { return width_ == segment_ && segment_ < lanes_ && (lane_ >= 4 || row_bytes() >= 8); }
+  /// Places of floats in rows that are not the shortest: bits as integers. Where a row has no element of the sign that
+  /// settles it, the block is done again with integers of the elements' order.
+  bool finds_bits() const {
+    return places() && is_floating(input_) && width_ >= (lane_ == 4 ? kLeastWidthOfBits : kLeastWidthOfBitsOf16);
+  }
   /// True when a second way through the block is there for NaNs.
-  bool has_slow_way() const { return order() || (keys() && is_floating(input_)); }
+  bool has_slow_way() const { return order() || (schedule::gives_index(kind_) && is_floating(input_)); }
+  bool looks_at_bits() const { return finds_bits() && !exact_ && !other_; }
   int watches() const { return !has_slow_way() ? 0 : numbers() && lane_ >= 4 && width_ > lanes_ ? kWatches : 1; }
-  bool floats() const { return kind_ != schedule::Lanes::integer && !order() && !keys(); }
+  bool floats() const { return kind_ != schedule::Lanes::integer && !order() && !schedule::gives_index(kind_); }
   bool maximum() const { return body_.monoid == kernel::Monoid::max || body_.monoid == kernel::Monoid::argmax; }
   bool has_rows_of_halves() const {
-    return segment_ == lanes_ && width_ > lanes_ / 2 && width_ <= lanes_ && !widened() && !keys();
+    return segment_ == lanes_ && width_ > lanes_ / 2 && width_ <= lanes_ && !widened() && !places();
   }
-  bool has_rows_of_three() const { return width_ == 3 && lane_ == 4 && element_ == 4 && !keys(); }
+  bool has_rows_of_three() const { return width_ == 3 && lane_ == 4 && element_ == 4 && !places(); }
   /// bf16 that f32 sums or multiplies, in rows of 2, 4 or 8.
   bool has_rows_of_pairs() const {
     return input_ == DType::bf16 && kind_ == schedule::Lanes::chained_f32 &&
@@ -143,15 +167,14 @@ class PackedBlock final : public RowsBlock {
   schedule::Lanes kind_;
   DType input_, output_;
   int width_;
-  int element_;                      ///< bytes of an element in memory
-  int lane_;                         ///< and in a register
-  int lanes_;                        ///< of a register, and rows of a block
-  int segment_;                      ///< lanes that a row has of a leaf: a power of two
-  bool exact_ = false;               ///< order, keys: NaNs of both signs are at the end that wins
-  bool other_ = false;               ///< what settles: the second look at a block that the first leaves open
-  Register taken_ = 0;               ///< registers that have been in use, from the first on
-  int watched_ = 0;                  ///< numbers: registers so far
-  std::optional<Value> upper_keys_;  ///< short rows: the next leaf, of the same load
+  int element_;         ///< bytes of an element in memory
+  int lane_;            ///< and in a register
+  int lanes_;           ///< of a register, and rows of a block
+  int segment_;         ///< lanes that a row has of a leaf: a power of two
+  bool exact_ = false;  ///< order, places: NaNs of both signs are at the end that wins
+  bool other_ = false;  ///< what settles: the second look at a block that the first leaves open
+  Register taken_ = 0;  ///< registers that have been in use, from the first on
+  int watched_ = 0;     ///< numbers: registers so far
   std::vector<Register> free_;
   Xbyak::Label slow_, unsettled_, result_;
 };

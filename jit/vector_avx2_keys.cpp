@@ -71,7 +71,11 @@ void PackedVectors::broadcast_element(Register d, const Xbyak::Reg32& s, int byt
 
 void PackedVectors::beats(Register mask, Register late, Register early, bool greatest, int bytes) {
   const Ymm above(greatest ? late : early), below(greatest ? early : late);
-  bytes == 1 ? code_.vpcmpgtb(Ymm(mask), above, below) : code_.vpcmpgtw(Ymm(mask), above, below);
+  switch (bytes) {
+    case 1: code_.vpcmpgtb(Ymm(mask), above, below); break;
+    case 2: code_.vpcmpgtw(Ymm(mask), above, below); break;
+    default: code_.vpcmpgtd(Ymm(mask), above, below); break;
+  }
 }
 
 void PackedVectors::step_codes(Register d, Register codes, Register mask, bool down, int bytes) {

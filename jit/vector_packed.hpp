@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What packed rows and keys speak: registers of 32 bytes and the shuffles that bring lanes of several rows together.
-// There is one implementation, in AVX2 (vector_avx2_packed.cpp, vector_avx2_keys.cpp, vector_avx2_constants.cpp), for
-// all levels, and the bits are the same everywhere by construction. Sums have another on AVX-512 (vector_gather.hpp).
+// There is one implementation, in AVX2 (vector_avx2_packed.cpp, vector_avx2_keys.cpp, vector_avx2_places.cpp,
+// vector_avx2_constants.cpp), for all levels, and the bits are the same everywhere by construction. Sums have another
+// on AVX-512 (vector_gather.hpp).
 #pragma once
 
 #include <array>
@@ -73,6 +74,24 @@ class PackedVectors {
   /// has it set, and the result is what to combine `x` with.
   Register meet(Register x, Register y, int bytes);
 
+  /// Quarters 1 and 2 change places.
+  void swap_quarters(Register d);
+  /// d = other where the mask is `set` or where it is not, else d.
+  void blend(Register d, const Bytes& other, Register mask, bool set);
+  /// Of each two lanes of `bytes` (1, 2, 4 or 16) next to each other the first ones of `x` and `y` in `early`, the
+  /// second ones in `y`. Pairs of `x` and of `y` take turns; of 4 bytes, in each half those of `x` come first. Clobbers
+  /// `x`.
+  void part(Register early, Register x, Register y, int bytes);
+  void add_bytes(Register d, Register s, const Bytes& to, int bytes);
+  /// Jumps unless lanes of `greatest` (2 or 4 bytes) are above 0 and up to `infinity`, and those of `seen`, without a
+  /// sign of theirs, up to its negative. Clobbers both.
+  void jump_unless_settled(Register greatest, Register seen, std::uint64_t infinity, int bytes,
+                           const Xbyak::Label& target);
+  /// d = where the mask is set: taken, else other.
+  void choose(Register d, Register mask, const Bytes& taken, const Bytes& other);
+  /// Lanes of `bytes` (1, 2 or 4) with places below zero, as so many of `dtype` (s32 or s64) above it. Clobbers `s`.
+  void store_places(const Memory& to, Register s, int bytes, DType dtype);
+
   void arithmetic(Arithmetic op, Register d, Register a, Register b, int bytes);
   void integer(IntegerOp op, Register d, Register a, Register b, int lane_bits);
   void abs_float(Register d, int bytes);
@@ -120,10 +139,11 @@ class PackedVectors {
   void first_lane(const Xbyak::Reg32& d, Register s);
   /// The low `bytes` (1 or 2) of `s` in all lanes of so many.
   void broadcast_element(Register d, const Xbyak::Reg32& s, int bytes);
-  /// Lanes of `bytes` (1 or 2) in which `late` is greater (less) than `early`, as a mask.
+  /// Lanes of `bytes` (1, 2 or 4) in which `late` is greater (less) than `early`, as a mask.
   void beats(Register mask, Register late, Register early, bool greatest, int bytes);
   /// `codes`, in lanes of the mask one less, or one more.
   void step_codes(Register d, Register codes, Register mask, bool down, int bytes);
+  void equal(Register mask, Register a, Register b, int bytes);
   /// d = where the mask is set: taken, else d.
   void blend(Register d, Register taken, Register mask);
   /// A bit for each byte of lanes that are equal. Clobbers `a`.
