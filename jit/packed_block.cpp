@@ -72,6 +72,7 @@ void PackedBlock::keep_constants(const Reg64& in, const Reg64& out) {
   PackedBlock sketch(assembler, spec_, body_, width_);
   sketch.emit(in, out);
   std::vector<PackedVectors::Constant> constants = sketch.v_.constants();
+  sketch.emit_out_of_line(in);  // which may take more registers
   std::ranges::stable_sort(constants, std::greater<>(), &PackedVectors::Constant::uses);
   const Register end = kLosers + 1 - std::max(1, watches());
   for (Register reg = sketch.taken_; reg < end && !constants.empty(); ++reg) {
