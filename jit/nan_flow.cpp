@@ -30,7 +30,9 @@ bool hands_nan_on(const Node& node) {
 
 class Flow {
  public:
-  Flow(const kernel::KernelSpec& spec, int max) : spec_(spec), max_(max), facts_(spec.body.size()) {}
+  /// `guarded`: where the max is infinite, all may be otherwise.
+  Flow(const kernel::KernelSpec& spec, int max, bool guarded)
+      : spec_(spec), max_(max), guarded_(guarded), facts_(spec.body.size()) {}
 
   bool only_shifts() {
     for (std::size_t i = 0; i < spec_.body.size(); ++i) {
@@ -45,6 +47,7 @@ class Flow {
         fact.row_is_nan = fact.row_is_nan || (of.row_is_nan && hands_nan_on(node));
       }
       if (fact.difference) fact.element_is_nan = true;
+      if (is_guarded(node)) fact.row_is_nan = facts_[static_cast<std::size_t>(node.args[2])].row_is_nan;
       if (node.kind == Node::Kind::reduce && fact.element_is_nan) fact.row_is_nan = true;
     }
     return std::all_of(spec_.stores.begin(), spec_.stores.end(), [this](const kernel::Store& store) {
@@ -78,9 +81,20 @@ class Flow {
            facts_[static_cast<std::size_t>(other)].row_is_nan;
   }
 
+  bool is_guard(const Node& node) const {
+    return guarded_ && node.kind == Node::Kind::apply && node.function == Function::is_infinite && node.args[0] == max_;
+  }
+
+  /// The max itself where it is infinite, or else what does not need it.
+  bool is_guarded(const Node& node) const {
+    return guarded_ && node.kind == Node::Kind::apply && node.function == Function::select &&
+           is_guard(spec_.body[static_cast<std::size_t>(node.args[0])]) && node.args[1] == max_ && node.args[2] != max_;
+  }
+
   /// Of the max, differences, and sums with a logarithm; of differences, exponentials, and what is taken from them.
   bool may_use(const Node& node, int arg) const {
-    if (arg == max_) return is_difference(node) || is_beside_logarithm(node);
+    if (arg == max_) return is_difference(node) || is_beside_logarithm(node) || is_guard(node) || is_guarded(node);
+    if (is_guard(spec_.body[static_cast<std::size_t>(arg)])) return is_guarded(node) && node.args[2] != arg;
     if (!facts_[static_cast<std::size_t>(arg)].difference || is_difference(node)) return true;
     if (node.kind != Node::Kind::apply) return false;
     return node.function == Function::exp ||
@@ -89,6 +103,7 @@ class Flow {
 
   const kernel::KernelSpec& spec_;
   int max_;
+  bool guarded_;
   std::vector<Fact> facts_;
 };
 
@@ -134,7 +149,9 @@ Bits bits_of(const Node& node, DType dtype, Bits least) {
 
 }  // namespace
 
-bool only_shifts_exponents(const kernel::KernelSpec& spec, int node) { return Flow(spec, node).only_shifts(); }
+bool only_shifts_exponents(const kernel::KernelSpec& spec, int node) { return Flow(spec, node, false).only_shifts(); }
+
+bool only_shifts_where_finite(const kernel::KernelSpec& spec, int node) { return Flow(spec, node, true).only_shifts(); }
 
 bool has_short_nans(const kernel::KernelSpec& spec, int node) {
   const DType dtype = kernel::dtype_of(spec, node);

@@ -2,6 +2,7 @@
 #include "jit/stage_builder.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "jit/centred.hpp"
 #include "jit/nan_flow.hpp"
@@ -18,7 +19,7 @@ constexpr double kUnscale = 1 / static_cast<double>(std::int64_t{1} << kScaledEx
 
 }  // namespace
 
-std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::vector<int>& sums, bool looks_again) {
+std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::vector<int>& sums) {
   std::vector<Position> positions;
   for (const Node& node : spec.body) {
     const int sum = sums[positions.size()];
@@ -30,12 +31,8 @@ std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::ve
       at.per_row = at.per_row && of.per_row;
       at.pass = std::max(at.pass, of.pass);
     }
-    if (node.kind == Node::Kind::reduce && sum >= 0) {
-      at = {true, positions[static_cast<std::size_t>(sum)].pass};
-    } else if (node.kind == Node::Kind::reduce) {
-      const bool has_moment = std::find(sums.begin(), sums.end(), static_cast<int>(positions.size())) != sums.end();
-      at = {true, at.pass + (looks_again && has_moment ? 2 : 1)};
-    }
+    if (node.kind == Node::Kind::reduce)
+      at = {true, sum < 0 ? at.pass + 1 : positions[static_cast<std::size_t>(sum)].pass};
     positions.push_back(at);
   }
   return positions;
@@ -203,9 +200,7 @@ std::optional<Lane> StageBuilder::wide(int index) {
     if (r.form != StageForm::squares) return is_scaled(at.args[0]) ? total(reduction) * kUnscale : total(reduction);
     const int first = reduction - CentredMoment::kSquares;
     const Lane finite =
-        r.sum >= 0 ? total(r.sum)
-                   : convert(LaneOp::widen,
-                             input({StagePlace::Kind::total, first + CentredMoment::kRemainders, LaneType::f32}));
+        r.exact < 0 ? total(r.sum) : convert(LaneOp::widen, input({StagePlace::Kind::total, r.exact, LaneType::f32}));
     return centred_moment(finite, total(first), total(reduction), count());
   }
   if (at.kind != Node::Kind::apply) return std::nullopt;
@@ -225,7 +220,27 @@ Lane StageBuilder::reduced(int index) {
   if (r.one_of_three) return extreme(reduction, node(index).monoid == kernel::Monoid::max);
   const Lane total = input({StagePlace::Kind::total, reduction, r.total_type});
   if (r.form == StageForm::bits) return as(LaneType::f32, total);
+  if (r.form == StageForm::plain) return plain_or_exact(reduction);
   return r.form == StageForm::negated ? negate(total) : normalized(r.dtype, total);
+}
+
+/// As the first look has it.
+Lane StageBuilder::plain_max(int reduction) {
+  return input({StagePlace::Kind::total, reduction, reductions_[static_cast<std::size_t>(reduction)].total_type});
+}
+
+Lane StageBuilder::is_open(int reduction) {
+  if (reductions_[static_cast<std::size_t>(reduction)].form != StageForm::squares)
+    return equal(abs(plain_max(reduction)), std::numeric_limits<double>::infinity());
+  const Lane deviations = input({StagePlace::Kind::total, reduction - CentredMoment::kSquares, LaneType::f64});
+  return is_nan(deviations - deviations);
+}
+
+Lane StageBuilder::plain_or_exact(int reduction) {
+  const StageReduction& r = reductions_[static_cast<std::size_t>(reduction)];
+  const Lane plain = plain_max(reduction);
+  if (r.exact < 0) return plain;
+  return select(is_open(reduction), input({StagePlace::Kind::total, r.exact, r.total_type}), plain);
 }
 
 /// Of no elements, the signed greatest is negative and the unsigned one 0.

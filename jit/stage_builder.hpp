@@ -22,8 +22,8 @@ struct Position {
 };
 
 /// By node. `pass` of a value of rows: the one that it is known before. `sums`: by node, the sum in whose pass a
-/// centred moment is found, or -1; with `looks_again`, there is another pass before both are known.
-std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::vector<int>& sums, bool looks_again);
+/// centred moment is found, or -1.
+std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::vector<int>& sums);
 
 /// What programs of rows save for those of elements: a node's value, what stands for it as a divisor (divisor.hpp), or
 /// the pilot of elements (centred.hpp).
@@ -61,6 +61,8 @@ class StageBuilder {
   Lane value(int node);
   /// In a program of rows: what is to be saved.
   Lane saved_value(const SavedValue& what);
+  /// In a program of rows: whether the first look leaves a plain max, or a centred moment, open.
+  Lane is_open(int reduction);
   void result(Lane lane, StagePlace place);
   void store(const kernel::Store& store);
   LaneBuilder& builder() { return builder_; }
@@ -78,6 +80,8 @@ class StageBuilder {
   bool is_by_count(const kernel::Node& at) const;
   Lane reduced(int index);
   Lane extreme(int reductions, bool max);
+  Lane plain_max(int reduction);
+  Lane plain_or_exact(int reduction);
   Lane applied(int index);
   Lane slot(const SavedValue& what) { return input(place_of(what)); }
   bool is_by_row(const kernel::Node& at) const;

@@ -58,7 +58,11 @@ std::vector<int> StagedKernel::levels(bool reduced) const {
 }
 
 void StagedKernel::plan_vectors(int sets, int total_parts) {
-  for (const StagePass& pass : stages_.passes) vectors_.emplace_back(stages_, pass, *layer_, sets, total_parts);
+  for (const StagePass& pass : stages_.passes) {
+    vectors_.emplace(&pass, PassVectors(stages_, pass, *layer_, sets, total_parts));
+    for (const StagePass& again : pass.second_look)
+      vectors_.emplace(&again, PassVectors(stages_, again, *layer_, sets, 0));
+  }
 }
 
 void StagedKernel::start(int frames, int frame_bytes) {

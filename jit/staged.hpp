@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 
 #include "jit/operand_walk.hpp"
@@ -32,9 +33,7 @@ class StagedKernel {
 
   /// Before vectors_of(), as PassVectors has it.
   void plan_vectors(int sets, int total_parts);
-  const PassVectors& vectors_of(const StagePass& pass) const {
-    return vectors_[static_cast<std::size_t>(&pass - stages_.passes.data())];
-  }
+  const PassVectors& vectors_of(const StagePass& pass) const { return vectors_.at(&pass); }
 
   /// Emits `body`, a pass or part of one; twice where elements may go around the caches, with around_ set and clear.
   void each_way(const StagePass& pass, const std::function<void()>& body);
@@ -82,7 +81,7 @@ class StagedKernel {
   void write_mask();
   void write_count();
 
-  std::vector<PassVectors> vectors_;  ///< by pass
+  std::map<const StagePass*, PassVectors> vectors_;
 };
 
 /// Emits the loops between prologue and epilogue; tells how many bytes of KernelArgs::scratch they use.

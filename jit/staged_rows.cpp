@@ -69,30 +69,28 @@ class StagedRows final : StagedKernel {
       if (pass == 0 && !stages_.rows[0].results.empty()) each_row([&] { rows(stages_.rows[0], depth); });
       if (!of.pilot.results.empty()) each_row([&] { pilot(of, depth); });
       each_row([&] {
-        Label left_out;
-        const bool always = of.only_beyond < 0;
-        if (!always) {
-          for (const int r : of.reductions) fill(total(r), reduction(r).total_type, reduction(r).total_identity);
-          jump_if_finite(of.only_beyond, left_out);
-        }
         for (const int r : of.reductions) init_total(of, r);
         each_way(of, [&] { walk_.over(reduced, depth, [&](std::size_t inner) { row(of, inner); }); });
         for (const int r : of.reductions) fold(of, r);
-        c_.L(left_out);
-        rows(stages_.rows[pass + 1], depth, always ? &of : nullptr);
+        if (!of.second_look.empty()) look_again(of, of.second_look[0], depth);
+        rows(stages_.rows[pass + 1], depth, &of);
       });
     }
   }
 
-  /// Of a total that is an f64 in memory.
-  void jump_if_finite(int r, const Label& finite) {
-    constexpr int kExponentAt = 52, kExponent = 0x7ff;
-    Gpr exponent(a_);
-    c_.mov(exponent, c_.qword[total(r)]);
-    c_.shr(exponent, kExponentAt);
-    c_.and_(exponent.r32(), kExponent);
-    c_.cmp(exponent.r32(), kExponent);
-    c_.jne(finite, Xbyak::CodeGenerator::T_NEAR);
+  /// For a row that the pass leaves open. Its own totals are in memory as well.
+  void look_again(const StagePass& pass, const StagePass& again, std::size_t depth) {
+    Label settled;
+    rows(pass.question, depth, &pass);
+    c_.cmp(c_.dword[c_.rbp + frame::kStaging], 0);
+    c_.jz(settled, Xbyak::CodeGenerator::T_NEAR);
+    for (const int r : again.reductions) init_total(again, r);
+    walk_.over(levels(true), depth, [&](std::size_t inner) { row(again, inner); });
+    for (const int r : again.reductions) fold(again, r);
+    for (const int r : pass.reductions)
+      if (const Vec home = vectors_of(pass).total(r, 0); home >= 0)
+        load_lanes(layer_for(reduction(r).fold), home, reduction(r).total_type, total(r));
+    c_.L(settled);
   }
 
   void each_row(const std::function<void()>& body) {
@@ -128,6 +126,10 @@ class StagedRows final : StagedKernel {
         [&](const StagePlace& place, Vec s) {
           if (place.kind == StagePlace::Kind::saved) {
             layer_->store_first(saved(place.index), place.type, s);
+            return;
+          }
+          if (place.kind == StagePlace::Kind::open) {
+            store_lanes(layer, s, place.type, c_.rbp + frame::kStaging);
             return;
           }
           const auto k = static_cast<std::size_t>(place.index);

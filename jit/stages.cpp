@@ -2,16 +2,14 @@
 #include "jit/stages.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <limits>
-#include <map>
 #include <string>
 #include <utility>
 
 #include "jit/centred.hpp"
+#include "jit/function_families.hpp"
 #include "jit/kept_value.hpp"
-#include "jit/nan_flow.hpp"
 #include "jit/stage_builder.hpp"
+#include "jit/stage_reductions.hpp"
 #include "kernel/moments.hpp"
 
 namespace tenfold::jit {
@@ -32,40 +30,30 @@ Function combining(Monoid monoid) {
   }
 }
 
-/// The start value in lanes of `type`, of elements of `dtype`.
-std::uint64_t identity_bits(Monoid monoid, DType dtype, LaneType type) {
-  const double identity = kernel::row(monoid).identity;
-  if (type == LaneType::f32) return std::bit_cast<std::uint32_t>(static_cast<float>(identity));
-  if (type == LaneType::f64) return std::bit_cast<std::uint64_t>(identity);
-  if (monoid == Monoid::sum) return 0;
-  if (monoid == Monoid::prod) return 1;
-  const int bits = dtype == DType::boolean ? 1 : 8 * byte_size(dtype);
-  const bool is_signed = row(dtype).kind == DTypeKind::signed_integer;
-  const std::uint64_t ones = std::numeric_limits<std::uint64_t>::max();
-  const std::uint64_t greatest = ones >> (64 - bits + (is_signed ? 1 : 0));
-  const std::uint64_t least = is_signed ? ~greatest : 0;
-  const std::uint64_t pattern = monoid == Monoid::max ? least : greatest;
-  return type == LaneType::i32 ? pattern & 0xffffffffU : pattern;
-}
-
-constexpr std::uint64_t kNegativeInfinity = 0xff800000;
-
 /// Whether scratch keeps a value, and when it is asked: a row in L2 is as good in an output; not so columns, of which
 /// scratch has a part.
 enum class Scratch : std::uint8_t { never, after_outputs, before_outputs };
 
 class Finder {
  public:
-  Finder(const KernelSpec& spec, Scratch scratch, std::vector<int> sums, int pilot_steps)
+  Finder(const KernelSpec& spec, Scratch scratch, std::vector<int> sums, int pilot_steps, bool looks_twice)
       : spec_(spec),
         scratch_(scratch),
         sums_(std::move(sums)),
         pilot_steps_(pilot_steps),
-        positions_(positions_of(spec, sums_, pilot_steps > 0)) {}
+        looks_twice_(looks_twice),
+        positions_(positions_of(spec, sums_)) {}
 
   Result<Stages> run() {
-    Status status = find_reductions();
-    if (!status.ok()) return status;
+    Result<FoundReductions> found =
+        find_reductions(spec_, positions_, {.sums = sums_, .in_one_pass = pilot_steps_ > 0, .again = looks_twice_});
+    if (!found.ok()) return found.status();
+    stages_.reductions = std::move(found.value().reductions);
+    reduction_of_ = std::move(found.value().of_node);
+    for (std::size_t r = 0; r < stages_.reductions.size(); ++r) {
+      stages_.reductions[r].flush = combine(static_cast<int>(r), true);
+      stages_.reductions[r].fold = combine(static_cast<int>(r), false);
+    }
     if (scratch_ == Scratch::before_outputs) choose_kept();
     for (const kernel::Store& store : spec_.stores)
       if (stages_.kept.node < 0) choose_kept(store);
@@ -73,16 +61,17 @@ class Finder {
     for (int pass = 0; pass < pass_count(); ++pass) {
       StagePass made;
       for (std::size_t r = 0; r < stages_.reductions.size(); ++r)
-        if (stages_.reductions[r].pass == pass) made.reductions.push_back(static_cast<int>(r));
+        if (stages_.reductions[r].pass == pass && !stages_.reductions[r].again)
+          made.reductions.push_back(static_cast<int>(r));
       made.step = step(pass, made, false);
       made.tail = step(pass, made, true);
       if (pilot_steps_ > 0) {
-        made.only_beyond = deviations_before(made);
         make_pilot_of_row(pass, made);
       } else {
         made.pilot = pilot(pass, made);
         made.recentre = recentre(made);
       }
+      look_twice(pass, made);
       stages_.passes.push_back(std::move(made));
       slots_by_pass_.push_back(saved_);
     }
@@ -98,119 +87,6 @@ class Finder {
   }
 
  private:
-  Status find_reductions() {
-    reduction_of_.assign(spec_.body.size(), -1);
-    for (std::size_t i = 0; i < spec_.body.size(); ++i) {
-      const Node& node = spec_.body[i];
-      if (node.kind != Node::Kind::reduce) continue;
-      if (kernel::row(node.monoid).state == kernel::State::arg)
-        return {Code::unsupported_op, "an arg-reduction beside other reductions"};
-      const int index = static_cast<int>(i);
-      if (find_extremes(index) || find_moment(index)) continue;
-      reduction_of_[i] = static_cast<int>(stages_.reductions.size());
-      stages_.reductions.push_back(reduction(index));
-    }
-    for (std::size_t r = 0; r < stages_.reductions.size(); ++r) {
-      stages_.reductions[r].flush = combine(static_cast<int>(r), true);
-      stages_.reductions[r].fold = combine(static_cast<int>(r), false);
-    }
-    return {};
-  }
-
-  StageReduction reduction(int index) const {
-    const Node& node = spec_.body[static_cast<std::size_t>(index)];
-    StageReduction r;
-    r.monoid = node.monoid;
-    r.element = node.args[0];
-    r.dtype = kernel::dtype_of(spec_, r.element);
-    r.pass = position(index).pass - 1;
-    if (node.monoid == Monoid::max && is_floating(r.dtype)) {
-      r.form = only_shifts_exponents(spec_, index) ? StageForm::plain
-               : has_clear_sign(r.element)         ? StageForm::bits
-                                                   : StageForm::negated;
-      // A minimum takes fewer operations than a maximum.
-      if (r.form == StageForm::negated) r.monoid = Monoid::min;
-    }
-    if (r.form == StageForm::bits) r.dtype = DType::s32;
-    r.set_type = r.total_type = lane_type(r.dtype);
-    const bool chained = kernel::row(node.monoid).state == kernel::State::chained;
-    if (chained && r.set_type == LaneType::f32) r.total_type = LaneType::f64;
-    r.set_identity = identity_bits(r.monoid, r.dtype, r.set_type);
-    r.total_identity = identity_bits(r.monoid, r.dtype, r.total_type);
-    // Less than all bits without a sign, and the max of no elements.
-    if (r.form == StageForm::bits) r.set_identity = r.total_identity = kNegativeInfinity;
-    return r;
-  }
-
-  /// A centred moment, and along rows the sum of the same elements.
-  bool find_moment(int index) {
-    const int sum = sums_[static_cast<std::size_t>(index)], next = static_cast<int>(stages_.reductions.size());
-    const bool is_sum = sum < 0 && pilot_steps_ > 0 && std::find(sums_.begin(), sums_.end(), index) != sums_.end();
-    if (sum < 0 && !is_sum) return false;
-    const int known = is_sum ? -1 : reduction_of_[static_cast<std::size_t>(sum)];
-    const bool made = known >= 0 && stages_.reductions[static_cast<std::size_t>(known)].form == StageForm::deviations;
-    if (!made) add_centred_moment(is_sum ? index : sum, known);
-    reduction_of_[static_cast<std::size_t>(index)] =
-        (made ? known : next) + (is_sum ? CentredMoment::kDeviations : CentredMoment::kSquares);
-    return true;
-  }
-
-  /// Of the elements that the node `sum` sums, as the reduction `known` does; -1: there is none.
-  void add_centred_moment(int sum, int known) {
-    StageReduction r = reduction(sum);
-    r.sum = known;
-    if (known < 0) --r.pass;
-    for (const StageForm form : {StageForm::deviations, StageForm::squares}) {
-      r.form = form;
-      stages_.reductions.push_back(r);
-    }
-    if (known >= 0) return;
-    r.form = StageForm::remainders;
-    r.total_type = LaneType::f32;
-    r.total_identity = r.set_identity;
-    ++r.pass;
-    stages_.reductions.push_back(r);
-  }
-
-  /// Absolute values, of f32 lanes: NaNs without a sign are above infinity, and there is but one zero.
-  bool has_clear_sign(int index) const {
-    const Node& node = spec_.body[static_cast<std::size_t>(index)];
-    return node.kind == Node::Kind::apply && node.function == Function::abs && is_f32(index);
-  }
-
-  bool is_f32(int index) const { return lane_type(kernel::dtype_of(spec_, index)) == LaneType::f32; }
-
-  /// Where max and min of the same reals are both asked for, three reductions of bits do for the two.
-  bool find_extremes(int index) {
-    const Node& node = spec_.body[static_cast<std::size_t>(index)];
-    if (!is_f32(node.args[0]) || (node.monoid != Monoid::max && node.monoid != Monoid::min)) return false;
-    const Monoid other = node.monoid == Monoid::max ? Monoid::min : Monoid::max;
-    int twin = -1;
-    for (std::size_t i = 0; i < spec_.body.size(); ++i)
-      if (const Node& at = spec_.body[i];
-          at.kind == Node::Kind::reduce && at.monoid == other && at.args[0] == node.args[0])
-        twin = static_cast<int>(i);
-    if (twin < 0 || only_shifts_exponents(spec_, node.monoid == Monoid::max ? index : twin)) return false;
-    const int known = reduction_of_[static_cast<std::size_t>(twin)];
-    const bool made = known >= 0 && stages_.reductions[static_cast<std::size_t>(known)].one_of_three;
-    reduction_of_[static_cast<std::size_t>(index)] = made ? known : static_cast<int>(stages_.reductions.size());
-    if (made) return true;
-    for (const auto& [monoid, dtype] :
-         {std::pair{Monoid::max, DType::s32}, {Monoid::max, DType::u32}, {Monoid::min, DType::u32}}) {
-      StageReduction r;
-      r.monoid = monoid;
-      r.form = StageForm::bits;
-      r.one_of_three = true;
-      r.element = node.args[0];
-      r.dtype = dtype;
-      r.set_type = r.total_type = LaneType::i32;
-      r.set_identity = r.total_identity = identity_bits(monoid, dtype, LaneType::i32);
-      r.pass = position(index).pass - 1;
-      stages_.reductions.push_back(std::move(r));
-    }
-    return true;
-  }
-
   int pass_count() const {
     int count = 0;
     for (const StageReduction& r : stages_.reductions) count = std::max(count, r.pass + 1);
@@ -316,7 +192,8 @@ class Finder {
   StageProgram step(int pass, const StagePass& of, bool masked) {
     StageBuilder made = elements_of(pass);
     const KeptValue& kept = stages_.kept;
-    if (kept.node >= 0 && pass == kept.pass) made.result(made.value(kept.node), made.place_of(kept));
+    const bool again = !of.reductions.empty() && at(of.reductions[0]).again;
+    if (kept.node >= 0 && pass == kept.pass && !again) made.result(made.value(kept.node), made.place_of(kept));
     for (const int reduction : of.reductions) {
       const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
       Lane element = made.value(r.element);
@@ -336,9 +213,30 @@ class Finder {
     }
     for (const kernel::Store& store : spec_.stores) {
       const Position& at = positions_[static_cast<std::size_t>(store.node)];
-      if (!at.per_row && at.pass == pass) made.store(store);
+      if (!at.per_row && at.pass == pass && !again) made.store(store);
     }
     return finish(made);
+  }
+
+  const StageReduction& at(int reduction) const { return stages_.reductions[static_cast<std::size_t>(reduction)]; }
+
+  /// The elements again, for rows of which any of the totals is open.
+  void look_twice(int pass, StagePass& of) {
+    StagePass again;
+    StageBuilder made = program(false);
+    Lane open;
+    for (const int reduction : of.reductions) {
+      if (at(reduction).exact < 0) continue;
+      const Lane mask = narrow_mask(made.is_open(reduction));
+      open = again.reductions.empty() ? mask : open | mask;
+      again.reductions.push_back(at(reduction).exact);
+    }
+    if (again.reductions.empty()) return;
+    made.result(open, {StagePlace::Kind::open, 0, open.type});
+    of.question = finish(made);
+    again.step = step(pass, again, false);
+    again.tail = step(pass, again, true);
+    of.second_look.push_back(std::move(again));
   }
 
   StageProgram pilot(int pass, const StagePass& of) {
@@ -351,15 +249,6 @@ class Finder {
       made.result(pilot_with(made.input(pilot), made.value(r.element), share), pilot);
     }
     return finish(made);
-  }
-
-  /// Of a pass that only looks at remainders.
-  int deviations_before(const StagePass& of) const {
-    constexpr int kBack = CentredMoment::kRemainders - CentredMoment::kDeviations;
-    for (const int reduction : of.reductions)
-      if (stages_.reductions[static_cast<std::size_t>(reduction)].form == StageForm::remainders)
-        return reduction - kBack;
-    return -1;
   }
 
   /// The schedule has made sure that there is but one.
@@ -415,6 +304,7 @@ class Finder {
   Scratch scratch_;
   std::vector<int> sums_;  ///< by node: the sum that a centred moment is found beside, -1
   int pilot_steps_;        ///< of rows, whose sums follow from the deviations
+  bool looks_twice_;
   std::vector<Position> positions_;
   std::vector<int> reduction_of_;  ///< by node
   SavedSlots saved_;               ///< of all passes so far
@@ -432,7 +322,7 @@ Result<Stages> find_stages(const kernel::KernelSpec& spec, const schedule::Sched
   const Scratch scratch = schedule.keep == 0 ? Scratch::never
                           : columns          ? Scratch::before_outputs
                                              : Scratch::after_outputs;
-  return Finder(spec, scratch, std::move(sums), schedule.pilot).run();
+  return Finder(spec, scratch, std::move(sums), schedule.pilot, !columns).run();
 }
 
 }  // namespace tenfold::jit

@@ -37,6 +37,7 @@ struct StagePlace {
     kept,     ///< the kept value, in scratch
     taken,    ///< how many elements each lane has taken, as f64
     share,    ///< one over that, as f32
+    open,     ///< whether a row needs a second look, in lane 0
   };
   Kind kind = Kind::operand;
   int index = 0;
@@ -71,10 +72,10 @@ struct ExtremeBits {
 };
 
 /// The two reductions, one after another, that a centred second moment is made of (centred.hpp), in the pass of the sum
-/// of the same elements. Of rows, the sum is made of them, too, and where the deviations are not finite another pass
-/// sees whether the elements are.
+/// of the same elements. Of rows, the sum is made of them, too, and where the deviations are not finite a second
+/// look sees whether the elements are.
 struct CentredMoment {
-  static constexpr int kDeviations = 0, kSquares = 1, kRemainders = 2;
+  static constexpr int kDeviations = 0, kSquares = 1;
 };
 
 struct StageReduction {
@@ -88,6 +89,8 @@ struct StageReduction {
   LaneType total_type = LaneType::f32;                 ///< f64 for sums and products of f32
   std::uint64_t set_identity = 0, total_identity = 0;  ///< bit patterns
   int pass = 0;
+  int exact = -1;      ///< plain: the reduction that a second look makes, in place of an infinite total
+  bool again = false;  ///< made by a second look alone
   /// The set must be flushed after kChain steps: it is narrower than the total. Others are flushed once.
   bool is_chained() const { return set_type != total_type; }
   StageProgram flush;  ///< total = total and set
@@ -98,11 +101,12 @@ struct StagePass {
   StageProgram step;            ///< elements of all lanes
   StageProgram tail;            ///< the same, of a partial vector along a reduced level: other lanes change no set
   std::vector<int> reductions;  ///< that it feeds
-  int only_beyond = -1;         ///< rows: the pass is left out where the total of this reduction is finite
   StageProgram pilot;           ///< takes one more element into each pilot, of rows into a sum; empty if there are none
   StageProgram fold_pilot;      ///< rows: the sums of two lanes
   StageProgram end_pilot;       ///< rows: their mean, made a pilot
   StageProgram recentre;        ///< pilots and what is about them, moved to the mean so far; empty if there are none
+  StageProgram question;        ///< of the totals: whether a row needs the second look
+  std::vector<StagePass> second_look;  ///< one, or none: the elements again, for rows that need it
 };
 
 /// An element value that is dear to compute: one pass writes it to scratch, or to an output that a later one will write

@@ -197,6 +197,43 @@ TEST(Edges, TheMaxOfALogSumExpNeedsNoEyeForNaNAndZeros) {
   });
 }
 
+TEST(Edges, ANaNBesideAnInfinityIsTheLogSumExp) {
+  for (const DType dtype : kFloats)
+    each_place([&](const Place& place) {
+      const Levels levels(graph_of("log_sum_exp", dtype, place));
+      for (std::int64_t at = 0; at < place.length && !::testing::Test::HasFatalFailure(); ++at) {
+        // The greatest is an infinity; of the outputs but the first one, a NaN of either sign is there as well.
+        for (const double infinity : {INFINITY, -INFINITY}) {
+          Buffer input = reals(dtype, place.length * kOthers, infinity < 0 ? infinity : 1.5);
+          Buffer expected = reals(dtype, kOthers, NAN);
+          graph::store_real(dtype, expected.data(), 0, infinity);
+          for (std::int64_t output = 0; output < kOthers; ++output) {
+            const std::int64_t step = (at + 7 * output) % place.length;
+            graph::store_real(dtype, input.data(), place.index(output, step), infinity);
+            if (output == 0) continue;
+            graph::store_real(dtype, input.data(), place.index(output, (step + output) % place.length),
+                              output % 2 == 0 ? NAN : -NAN);
+          }
+          levels.expect(input, expected, text_of("log-sum-exp", dtype, place) + ", from " + std::to_string(at));
+        }
+      }
+    });
+}
+
+TEST(Edges, OneOfTwoLogSumExpsMayBeInfinite) {
+  Result<graph::Graph> parsed = graph::parse(
+      "graph {\n %0 = input : f32[5, 67]\n %1 = core.map (%0) {function = \"exp\"} : f32[5, 67]\n"
+      " %2 = core.reduce (%0) {reduction = \"log_sum_exp\", axes = [1], keep_dims = true} : f32[5, 1]\n"
+      " %3 = core.reduce (%1) {reduction = \"log_sum_exp\", axes = [1], keep_dims = true} : f32[5, 1]\n"
+      " %4 = core.map (%2, %3) {function = \"add\"} : f32[5, 1]\n output %4\n}\n");
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  const Levels levels(parsed.value());
+  Buffer input = reals(DType::f32, 5 * 67, -INFINITY);
+  levels.expect(input, reals(DType::f32, 5, -INFINITY), "the first one");
+  input = reals(DType::f32, 5 * 67, 100);
+  levels.expect(input, reals(DType::f32, 5, INFINITY), "the second one");
+}
+
 TEST(Edges, NothingButInfinitiesIsInfinite) {
   for (const DType dtype : kFloats)
     each_place([&](const Place& place) {
