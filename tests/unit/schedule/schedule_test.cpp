@@ -302,6 +302,16 @@ TEST(Choose, StagedColumnsTakeEightRowsAndFewerColumnsWhereTheyWrite) {
   EXPECT_EQ(print(choose(reads, machine)), "avx2 staged_columns level=1 rows=8 ahead=1 columns=4096 tile=1:512");
 }
 
+TEST(Choose, StagedColumnsPrefetchFromHalfTheLastCacheOnWhereTheyOnlyRead) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  machine.l3_bytes = 32 << 20;
+  const std::string plain = "avx2 staged_columns level=1 rows=8 columns=4096",
+                    ahead = "avx2 staged_columns level=1 rows=8 ahead=1 columns=4096";
+  EXPECT_EQ(print(choose(staged_spec("reduced 1024, kept 4096", "[4096, 1]", "[0, 1]"), machine)), plain);
+  EXPECT_EQ(print(choose(staged_spec("reduced 1025, kept 4096", "[4096, 1]", "[0, 1]"), machine)), ahead);
+}
+
 TEST(Choose, StagedColumnsTakeFewerRowsOfMoreInputs) {
   const Result<KernelSpec> two = kernel::parse(
       "kernel\nspace reduced 256, kept 4096\nin x0 f32 [4096, 1]\nin x1 f32 [4096, 1]\nout y0 f32 [0, 1]\n"
