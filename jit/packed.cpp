@@ -23,7 +23,7 @@ constexpr int kAhead = 4096;
 
 std::unique_ptr<RowsBlock> make_block(Nest& nest, const schedule::ReduceBody& body) {
   const int width = nest.schedule.width;
-  if (GatheredBlock::takes(nest.v, nest.spec, body, width))
+  if (GatheredBlock::takes(nest.v, nest.spec, body, nest.schedule))
     return std::make_unique<GatheredBlock>(nest.v, nest.spec, body, width);
   return std::make_unique<PackedBlock>(nest.a, nest.spec, body, width);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Words from anywhere in two vectors, on AVX-512. k2 is free to use; k4 to k7 are those of patterns.
+// Elements from anywhere in two vectors, on AVX-512. k2 is free to use; k4 to k7 are those of patterns.
 #include <bit>
 
 #include "jit/vector_gather.hpp"
@@ -17,13 +17,14 @@ class Avx512GatherVectors final : public GatherVectors {
  public:
   using GatherVectors::GatherVectors;
 
-  void prepare(int pattern, Vec places, const Words& from) override {
+  void prepare(int pattern, Vec places, const Lanes& from, int element_bytes) override {
     Assembler::Bytes64 bytes{};
     std::uint32_t there = 0;
-    for (std::size_t word = 0; word < from.size(); ++word) {
-      if (from[word] == kNowhere) continue;
-      there |= 1U << word;
-      bytes[2 * word] = static_cast<std::uint8_t>(from[word]);
+    for (std::size_t lane = 0; lane < from.size(); ++lane) {
+      if (from[lane] == kNowhere) continue;
+      const std::size_t place = element_bytes == 2 ? 2 * lane + 1 : lane;
+      there |= 1U << place;
+      bytes[static_cast<std::size_t>(element_bytes) * place] = static_cast<std::uint8_t>(from[lane]);
     }
     code_.vmovdqu64(Zmm(places), assembler_.bytes(bytes));
     Gpr bits(assembler_);
@@ -31,9 +32,10 @@ class Avx512GatherVectors final : public GatherVectors {
     code_.kmovd(mask_of(pattern), bits.r32());
   }
 
-  void gather(Vec d, Vec a, Vec b, int pattern, Vec places) override {
+  void gather(Vec d, Vec a, Vec b, int pattern, Vec places, int element_bytes) override {
     code_.vmovdqa64(Zmm(d), Zmm(places));
-    code_.vpermi2w(Zmm(d) | mask_of(pattern) | Xbyak::util::T_z, Zmm(a), Zmm(b));
+    const Zmm to = Zmm(d) | mask_of(pattern) | Xbyak::util::T_z;
+    element_bytes == 2 ? code_.vpermi2w(to, Zmm(a), Zmm(b)) : code_.vpermi2d(to, Zmm(a), Zmm(b));
   }
 
   void shuffle_pair(Vec d, Vec a, Vec b, const std::array<int, 4>& from) override {

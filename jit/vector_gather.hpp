@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What blocks of short rows ask of an instruction set that takes words from anywhere in two vectors
+// What blocks of short rows ask of an instruction set that takes elements from anywhere in two vectors
 // (gathered_block.hpp). Works on the layer's vectors; clobbers the layer's own registers and the masks of patterns.
 #pragma once
 
@@ -14,23 +14,21 @@ namespace tenfold::jit {
 
 class GatherVectors {
  public:
-  static constexpr int kWords = 32;
-  /// By word of a vector: which one of the 64 of two vectors, or kNowhere, which gives zero.
-  using Words = std::array<int, kWords>;
+  /// By lane of 32 bits: the number of an element, or kNowhere, which gives zero.
+  using Lanes = std::array<int, 16>;
   static constexpr int kNowhere = -1;
   /// Patterns by number, [0, kPatterns).
   static constexpr int kPatterns = 4;
-  /// By lane of 32 bits: which one.
-  using Lanes = std::array<int, 16>;
 
   explicit GatherVectors(Assembler& assembler) : assembler_(assembler), code_(assembler.code()) {}
   virtual ~GatherVectors() = default;
   GatherVectors(const GatherVectors&) = delete;
   GatherVectors& operator=(const GatherVectors&) = delete;
 
-  /// Makes a pattern, which has `places` and a mask of its own from then on.
-  virtual void prepare(int pattern, Vec places, const Words& from) = 0;
-  virtual void gather(Vec d, Vec a, Vec b, int pattern, Vec places) = 0;
+  /// Makes a pattern of elements of two vectors, which has `places` and a mask of its own from then on. Elements of 2
+  /// bytes go to the upper halves of lanes, whose lower ones are zero.
+  virtual void prepare(int pattern, Vec places, const Lanes& from, int element_bytes) = 0;
+  virtual void gather(Vec d, Vec a, Vec b, int pattern, Vec places, int element_bytes) = 0;
   /// In each 16 bytes two lanes of 32 bits of `a`, then two of `b`, by number.
   virtual void shuffle_pair(Vec d, Vec a, Vec b, const std::array<int, 4>& from) = 0;
   virtual void divide32(Vec d, float by) = 0;
