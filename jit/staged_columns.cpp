@@ -170,10 +170,16 @@ class StagedColumns final : ColumnRecords {
   }
 
   /// How often a sweep asks for each line. It looks as if a prefetch were dropped that finds none of a core's 24 miss
-  /// buffers free, which a loop of few loads a line keeps full; beside stores, once is as good. Measured on Zen 4, f32
-  /// [1024, 4096] over axis 0, of the roof when asking once, twice and thrice, AVX-512: max of the maximum of two
-  /// 0.86, 1.08, 1.16, sum of products 0.71, 0.81, 0.88; AVX2, once and thrice: 0.81 and 0.83, 0.73 and 0.80.
-  static int asks(const StagePass& pass) { return writes(pass) ? 1 : 3; }
+  /// buffers free, which a loop of few loads a line keeps full. Measured on Zen 4, f32 [1024, 4096] over axis 0, of the
+  /// roof when asking once, twice and thrice, AVX-512: max of the maximum of two 0.86, 1.08, 1.16, sum of products
+  /// 0.71, 0.81, 0.88; AVX2, once and thrice: 0.81 and 0.83, 0.73 and 0.80. Beside stores once is as good; tasks of
+  /// less than a page of columns, which prefetch from caches too, are slower asking thrice: 88 us for 4 MiB, with
+  /// once 74.
+  int asks(const StagePass& pass) const {
+    constexpr std::int64_t kPageColumns = 1024;
+    const bool narrow = schedule_.tile.level == schedule_.vector_level && schedule_.tile.grain < kPageColumns;
+    return writes(pass) || touches_kept(pass) || narrow ? 1 : 3;
+  }
 
   /// One row of the tile, or several. Columns past the tail compute what nobody reads.
   void sweep(const StagePass& pass, std::size_t depth, int rows) {
