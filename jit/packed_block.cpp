@@ -16,6 +16,9 @@ using Xbyak::Reg64;
 
 constexpr int kBytes = PackedVectors::kBytes;
 constexpr int kHalf = kBytes / 2;
+/// Blocks of places whose bits leave rows open: so many one after another mean that elements have one sign, and then so
+/// many are not tried. Of random signs few blocks are open, and hardly ever two of them side by side.
+constexpr int kLeastOpen = 2, kOpenBlocks = 16;
 
 /// As PackedVectors::order_key().
 std::uint64_t order_key(std::uint64_t bits, int bytes) {
@@ -81,9 +84,20 @@ void PackedBlock::keep_constants(const Reg64& in, const Reg64& out) {
   }
 }
 
+void PackedBlock::load_kept() {
+  v_.load_kept();
+  if (finds_bits()) code_.mov(code_.dword[code_.rbp + kOpen], 0);
+}
+
 void PackedBlock::emit(const Reg64& in, const Reg64& out) {
+  const Xbyak::Address open = code_.dword[code_.rbp + kOpen];
   if (has_slow_way()) start_watch();
+  if (finds_bits()) {
+    code_.cmp(open, kLeastOpen);
+    code_.jge(unsettled_, Xbyak::CodeGenerator::T_NEAR);
+  }
   const Register result = block(in);
+  if (finds_bits()) code_.mov(open, 0);
   if (has_slow_way() && !finds_bits()) jump_if_watched(result);
   if (bits()) {
     v_.jump_unless_signs(result, !maximum(), lane_, unsettled_);
@@ -115,7 +129,17 @@ void PackedBlock::emit_out_of_line(const Reg64& in) {
   code_.L(unsettled_);
   // What the first extreme has settled waits in a register that no block uses.
   if (bits()) v_.copy(kLosers, result);
-  if (finds_bits()) start_watch();
+  if (finds_bits()) {
+    // After two of these, so many blocks do not try bits first.
+    const Xbyak::Address open = code_.dword[code_.rbp + kOpen];
+    Xbyak::Label stays;
+    code_.inc(open);
+    code_.cmp(open, kLeastOpen + kOpenBlocks);
+    code_.jl(stays);
+    code_.mov(open, kLeastOpen - 1);
+    code_.L(stays);
+    start_watch();
+  }
   other_ = true;
   const Register other = block(in);
   other_ = false;

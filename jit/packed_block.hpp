@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "jit/frame.hpp"
 #include "jit/keys.hpp"
 #include "jit/rows_block.hpp"
 #include "kernel/spec.hpp"
@@ -34,7 +35,7 @@ class PackedBlock final : public RowsBlock {
 
   /// Gives what a block reads of constants, as often as it does, the registers that it leaves; this sketches one.
   void keep_constants(const Xbyak::Reg64& in, const Xbyak::Reg64& out) override;
-  void load_kept() override { v_.load_kept(); }
+  void load_kept() override;
   void emit(const Xbyak::Reg64& in, const Xbyak::Reg64& out) override;
   void emit_out_of_line(const Xbyak::Reg64& in) override;
 
@@ -50,6 +51,8 @@ class PackedBlock final : public RowsBlock {
   /// sign that settles it. Blocks of 16 bits have twice the rows. Likewise words of which places are wanted, f64 and
   /// one order of the operands.
   static constexpr int kLeastWidthOfBits = 7, kLeastWidthOfBitsOf16 = 8, kLeastWidthOfOneOrder = 8;
+  /// A slot of the frame: how many blocks have just been open (places of floats).
+  static constexpr int kOpen = frame::kChainLeft;
   /// A register, and by lane the row that it belongs to.
   struct Value {
     Register reg;

@@ -590,22 +590,25 @@ TEST_P(ArgReductions, FindANaNATieOrAnExtremeAtEveryPositionOfPackedRows) {
 
 TEST_P(ArgReductions, FindTheExtremeOfPackedRowsOfTheOtherSign) {
   if (!is_floating(GetParam())) GTEST_SKIP() << "integers are compared as they are";
-  constexpr std::int64_t kRows = 37;
+  constexpr std::int64_t kRows = 37, kManyRows = 700;
   std::uint64_t cases = 0;
   for (const std::int64_t width : {4, 7, 8, 13, 32, 63}) {
     for (std::int64_t row = 0; row < kRows && !HasFatalFailure(); ++row, ++cases) {
       ArgCase c;
-      c.in = {GetParam(), {kRows, width}, {width, 1}};
-      c.index = c.extreme = {DType::s64, {kRows}, {1}};
+      // Or in so many that blocks no longer look for the other sign, with some of both behind them.
+      const std::int64_t rows = row == 0 ? kManyRows : kRows, others = row == 0 ? kManyRows - kRows : 1;
+      c.in = {GetParam(), {rows, width}, {width, 1}};
+      c.index = c.extreme = {DType::s64, {rows}, {1}};
       c.axis = 1;
       c.greatest = cases % 2 == 0;
       c.last = cases % 3 == 0;
       const auto guard = cases % 8 < 4 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
       GuardedBuffer input(bytes_of(c.in), guard);
       // Ties at every third place, of the sign that loses; in one row no other, or zeros of both signs.
-      for (std::int64_t at = 0; at < kRows * width; ++at) {
+      for (std::int64_t at = 0; at < rows * width; ++at) {
         double value = at % 3 == 0 ? 2.0 : 1.0;
-        if (at / width == row) value = at % 3 == 0 ? (cases % 4 < 2 ? -1.0 : at % 2 == 0 ? -0.0 : 0.0) : -2.0;
+        if (at / width >= row && at / width < row + others)
+          value = at % 3 == 0 ? (cases % 4 < 2 ? -1.0 : at % 2 == 0 ? -0.0 : 0.0) : -2.0;
         graph::store_real(GetParam(), input.data(), at, c.greatest ? value : -value);
       }
       check(c, "last", cases % 4 == 0, input, guard, c.text() + " row " + std::to_string(row));
