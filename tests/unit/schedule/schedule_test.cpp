@@ -374,6 +374,15 @@ TEST(Choose, CheapElementsGoAroundALastCacheThatTheyFill) {
                        staged_spec("kept 8192, reduced 512", "[512, 1]", "[512, 1]", "%3 = sub %0 %2\nstore y0 %3\n");
   EXPECT_EQ(print(choose(long_rows, machine)), "avx2 staged_rows level=1 unroll=2 around=1 tile=0:1024");
   EXPECT_EQ(print(choose(short_rows, machine)), "avx2 staged_rows level=1 unroll=2 rows=2 tile=0:2048");
+  const auto rows_at_once = [&](const std::string& kept, const std::string& reduced) {
+    const std::string strides = "[" + reduced + ", 1]";
+    const KernelSpec rows =
+        staged_spec("kept " + kept + ", reduced " + reduced, strides, strides, "%3 = sub %0 %2\nstore y0 %3\n");
+    return choose(rows, machine).rows_at_once;
+  };
+  EXPECT_EQ(rows_at_once("1024", "1024"), 2) << "the caches hold all";
+  EXPECT_EQ(rows_at_once("1032", "1024"), 1) << "the input is more than an eighth of the last cache";
+  EXPECT_EQ(rows_at_once("512", "1025"), 1);
   EXPECT_FALSE(check(short_rows, parse("avx2 staged_rows level=1 unroll=2 rows=2 around=1").value()).ok());
   EXPECT_TRUE(choose(staged("%3 = log %2\n%4 = sub %0 %3\nstore y0 %4"), machine).around) << "a row's value is dear";
   EXPECT_FALSE(choose(staged("%3 = sub %0 %2\n%4 = tanh %3\nstore y0 %4"), machine).around);
