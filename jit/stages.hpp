@@ -89,7 +89,8 @@ struct StageReduction {
   LaneType total_type = LaneType::f32;                 ///< f64 for sums and products of f32
   std::uint64_t set_identity = 0, total_identity = 0;  ///< bit patterns
   int pass = 0;
-  int exact = -1;      ///< plain: the reduction that a second look makes, in place of an infinite total
+  /// What a second look makes: plain, in place of an infinite total; squares, the remainders; -1: there is none.
+  int exact = -1;
   bool again = false;  ///< made by a second look alone
   /// The set must be flushed after kChain steps: it is narrower than the total. Others are flushed once.
   bool is_chained() const { return set_type != total_type; }
