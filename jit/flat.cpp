@@ -48,7 +48,7 @@ std::int64_t emit_flat(Assembler& assembler, LaneLayer& layer, const LaneProgram
     Gpr index(assembler), end(assembler);
     const OperandWalk::KeptPointers pointers(walk, depth);
     const auto step = [&](Part part, bool around) {
-      const OperandWalk::At at{depth, index, part, tail_count, 0, true, around};
+      const OperandWalk::At at{depth, index, part, tail_count, 0, true, around, schedule.claim};
       const LaneOperands operands{[&](int input, Vec d) { walk.load(layer, static_cast<std::size_t>(input), d, at); },
                                   [&](int result, Vec s) {
                                     const kernel::Store& store = spec.stores[static_cast<std::size_t>(result)];

@@ -17,6 +17,7 @@ namespace {
 constexpr int kRows = frame::kRecords;
 /// Pointers kept in registers; what is left serves indices, records and copies.
 constexpr std::size_t kMostKept = 6;
+constexpr int kLine = 64;
 /// Rows beside the first that over_rows() may have.
 constexpr std::size_t kMostBeside = 7;
 
@@ -239,6 +240,7 @@ void OperandWalk::store(LaneLayer& layer, std::size_t k, Vec s, const At& at) {
     if (at.around && at.part == Part::full && layer.order() == LaneOrder::straight && may_go_around(k)) {
       layer.store_around(to, dtype, s);
     } else {
+      if (at.claim && at.part == Part::full && at.offset * bytes % kLine == 0) c_.prefetchw(c_.ptr[to + kClaimed]);
       layer.store(to, dtype, s, at.part);
     }
   } else {
@@ -248,7 +250,6 @@ void OperandWalk::store(LaneLayer& layer, std::size_t k, Vec s, const At& at) {
 }
 
 void OperandWalk::find_lines() {
-  constexpr int kLine = 64;
   Gpr bits(a_), stride(a_);
   c_.xor_(bits.r32(), bits.r32());
   for (std::size_t k = inputs(); k < count(); ++k) {
@@ -289,6 +290,14 @@ void OperandWalk::prefetch(std::size_t k, const At& at, const Reg64& distance, i
   Gpr place(a_);
   c_.lea(place, c_.ptr[distance + at.index * byte_size(operand(k).dtype)]);
   for (int i = 0; i < times; ++i) c_.prefetcht1(c_.ptr[pointer + place.reg()]);
+}
+
+void OperandWalk::claim(std::size_t k, const At& at, const Reg64& distance) {
+  std::optional<Gpr> spare;
+  const Reg64 pointer = pointer_of(k, at.depth, spare);
+  Gpr place(a_);
+  c_.lea(place, c_.ptr[distance + at.index * byte_size(operand(k).dtype)]);
+  c_.prefetchw(c_.ptr[pointer + place.reg()]);
 }
 
 void OperandWalk::broadcast(LaneLayer& layer, std::size_t k, Vec d, std::size_t depth) {

@@ -138,7 +138,7 @@ class StagedColumns final : ColumnRecords {
 
   /// Inputs of which sweeps prefetch the rows of the next one, and how many bytes on those are.
   struct Ahead {
-    std::size_t input;
+    std::size_t operand;
     std::unique_ptr<Gpr> distance;
   };
   static bool reads(const StagePass& pass, std::size_t k) {
@@ -147,12 +147,9 @@ class StagedColumns final : ColumnRecords {
     });
   }
   std::vector<Ahead> look_ahead(const StagePass& pass, int rows) {
-    // Registers: what the operands' pointers leave.
-    constexpr std::size_t kPointers = 6, kMost = 2;
     // Parts of rows are too short for the machine's own prefetching.
     constexpr int kAheadInParts = 32, kAheadPassingOn = 4;
-    const std::size_t operands = spec_.inputs.size() + spec_.outputs.size();
-    const std::size_t most = std::min(kMost, kPointers - std::min(kPointers, operands));
+    const std::size_t most = most_ahead();
     std::vector<Ahead> found;
     const std::vector<int> reduced = levels(true);
     const bool in_parts = in_parts_ && &pass - stages_.passes.data() >= stages_.kept.pass;
@@ -165,6 +162,28 @@ class StagedColumns final : ColumnRecords {
       found.push_back({k, std::make_unique<Gpr>(a_)});
       walk_.load_stride(*found.back().distance, k, reduced.back());
       if (distance > 1) c_.imul(*found.back().distance, *found.back().distance, distance);
+    }
+    return found;
+  }
+
+  /// Rows that a sweep may ask for ahead: as many registers as the operands' pointers leave.
+  std::size_t most_ahead() const {
+    constexpr std::size_t kPointers = 6, kMost = 2;
+    return std::min(kMost, kPointers - std::min(kPointers, spec_.inputs.size() + spec_.outputs.size()));
+  }
+
+  /// Outputs of which a sweep claims the next one's lines.
+  std::vector<Ahead> claim_ahead(const StagePass& pass, int rows, std::size_t most) {
+    std::vector<Ahead> found;
+    if (!schedule_.claim || levels(true).empty()) return found;
+    const int level = levels(true).back();
+    for (const StagePlace& to : pass.step.results) {
+      const auto k = static_cast<std::size_t>(to.index);
+      if (to.kind != StagePlace::Kind::operand || found.size() == most) continue;
+      if (walk_.vector_stride(k) != 1 || (around_ && walk_.may_go_around(k))) continue;
+      found.push_back({k, std::make_unique<Gpr>(a_)});
+      walk_.load_stride(*found.back().distance, k, level);
+      if (rows > 1) c_.imul(*found.back().distance, *found.back().distance, rows);
     }
     return found;
   }
@@ -187,13 +206,16 @@ class StagedColumns final : ColumnRecords {
     std::optional<Gpr> kept;
     if (touches_kept(pass)) c_.mov(kept.emplace(a_), slot(kKeptRow));
     const std::vector<Ahead> ahead = look_ahead(pass, rows);
+    const std::vector<Ahead> claimed = claim_ahead(pass, rows, most_ahead() - ahead.size());
     if (rows > 1) layer_->hold(vectors_of(pass).constants(), vectors_of(pass).free());
     each_vector([&](const Reg64& index, const Reg64& record, Part part) {
       const auto at = [&](int row) {
         return OperandWalk::At{row == 0 ? depth : walk_.beside(row), index, part, tail_count(), 0, true, around_};
       };
       for (const Ahead& of : ahead)
-        for (int row = 0; row < rows; ++row) walk_.prefetch(of.input, at(row), *of.distance, asks(pass));
+        for (int row = 0; row < rows; ++row) walk_.prefetch(of.operand, at(row), *of.distance, asks(pass));
+      for (const Ahead& of : claimed)
+        for (int row = 0; row < rows; ++row) walk_.claim(of.operand, at(row), *of.distance);
       if (rows > 1) load_vectors(pass, record);
       for (int row = 0; row < rows; ++row) {
         if (kept) kept_at_ = kept->reg() + index * kKeptBytes + row * kept_row_bytes();

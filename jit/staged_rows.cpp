@@ -200,7 +200,7 @@ class StagedRows final : StagedKernel {
     const std::vector<int> chained = among(pass, Which::chained), others = among(pass, Which::others);
     Label block, rest, again, tail, flush, flushed;
     const auto at = [&](Part part, int offset = 0) {
-      return OperandWalk::At{depth, index, part, tail_count(), offset, true, around_};
+      return OperandWalk::At{depth, index, part, tail_count(), offset, true, around_, schedule_.claim};
     };
     for (const int slot : vectors_of(pass).saved_slots())
       load_lanes(*layer_, vectors_of(pass).saved(slot), stages_.saved[static_cast<std::size_t>(slot)], saved(slot));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a kernel's elements are stored past the caches. Such a store does not first read the line that it replaces,
-// and leaves the caches to what is read.
+// How a kernel's elements are stored: past the caches, or through them with their lines claimed ahead. A store past the
+// caches does not first read the line that it replaces, and leaves the caches to what is read. One through them waits
+// for its line, and all later stores wait for it.
 #pragma once
 
 #include "kernel/spec.hpp"
@@ -17,5 +18,12 @@ bool may_go_around(const kernel::KernelSpec& spec, int vector_level);
 /// Whether that pays: where inputs and outputs fill the last cache, and elements are cheap to compute, or `kept` in
 /// scratch where they are dear.
 bool pays_around(const kernel::KernelSpec& spec, int vector_level, const target::Target& target, bool kept = false);
+
+/// Whether the kernel has an output with elements side by side, of any size, along `vector_level`.
+bool may_claim(const kernel::KernelSpec& spec, int vector_level);
+
+/// Whether stores through the caches ask for their lines some way ahead, so as to own them by then: where inputs and
+/// outputs are more than a core's own caches have room for.
+bool pays_to_claim(const kernel::KernelSpec& spec, int vector_level, const target::Target& target);
 
 }  // namespace tenfold::schedule

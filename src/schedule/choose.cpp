@@ -151,7 +151,7 @@ int most_streams(const KernelSpec& spec, Lanes lanes) {
 int choose_streams(const KernelSpec& spec, Lanes lanes, const target::Target& target) {
   const std::int64_t row_bytes = byte_size(spec.inputs[0].dtype) * spec.levels.back().extent;
   if (row_bytes < kStreamRowBytes || spec.levels[0].extent < kStreamRows) return 1;
-  return std::min(most_streams(spec, lanes), kernel::bytes_read(spec) > target.l3_bytes ? 4 : 2);
+  return std::min(most_streams(spec, lanes), kernel::bytes_read(spec) > target.last_cache_bytes() ? 4 : 2);
 }
 
 /// Splits the reduced levels, or else tiles the kept ones.
@@ -229,6 +229,7 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
   if (kernel::is_elementwise(spec)) return check_flat(spec, schedule);
   if (is_staged(schedule.nest)) return check_staged(spec, schedule);
   if (schedule.around) return broken("around is for flat kernels and those in stages");
+  if (schedule.claim) return broken("claim is for flat kernels and those in stages");
   const Result<ReduceBody> body = read_body(spec);
   if (!body.ok()) return body.status();
   if (schedule.nest == Nest::packed) return check_packed(spec, body.value(), schedule);

@@ -113,7 +113,7 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& t
   const bool direct = reduced_levels <= 1 && reduced <= kChain && !meets;
   schedule.columns = 0;
   if (direct) return;
-  const bool near = kernel::bytes_read(spec) <= target.l3_bytes / kCachePart;
+  const bool near = kernel::bytes_read(spec) <= target.last_cache_bytes() / kCachePart;
   Narrow narrow = narrow_columns(spec, lanes, schedule.vector_level);
   // Groups of rows of indices lose to row by row, which asks for rows ahead, where the last cache hardly holds the
   // tensor: ArgMax f32 [512, 512, 24] over axis 1 takes 2.6 ms in groups, row by row 1.04; [64, 512, 24] 73 us and 122.
@@ -124,7 +124,7 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& t
     schedule.columns = narrow.columns;
     return;
   }
-  const bool in_cache = kernel::bytes_read(spec) <= target.l3_bytes;
+  const bool in_cache = kernel::bytes_read(spec) <= target.last_cache_bytes();
   switch (lanes) {
     case Lanes::wide_f64: schedule.columns = kTileRecords * step; return;
     case Lanes::arg:

@@ -38,6 +38,7 @@ Schedule choose_flat(const KernelSpec& spec, const target::Target& target) {
   schedule.nest = Nest::flat;
   schedule.vector_level = choose_vector_level(spec);
   schedule.around = pays_around(spec, schedule.vector_level, target);
+  schedule.claim = pays_to_claim(spec, schedule.vector_level, target);
   int widest = 0;
   for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level)
     if (spec.levels[static_cast<std::size_t>(level)].extent > spec.levels[static_cast<std::size_t>(widest)].extent)
@@ -63,6 +64,7 @@ Status check_flat(const KernelSpec& spec, const Schedule& schedule) {
   if (schedule.split.level >= 0) return broken("an elementwise kernel is split");
   if (schedule.around && !may_go_around(spec, schedule.vector_level))
     return broken("no output can be stored around the caches");
+  if (schedule.claim && !may_claim(spec, schedule.vector_level)) return broken("no output has lines to claim");
   if (spec.inputs.size() > static_cast<std::size_t>(kernel::kMaxInputs) ||
       spec.outputs.size() > static_cast<std::size_t>(kernel::kMaxOutputs))
     return {Code::unsupported_shape, "kernels have at most " + std::to_string(kernel::kMaxInputs) + " inputs and " +

@@ -92,6 +92,10 @@ std::vector<bool> arounds_of(const Schedule& base) {
   return base.nest == Nest::flat || is_staged(base.nest) ? std::vector<bool>{false, true} : std::vector<bool>{false};
 }
 
+std::vector<bool> claims_of(const Schedule& base) {
+  return base.nest == Nest::flat || is_staged(base.nest) ? std::vector<bool>{false, true} : std::vector<bool>{false};
+}
+
 std::vector<std::int64_t> keeps_of(const Schedule& base) {
   return base.keep > 0 ? std::vector<std::int64_t>{base.keep, 0} : std::vector<std::int64_t>{0};
 }
@@ -116,18 +120,20 @@ std::vector<Schedule> neighbours(const KernelSpec& spec, const Schedule& base) {
       for (const std::int64_t columns : columns_of(base))
         for (const bool ahead : aheads_of(base))
           for (const bool around : arounds_of(base))
-            for (const std::int64_t keep : keeps_of(base))
-              for (const Cut& tile : tiles_of(spec, base)) {
-                candidate.unroll = unroll;
-                candidate.rows_at_once = rows;
-                candidate.columns = columns;
-                candidate.ahead = ahead;
-                candidate.around = around;
-                candidate.keep = keep;
-                candidate.part = keep > 0 ? base.part : 0;
-                candidate.tile = tile;
-                add(candidate);
-              }
+            for (const bool claim : claims_of(base))
+              for (const std::int64_t keep : keeps_of(base))
+                for (const Cut& tile : tiles_of(spec, base)) {
+                  candidate.claim = claim;
+                  candidate.unroll = unroll;
+                  candidate.rows_at_once = rows;
+                  candidate.columns = columns;
+                  candidate.ahead = ahead;
+                  candidate.around = around;
+                  candidate.keep = keep;
+                  candidate.part = keep > 0 ? base.part : 0;
+                  candidate.tile = tile;
+                  add(candidate);
+                }
   return found;
 }
 

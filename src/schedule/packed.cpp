@@ -55,7 +55,7 @@ bool takes_keys(DType input, int width) {
 }  // namespace
 
 bool packed_asks_ahead(const KernelSpec& spec, const target::Target& target) {
-  return kernel::bytes_read(spec) > target.l3_bytes / kAheadPart &&
+  return kernel::bytes_read(spec) > target.last_cache_bytes() / kAheadPart &&
          spec.levels.back().extent * byte_size(spec.inputs[0].dtype) <= kAheadRowBytes;
 }
 

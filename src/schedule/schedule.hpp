@@ -47,6 +47,7 @@ struct Schedule {
   int turns = 0;       ///< rows: outputs that take turns, a row of each; 0: one output at a time
   bool ahead = false;  ///< columns: sweeps prefetch the next one's rows; packed: blocks prefetch others
   bool around = false;       ///< flat, staged: elements that no later pass reads are stored past the caches
+  bool claim = false;        ///< flat, staged: what is stored through the caches asks for the lines of later stores
   std::int64_t keep = 0;     ///< staged: elements of a row (columns: of each) that scratch may keep for a later pass
   std::int64_t part = 0;     ///< staged columns that keep: columns of a tile that scratch has room for at a time
   std::int64_t columns = 0;  ///< columns: lanes per tile at most, whose accumulators stay in L1; 0: in registers

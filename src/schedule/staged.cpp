@@ -220,7 +220,7 @@ void choose_sweep(const KernelSpec& spec, const target::Target& target, Schedule
   const bool from_memory = inputs * kernel::bytes_read(spec) >= target.l3_bytes;
   const int lines = inputs > 1 && from_memory ? kLinesAtOnce / 2 : kLinesAtOnce;
   schedule.rows_at_once = inputs > 2 ? 2 : lines / std::max(1, inputs);
-  const bool hardly_cached = !writes_elements(spec) && 2 * kernel::bytes_read(spec) > target.l3_bytes;
+  const bool hardly_cached = !writes_elements(spec) && 2 * kernel::bytes_read(spec) > target.last_cache_bytes();
   schedule.ahead = from_memory || hardly_cached || schedule.around;
 }
 
@@ -229,7 +229,7 @@ bool has_short_rows(const KernelSpec& spec, const target::Target& target) {
   const auto last = std::find_if(spec.levels.rbegin(), spec.levels.rend(), [](const auto& l) { return !l.reduced; });
   if (last == spec.levels.rend() || last->extent < 2 || pass_count(spec) < 2) return false;
   const std::int64_t count = kernel::reduced_count(spec), bytes = count * byte_size(spec.inputs[0].dtype);
-  const bool cached = kCachedPart * kernel::bytes_read(spec) <= target.l3_bytes && writes_elements(spec);
+  const bool cached = kCachedPart * kernel::bytes_read(spec) <= target.last_cache_bytes() && writes_elements(spec);
   return bytes <= kShortRowBytes || (cached && count <= kCachedShortRow && bytes <= 2 * kShortRowBytes);
 }
 
@@ -254,6 +254,7 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
     schedule.around = pays_around(spec, schedule.vector_level, target, schedule.keep > 0);
     choose_sweep(spec, target, schedule);
   }
+  schedule.claim = pays_to_claim(spec, schedule.vector_level, target);
   schedule.tile = choose_tile(spec, schedule, target.cores);
   if (schedule.tile.level == schedule.vector_level && schedule.tile.grain < kPageColumns) schedule.ahead = true;
   return schedule;
@@ -280,6 +281,7 @@ Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
     return broken("scratch has no room for that part of a tile");
   if (schedule.around && !may_go_around(spec, schedule.vector_level))
     return broken("no output can be stored around the caches");
+  if (schedule.claim && !may_claim(spec, schedule.vector_level)) return broken("no output has lines to claim");
   if (schedule.pilot != 0 && (!reduced || schedule.pilot != choose_pilot(spec))) return broken("a pilot out of place");
   if (reduced && schedule.unroll != 1 && schedule.unroll != 2 && schedule.unroll != 4)
     return broken("unroll is not 1, 2 or 4");

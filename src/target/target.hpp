@@ -4,6 +4,7 @@
 // only; what follows from them is decided in schedule/.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -54,6 +55,14 @@ struct Target {
   std::int64_t l2_bytes = 1 << 20;
   std::int64_t l3_bytes = 32 << 20;
   int cores = 1;  ///< within the affinity mask and cgroup limit
+
+  /// Of the last cache, what the process can count on. A large one is that of many cores, whose work, often that of
+  /// other machines on the same socket, fills it as well: 260 MiB on a Xeon of which two cores are ours hold no more
+  /// than the 32 MiB of a small EPYC do.
+  std::int64_t last_cache_bytes() const {
+    constexpr std::int64_t kShare = 16 << 20, kLeast = 2 * kShare;
+    return std::min(l3_bytes, std::max(kLeast, cores * kShare));
+  }
 };
 
 /// The machine that we run on, found once. Capped by TENFOLD_MAX_CPU_ISA; an unknown name there is an error that every

@@ -197,7 +197,7 @@ void add_stack_and_jumps(HandlerTable& table) {
     s.machine().rip = s.is_immediate(0) ? static_cast<std::uint64_t>(s.branch_target()) : s.read(0);
   });
   table.add({ZYDIS_MNEMONIC_NOP, ZYDIS_MNEMONIC_ENDBR64, ZYDIS_MNEMONIC_PREFETCHT0, ZYDIS_MNEMONIC_PREFETCHT1,
-             ZYDIS_MNEMONIC_PREFETCHT2, ZYDIS_MNEMONIC_PREFETCHNTA, ZYDIS_MNEMONIC_SFENCE},
+             ZYDIS_MNEMONIC_PREFETCHW, ZYDIS_MNEMONIC_PREFETCHT2, ZYDIS_MNEMONIC_PREFETCHNTA, ZYDIS_MNEMONIC_SFENCE},
             [](Step&) {});
 }
 

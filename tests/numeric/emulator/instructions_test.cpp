@@ -150,6 +150,7 @@ const Row kGeneralRows[] = {
     T_CASE(nop(9), ""),
     T_CASE(prefetcht0(ptr[rdi]), ""),
     T_CASE(prefetcht1(ptr[rdi]), ""),
+    T_CASE(prefetchw(ptr[rdi]), ""),
     T_CASE(prefetcht2(ptr[rdi]), ""),
     T_CASE(prefetchnta(ptr[rdi]), ""),
     T_CASE(sfence(), ""),

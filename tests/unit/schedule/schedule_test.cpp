@@ -297,7 +297,7 @@ TEST(Choose, StagedColumnsTakeEightRowsAndFewerColumnsWhereTheyWrite) {
                    writes = staged_spec("reduced 1024, kept 2048", "[2048, 1]", "[2048, 1]",
                                         "%3 = sub %0 %2\nstore y0 %3\n");
   EXPECT_EQ(print(choose(reads, machine)), "avx2 staged_columns level=1 rows=8 columns=4096");
-  EXPECT_EQ(print(choose(writes, machine)), "avx2 staged_columns level=1 rows=8 columns=1024");
+  EXPECT_EQ(print(choose(writes, machine)), "avx2 staged_columns level=1 rows=8 claim=1 columns=1024");
   machine.cores = 8;
   EXPECT_EQ(print(choose(reads, machine)), "avx2 staged_columns level=1 rows=8 ahead=1 columns=4096 tile=1:512");
 }
@@ -335,17 +335,18 @@ TEST(Choose, StagedColumnsKeepWhatIsDearAndReadAgain) {
     EXPECT_TRUE(spec.ok()) << spec.status().message();
     return print(choose(spec.value(), machine));
   };
-  const std::string divided = "%3 = div %1 %2\n", plain = "avx2 staged_columns level=1 rows=8 columns=1024",
+  const std::string divided = "%3 = div %1 %2\n", plain = "avx2 staged_columns level=1 rows=8 claim=1 columns=1024",
                     first = "avx2 staged_columns level=1 rows=8 keep=";
   EXPECT_EQ(chosen(100, divided), first + "512 part=1024 columns=1024");
   EXPECT_EQ(chosen(1000, divided), plain) << "the output can";
   EXPECT_EQ(chosen(1000, "%3 = sub %0 %2\n"), plain) << "nothing dear is read again";
-  EXPECT_EQ(chosen(100, divided, "f64"), plain) << "scratch keeps elements of 32 bits";
+  EXPECT_EQ(chosen(150, divided, "f64"), plain) << "scratch keeps elements of 32 bits";
   machine.l3_bytes = 1 << 20;
-  const std::string around = "avx2 staged_columns level=1 rows=8 ahead=1 around=1 keep=";
+  const std::string around = "avx2 staged_columns level=1 rows=8 ahead=1 around=1 claim=1 keep=";
   EXPECT_EQ(chosen(1000, divided), around + "1024 part=512 columns=1024") << "the output would fill the last cache";
   EXPECT_EQ(chosen(8192, divided), around + "8192 part=64 columns=1024");
-  EXPECT_EQ(chosen(8193, divided), "avx2 staged_columns level=1 rows=8 ahead=1 columns=1024") << "parts are too narrow";
+  EXPECT_EQ(chosen(8193, divided), "avx2 staged_columns level=1 rows=8 ahead=1 claim=1 columns=1024")
+      << "parts are too narrow";
 }
 
 TEST(Choose, CheapElementsGoAroundALastCacheThatTheyFill) {
@@ -367,13 +368,13 @@ TEST(Choose, CheapElementsGoAroundALastCacheThatTheyFill) {
     return staged_spec("reduced 1024, kept 4096", "[4096, 1]", "[4096, 1]", rest + "\n");
   };
   EXPECT_EQ(print(choose(staged("%3 = sub %0 %2\nstore y0 %3"), machine)),
-            "avx2 staged_columns level=1 rows=8 ahead=1 around=1 columns=1024");
+            "avx2 staged_columns level=1 rows=8 ahead=1 around=1 claim=1 columns=1024");
   const KernelSpec long_rows = staged_spec("kept 4096, reduced 1024", "[1024, 1]", "[1024, 1]",
                                            "%3 = sub %0 %2\nstore y0 %3\n"),
                    short_rows =
                        staged_spec("kept 8192, reduced 512", "[512, 1]", "[512, 1]", "%3 = sub %0 %2\nstore y0 %3\n");
-  EXPECT_EQ(print(choose(long_rows, machine)), "avx2 staged_rows level=1 unroll=2 around=1 tile=0:1024");
-  EXPECT_EQ(print(choose(short_rows, machine)), "avx2 staged_rows level=1 unroll=2 rows=2 tile=0:2048");
+  EXPECT_EQ(print(choose(long_rows, machine)), "avx2 staged_rows level=1 unroll=2 around=1 claim=1 tile=0:1024");
+  EXPECT_EQ(print(choose(short_rows, machine)), "avx2 staged_rows level=1 unroll=2 rows=2 claim=1 tile=0:2048");
   const auto rows_at_once = [&](const std::string& kept, const std::string& reduced) {
     const std::string strides = "[" + reduced + ", 1]";
     const KernelSpec rows =
@@ -386,6 +387,39 @@ TEST(Choose, CheapElementsGoAroundALastCacheThatTheyFill) {
   EXPECT_FALSE(check(short_rows, parse("avx2 staged_rows level=1 unroll=2 rows=2 around=1").value()).ok());
   EXPECT_TRUE(choose(staged("%3 = log %2\n%4 = sub %0 %3\nstore y0 %4"), machine).around) << "a row's value is dear";
   EXPECT_FALSE(choose(staged("%3 = sub %0 %2\n%4 = tanh %3\nstore y0 %4"), machine).around);
+}
+
+TEST(Choose, StoresClaimLinesFromWhereTheCoreHasNoRoomForThem) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  machine.l2_bytes = 1 << 20;
+  const auto claims = [&machine](std::int64_t elements, const std::string& dtype) {
+    const Result<KernelSpec> spec =
+        kernel::parse("kernel\nspace kept " + std::to_string(elements) + "\nin x0 " + dtype + " [1]\nout y0 " + dtype +
+                      " [1]\n%0 = load x0\nstore y0 %0\n");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    return choose(spec.value(), machine).claim;
+  };
+  EXPECT_FALSE(claims(1 << 17, "f32"));
+  EXPECT_TRUE(claims((1 << 17) + 1, "f32"));
+  EXPECT_FALSE(claims(1 << 18, "bf16"));
+  EXPECT_TRUE(claims((1 << 18) + 1, "bf16")) << "of any size, unlike those that go around";
+  EXPECT_FALSE(choose(staged_spec("kept 4096, reduced 1024", "[1024, 1]", "[1, 0]"), machine).claim)
+      << "a result a row is no line";
+}
+
+TEST(Choose, CountsOnAShareOfALargeLastCache) {
+  target::Target machine;
+  machine.l3_bytes = std::int64_t{260} << 20;
+  machine.cores = 2;
+  EXPECT_EQ(machine.last_cache_bytes(), 32 << 20);
+  machine.cores = 4;
+  EXPECT_EQ(machine.last_cache_bytes(), 64 << 20);
+  machine.cores = 52;
+  EXPECT_EQ(machine.last_cache_bytes(), machine.l3_bytes);
+  machine.cores = 1;
+  machine.l3_bytes = 8 << 20;
+  EXPECT_EQ(machine.last_cache_bytes(), 8 << 20);
 }
 
 TEST(Check, RefusesWhatTheEmitterCannotFollow) {
@@ -407,6 +441,9 @@ TEST(Check, RefusesWhatTheEmitterCannotFollow) {
       {staged_columns, "avx2 staged_columns level=1 rows=8 keep=1048576 part=64 columns=512"},
       {staged_rows, "avx2 staged_rows level=1 unroll=2 keep=128 part=64"},
       {staged_rows, "avx2 staged_rows level=1 unroll=2 around=1"},
+      {staged_rows, "avx2 staged_rows level=1 unroll=2 claim=1"},
+      {staged_columns, "avx2 staged_columns level=1 rows=8 claim=1 columns=512"},
+      {columns, "avx2 columns level=1 rows=4 claim=1 columns=1024"},
       {columns, "avx2 columns level=1 rows=4 around=1 columns=1024"},
       {rows, "avx2 rows level=7 unroll=4"},
       {rows, "avx2 rows level=0 unroll=4"},
