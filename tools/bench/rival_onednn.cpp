@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// oneDNN's reduction primitive as a rival of the bench. Built against libdnnl where that is installed.
+// oneDNN's primitives as rivals of the bench: its reduction, and its softmax for graphs that are one. Built against
+// libdnnl where that is installed.
 #include "tools/bench/rivals.hpp"
 
 #if TENFOLD_HAVE_DNNL
@@ -78,7 +79,46 @@ Result<Contender> make_reduction(const RivalCase& rival, const AlgorithmRow& row
                    }};
 }
 
+/// SoftMax, or LogSoftmax where `is_log`, of a whole tensor.
+Result<Contender> make_softmax(const OpRival& rival, const graph::Value& in, bool is_log, int axis) {
+  omp_set_num_threads(rival.what->threads);
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  const dnnl::memory::desc desc = memory_desc(in.shape, row_major_strides(in.shape), in.dtype);
+  const dnnl::softmax_v2_forward::desc wanted(
+      dnnl::prop_kind::forward_inference,
+      is_log ? dnnl::algorithm::softmax_log : dnnl::algorithm::softmax_accurate, desc, desc, axis);
+  const dnnl::softmax_v2_forward::primitive_desc primitive_desc(wanted, engine);
+  const auto primitive = std::make_shared<dnnl::softmax_v2_forward>(primitive_desc);
+  const auto stream = std::make_shared<dnnl::stream>(engine);
+  const auto from = std::make_shared<dnnl::memory>(desc, engine, const_cast<void*>(rival.data));
+  const auto to = std::make_shared<dnnl::memory>(desc, engine, rival.out);
+  return Contender{"oneDNN " + std::string(primitive_desc.impl_info_str()), [=] {
+                     primitive->execute(*stream, {{DNNL_ARG_SRC, *from}, {DNNL_ARG_DST, *to}});
+                     stream->wait();
+                   }};
+}
+
 }  // namespace
+
+Result<Contender> onednn_op(const OpRival& rival) {
+  const graph::Graph& graph = *rival.graph;
+  const bool one = graph.ops.size() == 1 && graph.ops[0].dialect == graph::Dialect::onednn;
+  const bool is_log = one && graph.ops[0].kind == "LogSoftmax";
+  if (!is_log && !(one && graph.ops[0].kind == "SoftMax"))
+    return Status(Code::unsupported_op, "the graph is no op that it is asked for");
+  const graph::Value &in = graph.values[graph.ops[0].inputs[0]], &out = graph.values[graph.ops[0].outputs[0]];
+  const bool known = std::any_of(std::begin(kTypes), std::end(kTypes), [&](const auto& r) { return r.dtype == in.dtype; });
+  if (!known || in.dtype != out.dtype || !graph::is_static(in) || graph.ops[0].outputs.size() != 1 ||
+      (!in.strides.empty() && in.strides != row_major_strides(in.shape)))
+    return Status(Code::unsupported_op, "it is not asked for these tensors");
+  const auto rank = static_cast<std::int64_t>(in.shape.size());
+  const std::int64_t axis = graph::attribute_or(graph.ops[0], "axis", std::int64_t{-1});
+  try {
+    return make_softmax(rival, in, is_log, static_cast<int>(axis < 0 ? axis + rank : axis));
+  } catch (const dnnl::error& error) {
+    return Status(Code::unsupported_op, std::string("oneDNN refuses it: ") + error.what());
+  }
+}
 
 Result<Contender> onednn_reduction(const RivalCase& rival) {
   if (std::none_of(std::begin(kTypes), std::end(kTypes), [&](const auto& r) { return r.dtype == rival.in.dtype; }))
@@ -97,6 +137,10 @@ Result<Contender> onednn_reduction(const RivalCase& rival) {
 #else
 
 Result<Contender> onednn_reduction(const RivalCase&) {
+  return Status(Code::unsupported_op, "built without oneDNN (libdnnl-dev)");
+}
+
+Result<Contender> onednn_op(const OpRival&) {
   return Status(Code::unsupported_op, "built without oneDNN (libdnnl-dev)");
 }
 

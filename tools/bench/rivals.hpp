@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "graph/ir/graph.hpp"
 #include "tenfold/status.hpp"
 #include "tenfold/tensor.hpp"
 #include "tools/bench/case.hpp"
@@ -22,6 +23,16 @@ struct RivalCase {
 
 /// oneDNN's reduction primitive; unsupported_op with the reason when it is not installed or refuses the case.
 Result<Contender> onednn_reduction(const RivalCase& rival);
+
+struct OpRival {
+  const Case* what = nullptr;
+  const graph::Graph* graph = nullptr;
+  const void* data = nullptr;  ///< of the first input
+  void* out = nullptr;         ///< as large as the first output of ours
+};
+
+/// oneDNN's softmax for a graph that is one SoftMax or LogSoftmax; unsupported_op with the reason for others.
+Result<Contender> onednn_op(const OpRival& rival);
 
 /// The plain loops, as the language asks and with -ffast-math; unsupported_op for what they are not written for.
 Result<std::vector<Contender>> plain_loops(const RivalCase& rival);

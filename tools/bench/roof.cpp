@@ -14,6 +14,8 @@ namespace {
 constexpr std::int64_t kLine = 64;
 /// What one step reads.
 constexpr std::int64_t kStep = 4 * kLine;
+/// How far ahead lines are asked for.
+constexpr std::int64_t kAhead = 4096;
 
 /// Reads one cache line, two vectors.
 inline void read_line(const char* line) {
@@ -43,7 +45,6 @@ void read_four_streams(const char* data, std::int64_t bytes) {
 }
 
 void read_ahead(const char* data, std::int64_t bytes) {
-  constexpr std::int64_t kAhead = 4096;
   for (std::int64_t at = 0; at < bytes; at += kStep) {
     for (int line = 0; line < 4; ++line) {
       prefetch_line(data + at + line * kLine + kAhead);
@@ -53,7 +54,21 @@ void read_ahead(const char* data, std::int64_t bytes) {
   end_vectors();
 }
 
-/// Stores that go around the caches.
+/// Asks for a line in order to write to it.
+inline void claim_line(const char* line) { asm volatile("prefetchw (%0)" : : "r"(line)); }
+
+inline void copy_line(const char* from, char* to) {
+  asm volatile(
+      "vmovdqu (%0), %%ymm0\n\t"
+      "vmovdqu 32(%0), %%ymm1\n\t"
+      "vmovdqu %%ymm0, (%1)\n\t"
+      "vmovdqu %%ymm1, 32(%1)"
+      :
+      : "r"(from), "r"(to)
+      : "xmm0", "xmm1", "memory");
+}
+
+/// Stores that go around the caches, half a line at a time.
 inline void stream_line(const char* from, char* to) {
   asm volatile(
       "vmovdqu (%0), %%ymm0\n\t"
@@ -65,6 +80,16 @@ inline void stream_line(const char* from, char* to) {
       : "xmm0", "xmm1", "memory");
 }
 
+/// The same, a line at a time, of AVX-512.
+inline void stream_whole_line(const char* from, char* to) {
+  asm volatile(
+      "vmovdqu64 (%0), %%zmm0\n\t"
+      "vmovntdq %%zmm0, (%1)"
+      :
+      : "r"(from), "r"(to)
+      : "xmm0", "memory");
+}
+
 /// One thread's share of the work.
 struct Share {
   const char* from;
@@ -73,32 +98,54 @@ struct Share {
   std::int64_t write;
 };
 
+/// What a copy of lines leaves over.
+void take_rest(const Share& share, std::int64_t both) {
+  if (share.read > both) read_plain(share.from + both, share.read - both);
+  if (share.write > both) std::memset(share.to + both, 0, static_cast<std::size_t>(share.write - both));
+}
+
 void copy_then_rest(const Share& share) {
   const std::int64_t both = std::min(share.read, share.write);
   std::memcpy(share.to, share.from, static_cast<std::size_t>(both));
-  if (share.read > both) read_plain(share.from + both, share.read - both);
-  if (share.write > both) std::memset(share.to + both, 0, static_cast<std::size_t>(share.write - both));
+  take_rest(share, both);
 }
+
+std::int64_t whole_lines(const Share& share) { return std::min(share.read, share.write) / kLine * kLine; }
 
 void stream_then_rest(const Share& share) {
-  const std::int64_t both = std::min(share.read, share.write) / kLine * kLine;
-  for (std::int64_t at = 0; at < both; at += kLine) stream_line(share.from + at, share.to + at);
+  const std::int64_t both = whole_lines(share);
+  if (__builtin_cpu_supports("avx512f") != 0) {
+    for (std::int64_t at = 0; at < both; at += kLine) stream_whole_line(share.from + at, share.to + at);
+  } else {
+    for (std::int64_t at = 0; at < both; at += kLine) stream_line(share.from + at, share.to + at);
+  }
   end_vectors();
   asm volatile("sfence" : : : "memory");
-  if (share.read > both) read_plain(share.from + both, share.read - both);
-  if (share.write > both) std::memset(share.to + both, 0, static_cast<std::size_t>(share.write - both));
+  take_rest(share, both);
 }
 
-/// A block of results for each block that is read, as a reduction writes them.
+void claim_then_rest(const Share& share) {
+  const std::int64_t both = whole_lines(share);
+  for (std::int64_t at = 0; at < both; at += kLine) {
+    claim_line(share.to + at + kAhead);
+    copy_line(share.from + at, share.to + at);
+  }
+  end_vectors();
+  take_rest(share, both);
+}
+
+/// A block of results for each block that is read, as a reduction writes them, with its lines claimed meanwhile.
 void read_and_write_in_turn(const Share& share) {
   constexpr std::int64_t kBlock = 16384;
   const std::int64_t blocks = std::max<std::int64_t>(1, share.read / kBlock);
   const std::int64_t written = share.write / blocks;
   for (std::int64_t block = 0; block < blocks; ++block) {
     const bool last = block + 1 == blocks;
+    char* const to = share.to + block * written;
+    const std::int64_t bytes = last ? share.write - block * written : written;
+    for (std::int64_t at = 0; at < bytes; at += kLine) claim_line(to + at);
     read_ahead(share.from + block * kBlock, last ? share.read - block * kBlock : kBlock);
-    std::memset(share.to + block * written, 0,
-                static_cast<std::size_t>(last ? share.write - block * written : written));
+    std::memset(to, 0, static_cast<std::size_t>(bytes));
   }
 }
 
@@ -151,6 +198,7 @@ std::vector<Contender> probes(const void* from, std::int64_t read_bytes, void* t
             contender("roof: four streams", &read_share_four, shares),
             contender("roof: prefetch", &read_share_ahead, shares)};
   return {contender("roof: copy", &copy_then_rest, shares),
+          contender("roof: copy, lines claimed", &claim_then_rest, shares),
           contender("roof: copy, streaming stores", &stream_then_rest, shares),
           contender("roof: read and write in turn", &read_and_write_in_turn, shares)};
 }

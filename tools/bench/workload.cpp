@@ -164,6 +164,9 @@ Result<std::unique_ptr<Workload>> make_workload(const Case& what) {
     invite_rivals(*made);
     return made;
   }
+  const OpRival as_op{&made->what, &graph.value().ir(), used.inputs[0], used.outputs[0]};
+  if (Result<Contender> onednn = onednn_op(as_op); onednn.ok())
+    made->entrants.push_back({Role::rival, std::move(onednn).value()});
   options.fuse = false;
   const Result<CompiledPartition> apart = compile(graph.value(), options);
   if (!apart.ok()) return apart.status();
