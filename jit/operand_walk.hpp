@@ -98,7 +98,9 @@ class OperandWalk {
   void fence() { c_.sfence(); }
   /// Asks for the line that is `distance` bytes on, so often.
   void prefetch(std::size_t k, const At& at, const Xbyak::Reg64& distance, int times);
-  /// The same, in order to write to it.
+  /// Asks for the `lines` lines from where `at` stands on, `distance` bytes further on.
+  void prefetch_lines(std::size_t k, const At& at, const Xbyak::Reg64& distance, int lines);
+  /// As prefetch(), once, in order to write to it.
   void claim(std::size_t k, const At& at, const Xbyak::Reg64& distance);
   /// One element, in all lanes, of an operand that does not move along the vector level.
   void broadcast(LaneLayer& layer, std::size_t k, Vec d, std::size_t depth);

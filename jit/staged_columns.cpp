@@ -10,6 +10,7 @@
 #include "jit/centred.hpp"
 #include "jit/column_records.hpp"
 #include "jit/frame.hpp"
+#include "jit/look_ahead.hpp"
 #include "schedule/body.hpp"
 
 namespace tenfold::jit {
@@ -136,56 +137,21 @@ class StagedColumns final : ColumnRecords {
     c_.L(ended);
   }
 
-  /// Inputs of which sweeps prefetch the rows of the next one, and how many bytes on those are.
-  struct Ahead {
-    std::size_t operand;
-    std::unique_ptr<Gpr> distance;
-  };
-  static bool reads(const StagePass& pass, std::size_t k) {
-    return std::any_of(pass.step.inputs.begin(), pass.step.inputs.end(), [&](const StagePlace& from) {
-      return from.kind == StagePlace::Kind::operand && static_cast<std::size_t>(from.index) == k;
-    });
-  }
-  std::vector<Ahead> look_ahead(const StagePass& pass, int rows) {
+  /// Inputs of which sweeps prefetch the rows of the next one.
+  std::vector<Ahead> next_rows(const StagePass& pass, int rows) {
     // Parts of rows are too short for the machine's own prefetching.
     constexpr int kAheadInParts = 32, kAheadPassingOn = 4;
-    const std::size_t most = most_ahead();
-    std::vector<Ahead> found;
     const std::vector<int> reduced = levels(true);
     const bool in_parts = in_parts_ && &pass - stages_.passes.data() >= stages_.kept.pass;
-    if (!(schedule_.ahead || in_parts) || reduced.empty()) return found;
+    if (!(schedule_.ahead || in_parts) || reduced.empty()) return {};
     const int distance = in_parts ? kAheadInParts : passes_on(pass) ? kAheadPassingOn : rows;
-    for (std::size_t k = 0; k < walk_.inputs() && found.size() < most; ++k) {
-      if (!reads(pass, k) || walk_.vector_stride(k) != 1 ||
-          walk_.operand(k).strides[static_cast<std::size_t>(reduced.back())] == 0)
-        continue;
-      found.push_back({k, std::make_unique<Gpr>(a_)});
-      walk_.load_stride(*found.back().distance, k, reduced.back());
-      if (distance > 1) c_.imul(*found.back().distance, *found.back().distance, distance);
-    }
-    return found;
+    return look_ahead(a_, walk_, pass.step.inputs, reduced.back(), distance, most_ahead(spec_));
   }
 
-  /// Rows that a sweep may ask for ahead: as many registers as the operands' pointers leave.
-  std::size_t most_ahead() const {
-    constexpr std::size_t kPointers = 6, kMost = 2;
-    return std::min(kMost, kPointers - std::min(kPointers, spec_.inputs.size() + spec_.outputs.size()));
-  }
-
-  /// Outputs of which a sweep claims the next one's lines.
-  std::vector<Ahead> claim_ahead(const StagePass& pass, int rows, std::size_t most) {
-    std::vector<Ahead> found;
-    if (!schedule_.claim || levels(true).empty()) return found;
-    const int level = levels(true).back();
-    for (const StagePlace& to : pass.step.results) {
-      const auto k = static_cast<std::size_t>(to.index);
-      if (to.kind != StagePlace::Kind::operand || found.size() == most) continue;
-      if (walk_.vector_stride(k) != 1 || (around_ && walk_.may_go_around(k))) continue;
-      found.push_back({k, std::make_unique<Gpr>(a_)});
-      walk_.load_stride(*found.back().distance, k, level);
-      if (rows > 1) c_.imul(*found.back().distance, *found.back().distance, rows);
-    }
-    return found;
+  /// Outputs of which a sweep claims the lines of the next one.
+  std::vector<Ahead> next_stores(const StagePass& pass, int rows, std::size_t most) {
+    if (!schedule_.claim || levels(true).empty() || (around_ && writes(pass))) return {};
+    return look_ahead(a_, walk_, pass.step.results, levels(true).back(), rows, most);
   }
 
   /// How often a sweep asks for each line. It looks as if a prefetch were dropped that finds none of a core's 24 miss
@@ -205,8 +171,8 @@ class StagedColumns final : ColumnRecords {
     const OperandWalk::KeptPointers pointers(walk_, depth);
     std::optional<Gpr> kept;
     if (touches_kept(pass)) c_.mov(kept.emplace(a_), slot(kKeptRow));
-    const std::vector<Ahead> ahead = look_ahead(pass, rows);
-    const std::vector<Ahead> claimed = claim_ahead(pass, rows, most_ahead() - ahead.size());
+    const std::vector<Ahead> ahead = next_rows(pass, rows);
+    const std::vector<Ahead> claimed = next_stores(pass, rows, most_ahead(spec_) - ahead.size());
     if (rows > 1) layer_->hold(vectors_of(pass).constants(), vectors_of(pass).free());
     each_vector([&](const Reg64& index, const Reg64& record, Part part) {
       const auto at = [&](int row) {

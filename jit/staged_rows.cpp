@@ -9,6 +9,7 @@
 
 #include "jit/frame.hpp"
 #include "jit/lane_emit.hpp"
+#include "jit/look_ahead.hpp"
 #include "jit/side_by_side.hpp"
 #include "jit/staged.hpp"
 #include "schedule/body.hpp"
@@ -193,6 +194,12 @@ class StagedRows final : StagedKernel {
     return found;
   }
 
+  /// The second pass asks for what the first one will read of the next row: the row itself it finds in the caches.
+  std::vector<Ahead> next_row(const StagePass& pass) {
+    if (!schedule_.ahead || &pass != stages_.passes.data() + 1) return {};
+    return look_ahead(a_, walk_, stages_.passes[0].step.inputs, levels(false).back(), group_rows(), most_ahead(spec_));
+  }
+
   /// One run of the vector level.
   void row(const StagePass& pass, std::size_t depth) {
     Gpr index(a_), left(a_);
@@ -217,8 +224,13 @@ class StagedRows final : StagedKernel {
     c_.jz(rest, Xbyak::CodeGenerator::T_NEAR);
     take_groups(left, !chained.empty());
     init_sets(pass, chained, sets_);
+    const std::vector<Ahead> ahead = next_row(pass);
     c_.align(32);
     c_.L(again);
+    for (const Ahead& of : ahead) {
+      const int bytes = sets_ * lanes_ * byte_size(walk_.operand(of.operand).dtype);
+      walk_.prefetch_lines(of.operand, at(Part::full), *of.distance, (bytes + 63) / 64);
+    }
     const bool by_two = sets_ > 1 && vectors_of(pass).has_room_for(side_by_side(pass.step));
     const StageProgram program = by_two ? side_by_side(pass.step) : pass.step;
     for (int which = 0; which < sets_; which += by_two ? 2 : 1)

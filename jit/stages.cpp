@@ -31,7 +31,7 @@ Function combining(Monoid monoid) {
 }
 
 /// Whether scratch keeps a value, and when it is asked: a row in L2 is as good in an output; not so columns, of which
-/// scratch has a part.
+/// scratch has a part, nor where outputs are stored around the caches.
 enum class Scratch : std::uint8_t { never, after_outputs, before_outputs };
 
 class Finder {
@@ -319,9 +319,9 @@ Result<Stages> find_stages(const kernel::KernelSpec& spec, const schedule::Sched
   std::vector<int> sums(spec.body.size(), -1);
   const bool columns = schedule.nest == schedule::Nest::staged_columns;
   if (columns || schedule.pilot > 0) sums = kernel::sums_beside_moments(spec);
-  const Scratch scratch = schedule.keep == 0 ? Scratch::never
-                          : columns          ? Scratch::before_outputs
-                                             : Scratch::after_outputs;
+  const Scratch scratch = schedule.keep == 0           ? Scratch::never
+                          : columns || schedule.around ? Scratch::before_outputs
+                                                       : Scratch::after_outputs;
   return Finder(spec, scratch, std::move(sums), schedule.pilot, !columns).run();
 }
 

@@ -80,7 +80,7 @@ bool may_claim(const KernelSpec& spec, int vector_level) {
 }
 
 bool pays_to_claim(const KernelSpec& spec, int vector_level, const target::Target& target) {
-  return bytes_moved(spec) > target.l2_bytes && may_claim(spec, vector_level);
+  return target.far_l3 && bytes_moved(spec) > target.l2_bytes && may_claim(spec, vector_level);
 }
 
 }  // namespace tenfold::schedule

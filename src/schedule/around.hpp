@@ -23,7 +23,7 @@ bool pays_around(const kernel::KernelSpec& spec, int vector_level, const target:
 bool may_claim(const kernel::KernelSpec& spec, int vector_level);
 
 /// Whether stores through the caches ask for their lines some way ahead, so as to own them by then: where inputs and
-/// outputs are more than a core's own caches have room for.
+/// outputs are more than a core's own caches have room for, and the last cache is far away.
 bool pays_to_claim(const kernel::KernelSpec& spec, int vector_level, const target::Target& target);
 
 }  // namespace tenfold::schedule

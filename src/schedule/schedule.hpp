@@ -45,7 +45,8 @@ struct Schedule {
   int rows_at_once = 1;
   int pilot = 0;       ///< staged rows: steps that the pilot of a centred moment is the mean of; 0: it takes two passes
   int turns = 0;       ///< rows: outputs that take turns, a row of each; 0: one output at a time
-  bool ahead = false;  ///< columns: sweeps prefetch the next one's rows; packed: blocks prefetch others
+  bool ahead = false;  ///< columns: sweeps prefetch the next one's rows; packed: blocks prefetch others; staged rows:
+                       ///< the second pass prefetches the next row
   bool around = false;       ///< flat, staged: elements that no later pass reads are stored past the caches
   bool claim = false;        ///< flat, staged: what is stored through the caches asks for the lines of later stores
   std::int64_t keep = 0;     ///< staged: elements of a row (columns: of each) that scratch may keep for a later pass

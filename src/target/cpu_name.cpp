@@ -11,6 +11,19 @@
 
 namespace tenfold::target {
 
+std::string cpu_vendor() {
+  std::array<std::uint32_t, 3> words{};
+  std::uint32_t most = 0;
+  __get_cpuid(0, &most, &words[0], &words[2], &words[1]);
+  std::array<char, sizeof words> letters{};
+  std::memcpy(letters.data(), words.data(), sizeof words);
+  return {letters.data(), letters.size()};
+}
+
+bool has_far_l3(std::string_view vendor, Isa native) noexcept {
+  return vendor == "GenuineIntel" && native >= Isa::avx512_core;
+}
+
 std::string cpu_name() {
   constexpr std::uint32_t kFirst = 0x80000002, kLast = 0x80000004;
   if (__get_cpuid_max(0x80000000, nullptr) < kLast) return "unknown";

@@ -44,6 +44,12 @@ CpuidLeaves read_cpuid() noexcept;
 /// The best level that `leaves` allow: feature bits and the XCR0 state bits both.
 Isa detect(const CpuidLeaves& leaves) noexcept;
 
+/// Whether a CPU of `vendor` ("GenuineIntel", as CPUID spells it) that can run `native` has its last cache far away.
+bool has_far_l3(std::string_view vendor, Isa native) noexcept;
+
+/// CPUID's name of the vendor.
+std::string cpu_vendor();
+
 /// The model, as CPUID spells it: "AMD EPYC 7B13"; "unknown" where it does not.
 std::string cpu_name();
 
@@ -55,6 +61,8 @@ struct Target {
   std::int64_t l2_bytes = 1 << 20;
   std::int64_t l3_bytes = 32 << 20;
   int cores = 1;  ///< within the affinity mask and cgroup limit
+  bool far_l3 =
+      false;  ///< the last cache is across a mesh: a Xeon of AVX-512, not a CPU whose cores have theirs near by
 
   /// Of the last cache, what the process can count on. A large one is that of many cores, whose work, often that of
   /// other machines on the same socket, fills it as well: 260 MiB on a Xeon of which two cores are ours hold no more

@@ -197,7 +197,8 @@ class Flat : public ::testing::TestWithParam<DType> {
   static target::Target target_of(target::Isa isa, std::uint64_t index) {
     target::Target target = target::host().ok() ? target::host().value() : target::Target{};
     target.isa = isa;
-    if ((index / 2 + static_cast<std::uint64_t>(isa)) % 2 == 0) target.l2_bytes = target.l3_bytes = 0;
+    if ((index / 2 + static_cast<std::uint64_t>(isa)) % 2 == 0)
+      target.l2_bytes = target.l3_bytes = 0, target.far_l3 = true;
     return target;
   }
 

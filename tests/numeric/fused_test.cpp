@@ -210,7 +210,8 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
   static Result<Compiled> compile(const graph::Graph& graph, target::Isa isa, bool fuse, std::uint64_t index) {
     target::Target target = target::host().ok() ? target::host().value() : target::Target{};
     target.isa = isa;
-    if ((index / 2 + static_cast<std::uint64_t>(isa) + (fuse ? 1 : 0)) % 2 == 0) target.l2_bytes = target.l3_bytes = 0;
+    if ((index / 2 + static_cast<std::uint64_t>(isa) + (fuse ? 1 : 0)) % 2 == 0)
+      target.l2_bytes = target.l3_bytes = 0, target.far_l3 = true;
     return compiler::compile(graph, target, {.fuse = fuse});
   }
 

@@ -84,9 +84,9 @@ Result<Contender> make_softmax(const OpRival& rival, const graph::Value& in, boo
   omp_set_num_threads(rival.what->threads);
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   const dnnl::memory::desc desc = memory_desc(in.shape, row_major_strides(in.shape), in.dtype);
-  const dnnl::softmax_v2_forward::desc wanted(
-      dnnl::prop_kind::forward_inference,
-      is_log ? dnnl::algorithm::softmax_log : dnnl::algorithm::softmax_accurate, desc, desc, axis);
+  const dnnl::softmax_v2_forward::desc wanted(dnnl::prop_kind::forward_inference,
+                                              is_log ? dnnl::algorithm::softmax_log : dnnl::algorithm::softmax_accurate,
+                                              desc, desc, axis);
   const dnnl::softmax_v2_forward::primitive_desc primitive_desc(wanted, engine);
   const auto primitive = std::make_shared<dnnl::softmax_v2_forward>(primitive_desc);
   const auto stream = std::make_shared<dnnl::stream>(engine);
@@ -107,7 +107,8 @@ Result<Contender> onednn_op(const OpRival& rival) {
   if (!is_log && !(one && graph.ops[0].kind == "SoftMax"))
     return Status(Code::unsupported_op, "the graph is no op that it is asked for");
   const graph::Value &in = graph.values[graph.ops[0].inputs[0]], &out = graph.values[graph.ops[0].outputs[0]];
-  const bool known = std::any_of(std::begin(kTypes), std::end(kTypes), [&](const auto& r) { return r.dtype == in.dtype; });
+  const bool known =
+      std::any_of(std::begin(kTypes), std::end(kTypes), [&](const auto& r) { return r.dtype == in.dtype; });
   if (!known || in.dtype != out.dtype || !graph::is_static(in) || graph.ops[0].outputs.size() != 1 ||
       (!in.strides.empty() && in.strides != row_major_strides(in.shape)))
     return Status(Code::unsupported_op, "it is not asked for these tensors");

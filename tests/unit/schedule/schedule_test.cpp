@@ -215,6 +215,7 @@ TEST(Check, RowsThatTakeTurnsNeedALevelOfThem) {
   EXPECT_FALSE(check(many, parse("avx2 staged_rows level=1 unroll=2 rows=0").value()).ok());
   EXPECT_TRUE(check(one, parse("avx2 staged_rows level=0 unroll=2").value()).ok());
   EXPECT_FALSE(check(one, parse("avx2 staged_rows level=0 unroll=2 rows=2").value()).ok());
+  EXPECT_FALSE(check(one, parse("avx2 staged_rows level=0 unroll=2 ahead=1").value()).ok());
 }
 
 TEST(Choose, OutputsTakeTurnsWhereMemoryWouldBeReadOutOfOrder) {
@@ -297,7 +298,7 @@ TEST(Choose, StagedColumnsTakeEightRowsAndFewerColumnsWhereTheyWrite) {
                    writes = staged_spec("reduced 1024, kept 2048", "[2048, 1]", "[2048, 1]",
                                         "%3 = sub %0 %2\nstore y0 %3\n");
   EXPECT_EQ(print(choose(reads, machine)), "avx2 staged_columns level=1 rows=8 columns=4096");
-  EXPECT_EQ(print(choose(writes, machine)), "avx2 staged_columns level=1 rows=8 claim=1 columns=1024");
+  EXPECT_EQ(print(choose(writes, machine)), "avx2 staged_columns level=1 rows=8 columns=1024");
   machine.cores = 8;
   EXPECT_EQ(print(choose(reads, machine)), "avx2 staged_columns level=1 rows=8 ahead=1 columns=4096 tile=1:512");
 }
@@ -335,18 +336,17 @@ TEST(Choose, StagedColumnsKeepWhatIsDearAndReadAgain) {
     EXPECT_TRUE(spec.ok()) << spec.status().message();
     return print(choose(spec.value(), machine));
   };
-  const std::string divided = "%3 = div %1 %2\n", plain = "avx2 staged_columns level=1 rows=8 claim=1 columns=1024",
+  const std::string divided = "%3 = div %1 %2\n", plain = "avx2 staged_columns level=1 rows=8 columns=1024",
                     first = "avx2 staged_columns level=1 rows=8 keep=";
   EXPECT_EQ(chosen(100, divided), first + "512 part=1024 columns=1024");
   EXPECT_EQ(chosen(1000, divided), plain) << "the output can";
   EXPECT_EQ(chosen(1000, "%3 = sub %0 %2\n"), plain) << "nothing dear is read again";
-  EXPECT_EQ(chosen(150, divided, "f64"), plain) << "scratch keeps elements of 32 bits";
+  EXPECT_EQ(chosen(100, divided, "f64"), plain) << "scratch keeps elements of 32 bits";
   machine.l3_bytes = 1 << 20;
-  const std::string around = "avx2 staged_columns level=1 rows=8 ahead=1 around=1 claim=1 keep=";
+  const std::string around = "avx2 staged_columns level=1 rows=8 ahead=1 around=1 keep=";
   EXPECT_EQ(chosen(1000, divided), around + "1024 part=512 columns=1024") << "the output would fill the last cache";
   EXPECT_EQ(chosen(8192, divided), around + "8192 part=64 columns=1024");
-  EXPECT_EQ(chosen(8193, divided), "avx2 staged_columns level=1 rows=8 ahead=1 claim=1 columns=1024")
-      << "parts are too narrow";
+  EXPECT_EQ(chosen(8193, divided), "avx2 staged_columns level=1 rows=8 ahead=1 columns=1024") << "parts are too narrow";
 }
 
 TEST(Choose, CheapElementsGoAroundALastCacheThatTheyFill) {
@@ -368,13 +368,13 @@ TEST(Choose, CheapElementsGoAroundALastCacheThatTheyFill) {
     return staged_spec("reduced 1024, kept 4096", "[4096, 1]", "[4096, 1]", rest + "\n");
   };
   EXPECT_EQ(print(choose(staged("%3 = sub %0 %2\nstore y0 %3"), machine)),
-            "avx2 staged_columns level=1 rows=8 ahead=1 around=1 claim=1 columns=1024");
+            "avx2 staged_columns level=1 rows=8 ahead=1 around=1 columns=1024");
   const KernelSpec long_rows = staged_spec("kept 4096, reduced 1024", "[1024, 1]", "[1024, 1]",
                                            "%3 = sub %0 %2\nstore y0 %3\n"),
                    short_rows =
                        staged_spec("kept 8192, reduced 512", "[512, 1]", "[512, 1]", "%3 = sub %0 %2\nstore y0 %3\n");
-  EXPECT_EQ(print(choose(long_rows, machine)), "avx2 staged_rows level=1 unroll=2 around=1 claim=1 tile=0:1024");
-  EXPECT_EQ(print(choose(short_rows, machine)), "avx2 staged_rows level=1 unroll=2 rows=2 claim=1 tile=0:2048");
+  EXPECT_EQ(print(choose(long_rows, machine)), "avx2 staged_rows level=1 unroll=2 around=1 tile=0:1024");
+  EXPECT_EQ(print(choose(short_rows, machine)), "avx2 staged_rows level=1 unroll=2 rows=2 tile=0:2048");
   const auto rows_at_once = [&](const std::string& kept, const std::string& reduced) {
     const std::string strides = "[" + reduced + ", 1]";
     const KernelSpec rows =
@@ -393,6 +393,7 @@ TEST(Choose, StoresClaimLinesFromWhereTheCoreHasNoRoomForThem) {
   target::Target machine;
   machine.isa = target::Isa::avx2;
   machine.l2_bytes = 1 << 20;
+  machine.far_l3 = true;
   const auto claims = [&machine](std::int64_t elements, const std::string& dtype) {
     const Result<KernelSpec> spec =
         kernel::parse("kernel\nspace kept " + std::to_string(elements) + "\nin x0 " + dtype + " [1]\nout y0 " + dtype +
@@ -406,6 +407,25 @@ TEST(Choose, StoresClaimLinesFromWhereTheCoreHasNoRoomForThem) {
   EXPECT_TRUE(claims((1 << 18) + 1, "bf16")) << "of any size, unlike those that go around";
   EXPECT_FALSE(choose(staged_spec("kept 4096, reduced 1024", "[1024, 1]", "[1, 0]"), machine).claim)
       << "a result a row is no line";
+  machine.far_l3 = false;
+  EXPECT_FALSE(claims(1 << 20, "f32"));
+}
+
+TEST(Choose, StagedRowsAskForTheNextRowWhereItIsFarAway) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  machine.l2_bytes = 1 << 20;
+  machine.far_l3 = true;
+  const auto asks = [&machine](const std::string& space, const std::string& strides, const std::string& rest) {
+    return choose(staged_spec(space, strides, strides, rest), machine).ahead;
+  };
+  const std::string again = "%3 = sub %0 %2\nstore y0 %3\n";
+  EXPECT_TRUE(asks("kept 1024, reduced 1024", "[1024, 1]", again));
+  EXPECT_FALSE(asks("kept 256, reduced 1024", "[1024, 1]", again)) << "the core has room for all rows";
+  EXPECT_FALSE(asks("kept 64, reduced 65536", "[65536, 1]", again)) << "a row and the next one are too much";
+  EXPECT_FALSE(choose(staged_spec("kept 1024, reduced 1024", "[1024, 1]", "[1, 0]"), machine).ahead) << "one pass";
+  machine.far_l3 = false;
+  EXPECT_FALSE(asks("kept 1024, reduced 1024", "[1024, 1]", again));
 }
 
 TEST(Choose, CountsOnAShareOfALargeLastCache) {
@@ -420,6 +440,19 @@ TEST(Choose, CountsOnAShareOfALargeLastCache) {
   machine.cores = 1;
   machine.l3_bytes = 8 << 20;
   EXPECT_EQ(machine.last_cache_bytes(), 8 << 20);
+}
+
+TEST(Choose, RowsOfExponentialsWaitInScratchWhereTheOutputGoesAroundAFarLastCache) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  const Result<KernelSpec> softmax = kernel::parse(
+      "kernel\nspace kept 4096, reduced 1024\nin x0 f32 [1024, 1]\nout y0 f32 [1024, 1]\n%0 = load x0\n"
+      "%1 = exp %0\n%2 = reduce sum %1\n%3 = div %1 %2\nstore y0 %3\n");
+  ASSERT_TRUE(softmax.ok()) << softmax.status().message();
+  EXPECT_EQ(print(choose(softmax.value(), machine)), "avx2 staged_rows level=1 unroll=2 keep=16384 tile=0:1024");
+  machine.far_l3 = true;
+  EXPECT_EQ(print(choose(softmax.value(), machine)),
+            "avx2 staged_rows level=1 unroll=2 ahead=1 around=1 claim=1 keep=16384 tile=0:1024");
 }
 
 TEST(Check, RefusesWhatTheEmitterCannotFollow) {

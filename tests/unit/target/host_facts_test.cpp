@@ -105,6 +105,14 @@ TEST(SetCaches, PrefersTheFirstThenTheSecondThenTheDefault) {
   EXPECT_EQ(large.l3_bytes, large.l2_bytes) << "an L3 is never below the L2";
 }
 
+TEST(HasFarL3, IsSoOfXeons) {
+  EXPECT_TRUE(has_far_l3("GenuineIntel", Isa::avx512_core));
+  EXPECT_TRUE(has_far_l3("GenuineIntel", Isa::avx512_core_fp16));
+  EXPECT_FALSE(has_far_l3("GenuineIntel", Isa::avx2)) << "their cores share a ring";
+  EXPECT_FALSE(has_far_l3("AuthenticAMD", Isa::avx512_core_bf16)) << "eight cores have one of their own";
+  EXPECT_EQ(cpu_vendor().size(), 12U);
+}
+
 TEST_F(Cgroup, WithoutFilesThereIsNoLimit) { EXPECT_EQ(cores_by_cgroup(root()), std::nullopt); }
 
 TEST_F(Cgroup, Version2RoundsTheQuotaUp) {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Of which operands a pass in stages asks for rows that come later, and how far on those are.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "jit/operand_walk.hpp"
+#include "jit/stages.hpp"
+
+namespace tenfold::jit {
+
+struct Ahead {
+  std::size_t operand;
+  std::unique_ptr<Gpr> distance;  ///< in bytes
+};
+
+/// For how many operands a pass has a register to spare, besides those of the operands' pointers.
+std::size_t most_ahead(const kernel::KernelSpec& spec);
+
+/// Those operands among `places` that have their elements side by side and move along `level`, at most so many, each
+/// with the distance of `rows` rows of that level.
+std::vector<Ahead> look_ahead(Assembler& assembler, OperandWalk& walk, const std::vector<StagePlace>& places, int level,
+                              int rows, std::size_t most);
+
+}  // namespace tenfold::jit
