@@ -74,7 +74,9 @@ template <bool kWide>
 Doubt<kWide> root(Doubt<kWide> x) {
   const Real centre = std::sqrt(x.value);
   const Real down = centre - std::sqrt(std::max<Real>(0, x.value - Real{x.error}));
-  return Doubt<kWide>::rounded(centre, x.error == 0 ? 0 : static_cast<double>(down));
+  // Below, there may be less room than above: a root of 0 that should not be one.
+  const Real up = std::sqrt(std::max<Real>(0, x.value + Real{x.error})) - centre;
+  return Doubt<kWide>::rounded(centre, x.error == 0 ? 0 : static_cast<double>(std::max(down, up)));
 }
 /// The roundings that the published error of a function comes to: units in the last place are at most two each.
 inline double exponential_roundings() {
@@ -109,6 +111,15 @@ Doubt<kWide> magnitude(Doubt<kWide> x) {
 template <bool kWide>
 Real value_of(Doubt<kWide> x) {
   return x.value;
+}
+
+/// What a norm divides by in place of a zero: 1. Of a zero that roundings may have left otherwise, nothing is stated.
+inline Real one_for(Real) { return 1; }
+template <bool kWide>
+Doubt<kWide> one_for(Doubt<kWide> zero) {
+  // Roots of the least error of squares are below it.
+  constexpr double kExact = 0x1p-64;
+  return {Real{1}, zero.error < kExact ? 0 : Doubt<kWide>::kInfinity};
 }
 
 inline Real total(const std::vector<Real>& terms) {

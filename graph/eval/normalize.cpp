@@ -53,7 +53,7 @@ RowFacts<T> row_facts(const NormPlan& plan, const std::vector<T>& numbers) {
     }
   }
   const bool lp = plan.statistic == Statistic::l1 || plan.statistic == Statistic::l2;
-  if (lp && value_of(facts.divisor) == 0) facts.divisor = T{1};
+  if (lp && value_of(facts.divisor) == 0) facts.divisor = one_for(facts.divisor);
   return facts;
 }
 
