@@ -265,6 +265,20 @@ TEST_F(Command, ExplainNamesRegionsAndDumpsPasses) {
   EXPECT_NE(reference["regions"][0].value("reason", ""), "");
 }
 
+TEST_F(Command, ExplainShowsEachChainOfTheBenchAsOnePassOverMemory) {
+  if (__builtin_cpu_supports("avx2") == 0) GTEST_SKIP() << "NOT RUN: no AVX2";
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(TENFOLD_SOURCE_DIR) / "tools/bench/chains")) {
+    ++files;
+    const auto json = expect_json("explain " + entry.path().string(), "tenfold.explain/1");
+    ASSERT_EQ(json["regions"].size(), 1U) << entry.path();
+    const auto& region = json["regions"][0];
+    EXPECT_EQ(region["kernels"].size(), 1U) << entry.path();
+    EXPECT_EQ(region["bytes_moved"], region["bytes_least"]) << entry.path();
+  }
+  EXPECT_GE(files, 20);
+}
+
 TEST_F(Command, ExplainListsCode) {
   const Answer plain = run("explain " + path("max.json") + " --asm --target reference");
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
