@@ -284,28 +284,13 @@ void OperandWalk::either_way(const std::function<void(bool around)>& body) {
   c_.L(done);
 }
 
-void OperandWalk::prefetch(std::size_t k, const At& at, const Reg64& distance, int times) {
+void OperandWalk::ahead(std::size_t k, const At& at, const Reg64& distance,
+                        const std::function<void(const Memory& place)>& ask) {
   std::optional<Gpr> spare;
   const Reg64 pointer = pointer_of(k, at.depth, spare);
   Gpr place(a_);
   c_.lea(place, c_.ptr[distance + at.index * byte_size(operand(k).dtype)]);
-  for (int i = 0; i < times; ++i) c_.prefetcht1(c_.ptr[pointer + place.reg()]);
-}
-
-void OperandWalk::prefetch_lines(std::size_t k, const At& at, const Reg64& distance, int lines) {
-  std::optional<Gpr> spare;
-  const Reg64 pointer = pointer_of(k, at.depth, spare);
-  Gpr place(a_);
-  c_.lea(place, c_.ptr[distance + at.index * byte_size(operand(k).dtype)]);
-  for (int line = 0; line < lines; ++line) c_.prefetcht0(c_.ptr[pointer + place.reg() + line * kLine]);
-}
-
-void OperandWalk::claim(std::size_t k, const At& at, const Reg64& distance) {
-  std::optional<Gpr> spare;
-  const Reg64 pointer = pointer_of(k, at.depth, spare);
-  Gpr place(a_);
-  c_.lea(place, c_.ptr[distance + at.index * byte_size(operand(k).dtype)]);
-  c_.prefetchw(c_.ptr[pointer + place.reg()]);
+  ask(pointer + place.reg());
 }
 
 void OperandWalk::broadcast(LaneLayer& layer, std::size_t k, Vec d, std::size_t depth) {

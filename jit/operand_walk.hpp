@@ -96,12 +96,9 @@ class OperandWalk {
   void either_way(const std::function<void(bool around)>& body);
   /// Behind the last of such stores: other threads see them in no order unless told to.
   void fence() { c_.sfence(); }
-  /// Asks for the line that is `distance` bytes on, so often.
-  void prefetch(std::size_t k, const At& at, const Xbyak::Reg64& distance, int times);
-  /// Asks for the `lines` lines from where `at` stands on, `distance` bytes further on.
-  void prefetch_lines(std::size_t k, const At& at, const Xbyak::Reg64& distance, int lines);
-  /// As prefetch(), once, in order to write to it.
-  void claim(std::size_t k, const At& at, const Xbyak::Reg64& distance);
+  /// Emits `ask` for the place `distance` bytes on from where `at` stands.
+  void ahead(std::size_t k, const At& at, const Xbyak::Reg64& distance,
+             const std::function<void(const Memory& place)>& ask);
   /// One element, in all lanes, of an operand that does not move along the vector level.
   void broadcast(LaneLayer& layer, std::size_t k, Vec d, std::size_t depth);
   /// Copies one element from the staging area to where row `depth` stands.

@@ -179,9 +179,13 @@ class StagedColumns final : ColumnRecords {
         return OperandWalk::At{row == 0 ? depth : walk_.beside(row), index, part, tail_count(), 0, true, around_};
       };
       for (const Ahead& of : ahead)
-        for (int row = 0; row < rows; ++row) walk_.prefetch(of.operand, at(row), *of.distance, asks(pass));
+        for (int row = 0; row < rows; ++row)
+          walk_.ahead(of.operand, at(row), *of.distance, [&](const Memory& place) {
+            for (int i = 0; i < asks(pass); ++i) c_.prefetcht1(c_.ptr[place]);
+          });
       for (const Ahead& of : claimed)
-        for (int row = 0; row < rows; ++row) walk_.claim(of.operand, at(row), *of.distance);
+        for (int row = 0; row < rows; ++row)
+          walk_.ahead(of.operand, at(row), *of.distance, [&](const Memory& place) { c_.prefetchw(c_.ptr[place]); });
       if (rows > 1) load_vectors(pass, record);
       for (int row = 0; row < rows; ++row) {
         if (kept) kept_at_ = kept->reg() + index * kKeptBytes + row * kept_row_bytes();

@@ -229,7 +229,10 @@ class StagedRows final : StagedKernel {
     c_.L(again);
     for (const Ahead& of : ahead) {
       const int bytes = sets_ * lanes_ * byte_size(walk_.operand(of.operand).dtype);
-      walk_.prefetch_lines(of.operand, at(Part::full), *of.distance, (bytes + 63) / 64);
+      walk_.ahead(of.operand, at(Part::full), *of.distance, [&](const Memory& place) {
+        constexpr int kLine = 64;
+        for (int byte = 0; byte < bytes; byte += kLine) c_.prefetcht0(c_.ptr[place + byte]);
+      });
     }
     const bool by_two = sets_ > 1 && vectors_of(pass).has_room_for(side_by_side(pass.step));
     const StageProgram program = by_two ? side_by_side(pass.step) : pass.step;

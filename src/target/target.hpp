@@ -61,8 +61,8 @@ struct Target {
   std::int64_t l2_bytes = 1 << 20;
   std::int64_t l3_bytes = 32 << 20;
   int cores = 1;  ///< within the affinity mask and cgroup limit
-  bool far_l3 =
-      false;  ///< the last cache is across a mesh: a Xeon of AVX-512, not a CPU whose cores have theirs near by
+  /// The last cache is across a mesh: a Xeon of AVX-512, not a CPU whose cores have theirs near by.
+  bool far_l3 = false;
 
   /// Of the last cache, what the process can count on. A large one is that of many cores, whose work, often that of
   /// other machines on the same socket, fills it as well: 260 MiB on a Xeon of which two cores are ours hold no more

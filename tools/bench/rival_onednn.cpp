@@ -90,8 +90,8 @@ Result<Contender> make_softmax(const OpRival& rival, const graph::Value& in, boo
   const dnnl::softmax_v2_forward::primitive_desc primitive_desc(wanted, engine);
   const auto primitive = std::make_shared<dnnl::softmax_v2_forward>(primitive_desc);
   const auto stream = std::make_shared<dnnl::stream>(engine);
-  const auto from = std::make_shared<dnnl::memory>(desc, engine, const_cast<void*>(rival.data));
-  const auto to = std::make_shared<dnnl::memory>(desc, engine, rival.out);
+  const auto from = std::make_shared<dnnl::memory>(desc, engine, const_cast<void*>(rival.inputs[0]));
+  const auto to = std::make_shared<dnnl::memory>(desc, engine, rival.outputs[0]);
   return Contender{"oneDNN " + std::string(primitive_desc.impl_info_str()), [=] {
                      primitive->execute(*stream, {{DNNL_ARG_SRC, *from}, {DNNL_ARG_DST, *to}});
                      stream->wait();
@@ -109,8 +109,11 @@ Result<Contender> onednn_op(const OpRival& rival) {
   const graph::Value &in = graph.values[graph.ops[0].inputs[0]], &out = graph.values[graph.ops[0].outputs[0]];
   const bool known =
       std::any_of(std::begin(kTypes), std::end(kTypes), [&](const auto& r) { return r.dtype == in.dtype; });
-  if (!known || in.dtype != out.dtype || !graph::is_static(in) || graph.ops[0].outputs.size() != 1 ||
-      (!in.strides.empty() && in.strides != row_major_strides(in.shape)))
+  const auto is_plain = [](const graph::Value& value) {
+    return graph::is_static(value) && (value.strides.empty() || value.strides == row_major_strides(value.shape));
+  };
+  if (!known || in.dtype != out.dtype || !is_plain(in) || !is_plain(out) || rival.inputs.size() != 1 ||
+      rival.outputs.size() != 1)
     return Status(Code::unsupported_op, "it is not asked for these tensors");
   const auto rank = static_cast<std::int64_t>(in.shape.size());
   const std::int64_t axis = graph::attribute_or(graph.ops[0], "axis", std::int64_t{-1});

@@ -3,6 +3,7 @@
 // Who else could do a case's work: oneDNN's primitive, and plain C++ loops.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "graph/ir/graph.hpp"
@@ -27,8 +28,8 @@ Result<Contender> onednn_reduction(const RivalCase& rival);
 struct OpRival {
   const Case* what = nullptr;
   const graph::Graph* graph = nullptr;
-  const void* data = nullptr;  ///< of the first input
-  void* out = nullptr;         ///< as large as the first output of ours
+  std::span<const void* const> inputs;
+  std::span<void* const> outputs;
 };
 
 /// oneDNN's softmax for a graph that is one SoftMax or LogSoftmax; unsupported_op with the reason for others.

@@ -85,14 +85,18 @@ Contender call_of(std::string name, const CompiledPartition& partition, const Op
           }};
 }
 
-void invite_rivals(Workload& made) {
-  RivalCase rival{&made.what, input_of(made.what), kept_shape(made.what), made.operands.inputs[0],
-                  made.operands.outputs[0]};
-  if (Result<Contender> onednn = onednn_reduction(rival); onednn.ok()) {
+void invite_onednn(Result<Contender> onednn, Workload& made) {
+  if (onednn.ok()) {
     made.entrants.push_back({Role::rival, std::move(onednn).value()});
   } else {
     made.absent.push_back("oneDNN: NOT RUN: " + onednn.status().message());
   }
+}
+
+void invite_rivals(Workload& made) {
+  RivalCase rival{&made.what, input_of(made.what), kept_shape(made.what), made.operands.inputs[0],
+                  made.operands.outputs[0]};
+  invite_onednn(onednn_reduction(rival), made);
   if (Result<std::vector<Contender>> loops = plain_loops(rival); loops.ok()) {
     for (Contender& loop : loops.value()) made.entrants.push_back({Role::rival, std::move(loop)});
   } else {
@@ -164,9 +168,7 @@ Result<std::unique_ptr<Workload>> make_workload(const Case& what) {
     invite_rivals(*made);
     return made;
   }
-  const OpRival as_op{&made->what, &graph.value().ir(), used.inputs[0], used.outputs[0]};
-  if (Result<Contender> onednn = onednn_op(as_op); onednn.ok())
-    made->entrants.push_back({Role::rival, std::move(onednn).value()});
+  invite_onednn(onednn_op({&made->what, &graph.value().ir(), used.inputs, used.outputs}), *made);
   options.fuse = false;
   const Result<CompiledPartition> apart = compile(graph.value(), options);
   if (!apart.ok()) return apart.status();
