@@ -158,12 +158,22 @@ bool ColumnRecords::touches_kept(const StagePass& pass) {
 }
 
 void ColumnRecords::start_kept() {
-  Gpr first(a_), row(a_);
+  Gpr first(a_), row(a_), last(a_);
   tile_.load_first(first);
   c_.shl(first, 2);
   static_assert(kKeptBytes == 1 << 2);
   c_.lea(row, c_.ptr[c_.rbp + kept_]);
   c_.sub(row, first);
+  if (walk_.goes_backwards()) {
+    c_.mov(first.r32(), 1);
+    for (const int level : levels(true)) {
+      walk_.load_extent(last, level);
+      c_.imul(first, last);
+    }
+    c_.dec(first);
+    c_.imul(first, first, kept_row_bytes());
+    c_.add(row, first);
+  }
   c_.mov(slot(kKeptRow), row);
 }
 

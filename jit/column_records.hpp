@@ -44,7 +44,8 @@ class ColumnRecords : protected StagedKernel {
   static bool touches_kept(const StagePass& pass);
   /// Rows of kept elements lie one after another, with room for a partial vector each.
   int kept_row_bytes() const { return static_cast<int>(schedule_.part + lanes_) * kKeptBytes; }
-  /// Fills the slot kKeptRow: the first row's elements, from where column 0 would be if the part began with it.
+  /// Fills the slot kKeptRow: the elements of the row taken first, from where column 0 would be if the part began with
+  /// it.
   void start_kept();
   /// Slot of the frame: the same, of the row that a sweep begins with.
   static constexpr int kKeptRow = frame::kSavedOutput;

@@ -20,7 +20,7 @@ std::vector<Ahead> look_ahead(Assembler& assembler, OperandWalk& walk, const std
       continue;
     found.push_back({k, std::make_unique<Gpr>(assembler)});
     const Gpr& distance = *found.back().distance;
-    walk.load_stride(distance, k, level);
+    walk.load_step(distance, k, level);
     if (rows > 1) assembler.code().imul(distance, distance, rows);
   }
   return found;

@@ -21,7 +21,7 @@ struct Ahead {
 std::size_t most_ahead(const kernel::KernelSpec& spec);
 
 /// Those operands among `places` that have their elements side by side and move along `level`, at most so many, each
-/// with the distance of `rows` rows of that level.
+/// with the distance of the row that is taken `rows` rows of that level later.
 std::vector<Ahead> look_ahead(Assembler& assembler, OperandWalk& walk, const std::vector<StagePlace>& places, int level,
                               int rows, std::size_t most);
 

@@ -69,6 +69,11 @@ void OperandWalk::load_stride(const Reg64& d, std::size_t k, int level) {
   c_.mov(d, c_.qword[d + 8 * stride_index(static_cast<int>(k), level)]);
 }
 
+void OperandWalk::load_step(const Reg64& d, std::size_t k, int level) {
+  load_stride(d, k, level);
+  if (backwards_) c_.neg(d);
+}
+
 void OperandWalk::enter(int level, std::size_t depth, const Label& done) {
   const Xbyak::Address counter = slot(frame::kCounters + frame::kSlot * level);
   Gpr value(a_);
@@ -78,14 +83,24 @@ void OperandWalk::enter(int level, std::size_t depth, const Label& done) {
   c_.jz(done, Xbyak::CodeGenerator::T_NEAR);
   for (std::size_t k = 0; k < count(); ++k) {
     c_.mov(value, pointer_slot(depth, k));
+    if (backwards_) to_last_row(value, k, level);
     c_.mov(pointer_slot(depth + 1, k), value);
   }
+}
+
+void OperandWalk::to_last_row(const Reg64& pointer, std::size_t k, int level) {
+  Gpr stride(a_), rows(a_);
+  load_stride(stride, k, level);
+  load_extent(rows, level);
+  c_.dec(rows);
+  c_.imul(stride, rows);
+  c_.add(pointer, stride);
 }
 
 void OperandWalk::advance(int level, std::size_t depth, int rows) {
   Gpr stride(a_);
   for (std::size_t k = 0; k < count(); ++k) {
-    load_stride(stride, k, level);
+    load_step(stride, k, level);
     if (rows > 1) c_.imul(stride, stride, rows);
     c_.add(pointer_slot(depth, k), stride);
   }
@@ -121,7 +136,7 @@ void OperandWalk::over_rows(int level, std::size_t depth, int at_once, const Mem
     {
       Gpr pointer(a_), stride(a_);
       for (std::size_t k = 0; k < count(); ++k) {
-        load_stride(stride, k, level);
+        load_step(stride, k, level);
         c_.mov(pointer, pointer_slot(depth + 1, k));
         for (int row = 1; row < at_once; ++row) {
           c_.add(pointer, stride);

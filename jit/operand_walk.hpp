@@ -39,6 +39,12 @@ class OperandWalk {
   void load_stride(const Xbyak::Reg64& d, std::size_t k, int level);
   void load_vector_extent(const Xbyak::Reg64& d) { load_extent(d, static_cast<int>(vector_level_)); }
 
+  /// From now on over() and over_rows() are emitted to take the last row first.
+  void set_backwards(bool backwards) { backwards_ = backwards; }
+  bool goes_backwards() const { return backwards_; }
+  /// From a row to the one that is taken after it, in bytes.
+  void load_step(const Xbyak::Reg64& d, std::size_t k, int level);
+
   /// Runs `body` for every index of `levels`, outermost first. `depth`: that of the row outside; the body gets its own.
   void over(std::span<const int> levels, std::size_t depth, const std::function<void(std::size_t depth)>& body);
 
@@ -108,6 +114,7 @@ class OperandWalk {
   Xbyak::Address slot(int offset) const;
   Xbyak::Address pointer_slot(std::size_t depth, std::size_t k) const;
   void enter(int level, std::size_t depth, const Xbyak::Label& done);
+  void to_last_row(const Xbyak::Reg64& pointer, std::size_t k, int level);
   void advance(int level, std::size_t depth, int rows);
   /// Copies between the operand and the staging area.
   void stage(Staging way, std::size_t k, const At& at, int lanes);
@@ -121,6 +128,7 @@ class OperandWalk {
   std::size_t vector_level_;
   std::vector<std::optional<int>> kept_;  ///< by operand: register of its pointer in row kept_depth_
   std::size_t kept_depth_ = 0;
+  bool backwards_ = false;
 };
 
 }  // namespace tenfold::jit

@@ -11,6 +11,7 @@
 #include "jit/column_records.hpp"
 #include "jit/frame.hpp"
 #include "jit/look_ahead.hpp"
+#include "jit/pass_order.hpp"
 #include "schedule/body.hpp"
 
 namespace tenfold::jit {
@@ -23,7 +24,8 @@ class StagedColumns final : ColumnRecords {
  public:
   StagedColumns(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
                 const schedule::Schedule& schedule)
-      : ColumnRecords(assembler, stages, spec, schedule) {}
+      : ColumnRecords(assembler, stages, spec, schedule),
+        backward_(schedule.serpentine ? find_backward_passes(stages) : std::vector<bool>(stages.passes.size())) {}
 
   std::int64_t emit() {
     start();
@@ -68,8 +70,10 @@ class StagedColumns final : ColumnRecords {
     c_.mov(slot(kRowsLeft), schedule::kChain);
     c_.mov(slot(kRowsTaken), 0);
     c_.mov(slot(kRecentreAt), 2 * kPilotElements);
+    walk_.set_backwards(backward_[number]);
     if (touches_kept(of)) start_kept();
     each_way(of, [&] { take_rows(of, depth); });
+    walk_.set_backwards(false);
     end_chain(of);
   }
 
@@ -171,6 +175,7 @@ class StagedColumns final : ColumnRecords {
     const OperandWalk::KeptPointers pointers(walk_, depth);
     std::optional<Gpr> kept;
     if (touches_kept(pass)) c_.mov(kept.emplace(a_), slot(kKeptRow));
+    const int kept_step = walk_.goes_backwards() ? -kept_row_bytes() : kept_row_bytes();
     const std::vector<Ahead> ahead = next_rows(pass, rows);
     const std::vector<Ahead> claimed = next_stores(pass, rows, most_ahead(spec_) - ahead.size());
     if (rows > 1) layer_->hold(vectors_of(pass).constants(), vectors_of(pass).free());
@@ -188,12 +193,12 @@ class StagedColumns final : ColumnRecords {
           walk_.ahead(of.operand, at(row), *of.distance, [&](const Memory& place) { c_.prefetchw(c_.ptr[place]); });
       if (rows > 1) load_vectors(pass, record);
       for (int row = 0; row < rows; ++row) {
-        if (kept) kept_at_ = kept->reg() + index * kKeptBytes + row * kept_row_bytes();
+        if (kept) kept_at_ = kept->reg() + index * kKeptBytes + row * kept_step;
         step(pass, pass.step, at(row), record, rows > 1);
       }
       if (rows > 1) store_sets(pass, record, rows);
     });
-    if (kept) c_.add(slot(kKeptRow), rows * kept_row_bytes());
+    if (kept) c_.add(slot(kKeptRow), rows * kept_step);
     layer_->hold({}, 0);
   }
 
@@ -328,7 +333,8 @@ class StagedColumns final : ColumnRecords {
         });
   }
 
-  Memory kept_at_;  ///< kept elements of the row that is emitted
+  const std::vector<bool> backward_;  ///< by pass
+  Memory kept_at_;                    ///< kept elements of the row that is emitted
 };
 
 }  // namespace

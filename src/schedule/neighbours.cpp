@@ -96,6 +96,11 @@ std::vector<bool> claims_of(const Schedule& base) {
   return base.nest == Nest::flat || is_staged(base.nest) ? std::vector<bool>{false, true} : std::vector<bool>{false};
 }
 
+std::vector<bool> serpentines_of(const Schedule& base) {
+  return base.nest == Nest::staged_columns ? std::vector<bool>{base.serpentine, !base.serpentine}
+                                           : std::vector<bool>{false};
+}
+
 std::vector<std::int64_t> keeps_of(const Schedule& base) {
   return base.keep > 0 ? std::vector<std::int64_t>{base.keep, 0} : std::vector<std::int64_t>{0};
 }
@@ -115,6 +120,11 @@ std::vector<Schedule> neighbours(const KernelSpec& spec, const Schedule& base) {
     add(candidate);
   }
   candidate.turns = base.turns;
+  for (const bool serpentine : serpentines_of(base)) {
+    candidate.serpentine = serpentine;
+    add(candidate);
+  }
+  candidate.serpentine = base.serpentine;
   for (const int unroll : unrolls_of(spec, base))
     for (const int rows : rows_of(spec, base))
       for (const std::int64_t columns : columns_of(base))

@@ -47,8 +47,10 @@ struct Schedule {
   int turns = 0;       ///< rows: outputs that take turns, a row of each; 0: one output at a time
   bool ahead = false;  ///< columns: sweeps prefetch the next one's rows; packed: blocks prefetch others; staged rows:
                        ///< the second pass prefetches the next row
-  bool around = false;       ///< flat, staged: elements that no later pass reads are stored past the caches
-  bool claim = false;        ///< flat, staged: what is stored through the caches asks for the lines of later stores
+  bool around = false;  ///< flat, staged: elements that no later pass reads are stored past the caches
+  bool claim = false;   ///< flat, staged: what is stored through the caches asks for the lines of later stores
+  /// Staged columns: passes go down the rows of a tile and up again by turns, where their results do not depend on it.
+  bool serpentine = false;
   std::int64_t keep = 0;     ///< staged: elements of a row (columns: of each) that scratch may keep for a later pass
   std::int64_t part = 0;     ///< staged columns that keep: columns of a tile that scratch has room for at a time
   std::int64_t columns = 0;  ///< columns: lanes per tile at most, whose accumulators stay in L1; 0: in registers

@@ -226,6 +226,18 @@ void choose_sweep(const KernelSpec& spec, const target::Target& target, Schedule
   schedule.ahead = from_memory || hardly_cached || schedule.around;
 }
 
+/// Whether passes find in L2 what the last ones of a tile's rows left there, but not the first ones. x / max |x| of f32
+/// [1024, 4096] over axis 0, in tiles of 4 MiB on a core with 2 MiB of L2, takes
+/// 1.74 ms instead of 1.88, RMSNorm 1.87 instead of 2.04, LayerNorm 2.09 instead of 2.17.
+bool outgrows_cache(const KernelSpec& spec, const Schedule& schedule, const target::Target& target) {
+  std::int64_t bytes = 0;
+  for (const kernel::Operand& input : spec.inputs)
+    if (kernel::moves_along_reduced(spec, input)) bytes += byte_size(input.dtype);
+  const std::int64_t columns =
+      std::min(schedule.columns, spec.levels[static_cast<std::size_t>(schedule.vector_level)].extent);
+  return pass_count(spec) > 1 && bytes * kernel::reduced_count(spec) * columns > target.l2_bytes;
+}
+
 /// Whether the ends of a row, which wait for one another, are long beside its elements, and there is another row.
 bool has_short_rows(const KernelSpec& spec, const target::Target& target) {
   const auto last = std::find_if(spec.levels.rbegin(), spec.levels.rend(), [](const auto& l) { return !l.reduced; });
@@ -268,6 +280,7 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
     if (keeps_columns(spec)) choose_part(spec, target, schedule);
     schedule.around = pays_around(spec, schedule.vector_level, target, schedule.keep > 0);
     choose_sweep(spec, target, schedule);
+    schedule.serpentine = outgrows_cache(spec, schedule, target);
   }
   schedule.claim = pays_to_claim(spec, schedule.vector_level, target);
   schedule.tile = choose_tile(spec, schedule, target.cores);
@@ -298,6 +311,7 @@ Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
     return broken("no output can be stored around the caches");
   if (schedule.claim && !may_claim(spec, schedule.vector_level)) return broken("no output has lines to claim");
   if (schedule.pilot != 0 && (!reduced || schedule.pilot != choose_pilot(spec))) return broken("a pilot out of place");
+  if (schedule.serpentine && pass_count(spec) < 2) return broken("one pass cannot turn back");
   if (reduced && schedule.unroll != 1 && schedule.unroll != 2 && schedule.unroll != 4)
     return broken("unroll is not 1, 2 or 4");
   if (!reduced && (schedule.columns < 16 || schedule.columns % 16 != 0 || schedule.columns > (1 << 16)))

@@ -90,7 +90,11 @@ std::vector<Timing> measure(const std::vector<Contender>& contenders, const Meas
     if (round > 0 && options.is_stopped && options.is_stopped()) break;
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       if (paces[i].calls == 0) continue;
-      if (options.flush) options.flush();
+      if (options.flush) {
+        options.flush();
+      } else {
+        contenders[i].call();  // the one before it may have left other lines in the caches, and in other states
+      }
       const double before = cpu_now();
       batches[i].push_back(time_batch(contenders[i], paces[i].calls));
       cpu[i] += cpu_now() - before;

@@ -34,9 +34,9 @@ struct MeasureOptions {
   std::function<bool()> is_stopped;  ///< asked between rounds; what was measured until then counts
 };
 
-/// Runs the contenders in turn, each batch at least a millisecond long (one call, where caches are flushed), until the
-/// time is over and each has had at least five batches. Whoever needs more than all of the time for the first call has
-/// only that one.
+/// Runs the contenders in turn, each batch at least a millisecond long (one call, where caches are flushed) and, unless
+/// they are, behind a call that is not timed, until the time is over and each has had at least five batches. Whoever
+/// needs more than all of the time for the first call has only that one.
 std::vector<Timing> measure(const std::vector<Contender>& contenders, const MeasureOptions& options);
 
 /// Least, median and spread of these batches.

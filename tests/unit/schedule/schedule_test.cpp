@@ -33,6 +33,7 @@ TEST(Schedule, PrintsWhatItParses) {
   for (const char* text : {"avx2 rows level=1 unroll=4 tile=0:256", "avx2 packed level=1 width=13 tile=0:65536",
                            "avx2 columns level=1 rows=4 columns=1024 width=8", "avx2 flat level=0 around=1 tile=0:4096",
                            "avx2 staged_columns level=1 rows=8 keep=1024 part=512 columns=1024",
+                           "avx2 staged_columns level=1 rows=8 serpentine=1 columns=1024",
                            "avx512_core columns level=2 rows=4 ahead=1 columns=1024 tile=0:8 split=1:4096"}) {
     const Result<Schedule> schedule = parse(text);
     ASSERT_TRUE(schedule.ok()) << schedule.status().message();
@@ -298,9 +299,26 @@ TEST(Choose, StagedColumnsTakeEightRowsAndFewerColumnsWhereTheyWrite) {
                    writes = staged_spec("reduced 1024, kept 2048", "[2048, 1]", "[2048, 1]",
                                         "%3 = sub %0 %2\nstore y0 %3\n");
   EXPECT_EQ(print(choose(reads, machine)), "avx2 staged_columns level=1 rows=8 columns=4096");
-  EXPECT_EQ(print(choose(writes, machine)), "avx2 staged_columns level=1 rows=8 columns=1024");
+  EXPECT_EQ(print(choose(writes, machine)), "avx2 staged_columns level=1 rows=8 serpentine=1 columns=1024");
   machine.cores = 8;
   EXPECT_EQ(print(choose(reads, machine)), "avx2 staged_columns level=1 rows=8 ahead=1 columns=4096 tile=1:512");
+}
+
+TEST(Choose, StagedColumnsTurnBackWhereATileOutgrowsTheCache) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  machine.l2_bytes = 1 << 20;
+  const auto turns_back = [&machine](const std::string& columns, const std::string& rest) {
+    const std::string strides = "[" + columns + ", 1]";
+    return choose(staged_spec("reduced 1024, kept " + columns, strides, strides, rest), machine).serpentine;
+  };
+  const std::string written = "%3 = sub %0 %2\nstore y0 %3\n";
+  EXPECT_TRUE(turns_back("257", written));
+  EXPECT_FALSE(turns_back("256", written)) << "the tile stays in L2 whole";
+  machine.l2_bytes = 1 << 19;
+  EXPECT_TRUE(turns_back("256", written));
+  const KernelSpec reads = staged_spec("reduced 1024, kept 4096", "[4096, 1]", "[0, 1]");
+  EXPECT_FALSE(choose(reads, machine).serpentine) << "there is one pass";
 }
 
 TEST(Choose, StagedColumnsPrefetchFromHalfTheLastCacheOnWhereTheyOnlyRead) {
@@ -336,17 +354,20 @@ TEST(Choose, StagedColumnsKeepWhatIsDearAndReadAgain) {
     EXPECT_TRUE(spec.ok()) << spec.status().message();
     return print(choose(spec.value(), machine));
   };
-  const std::string divided = "%3 = div %1 %2\n", plain = "avx2 staged_columns level=1 rows=8 columns=1024",
+  const std::string divided = "%3 = div %1 %2\n",
+                    plain = "avx2 staged_columns level=1 rows=8 serpentine=1 columns=1024",
                     first = "avx2 staged_columns level=1 rows=8 keep=";
   EXPECT_EQ(chosen(100, divided), first + "512 part=1024 columns=1024");
   EXPECT_EQ(chosen(1000, divided), plain) << "the output can";
   EXPECT_EQ(chosen(1000, "%3 = sub %0 %2\n"), plain) << "nothing dear is read again";
-  EXPECT_EQ(chosen(100, divided, "f64"), plain) << "scratch keeps elements of 32 bits";
+  EXPECT_EQ(chosen(100, divided, "f64"), "avx2 staged_columns level=1 rows=8 columns=1024")
+      << "scratch keeps elements of 32 bits";
   machine.l3_bytes = 1 << 20;
-  const std::string around = "avx2 staged_columns level=1 rows=8 ahead=1 around=1 keep=";
+  const std::string around = "avx2 staged_columns level=1 rows=8 ahead=1 around=1 serpentine=1 keep=";
   EXPECT_EQ(chosen(1000, divided), around + "1024 part=512 columns=1024") << "the output would fill the last cache";
   EXPECT_EQ(chosen(8192, divided), around + "8192 part=64 columns=1024");
-  EXPECT_EQ(chosen(8193, divided), "avx2 staged_columns level=1 rows=8 ahead=1 columns=1024") << "parts are too narrow";
+  EXPECT_EQ(chosen(8193, divided), "avx2 staged_columns level=1 rows=8 ahead=1 serpentine=1 columns=1024")
+      << "parts are too narrow";
 }
 
 TEST(Choose, CheapElementsGoAroundALastCacheThatTheyFill) {
@@ -368,7 +389,7 @@ TEST(Choose, CheapElementsGoAroundALastCacheThatTheyFill) {
     return staged_spec("reduced 1024, kept 4096", "[4096, 1]", "[4096, 1]", rest + "\n");
   };
   EXPECT_EQ(print(choose(staged("%3 = sub %0 %2\nstore y0 %3"), machine)),
-            "avx2 staged_columns level=1 rows=8 ahead=1 around=1 columns=1024");
+            "avx2 staged_columns level=1 rows=8 ahead=1 around=1 serpentine=1 columns=1024");
   const KernelSpec long_rows = staged_spec("kept 4096, reduced 1024", "[1024, 1]", "[1024, 1]",
                                            "%3 = sub %0 %2\nstore y0 %3\n"),
                    short_rows =
@@ -476,6 +497,9 @@ TEST(Check, RefusesWhatTheEmitterCannotFollow) {
       {staged_rows, "avx2 staged_rows level=1 unroll=2 around=1"},
       {staged_rows, "avx2 staged_rows level=1 unroll=2 claim=1"},
       {staged_columns, "avx2 staged_columns level=1 rows=8 claim=1 columns=512"},
+      {staged_columns, "avx2 staged_columns level=1 rows=8 serpentine=1 columns=512"},
+      {staged_rows, "avx2 staged_rows level=1 unroll=2 serpentine=1"},
+      {columns, "avx2 columns level=1 rows=4 serpentine=1 columns=1024"},
       {columns, "avx2 columns level=1 rows=4 claim=1 columns=1024"},
       {columns, "avx2 columns level=1 rows=4 around=1 columns=1024"},
       {rows, "avx2 rows level=7 unroll=4"},
