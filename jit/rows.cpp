@@ -14,6 +14,7 @@ Rows::Rows(Nest& nest)
     : n_(nest), c_(nest.c), unroll_(nest.input_contiguous() ? nest.schedule.unroll : 1), p_(nest.a), steps_(nest.a) {
   if (!n_.input_contiguous() || !n_.s.loads_tails()) element_stride_.emplace(nest.a);
   n_.s.read_by(p_);
+  looks_ = n_.input_contiguous() && n_.s.remember_groups(unroll_);
 }
 
 void Rows::emit() {
@@ -36,6 +37,12 @@ void Rows::output(const std::function<void()>& take) {
   }
   n_.s.fold();
   if (two_passes && !redoes) look_again();
+  if (looks_) {
+    Gpr whole(n_.a);
+    n_.load_extent(whole, n_.schedule.vector_level);
+    c_.and_(whole, -n_.s.lanes());
+    n_.s.look(n_.in, whole);
+  }
   n_.store_one();
 }
 

@@ -52,6 +52,7 @@ class Rows {
   int unroll_;
   Gpr p_, steps_;
   std::optional<Gpr> element_stride_;
+  bool looks_ = false;  ///< in the end for the place of what lanes remember the group of
 };
 
 }  // namespace tenfold::jit

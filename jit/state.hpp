@@ -85,6 +85,12 @@ class ReduceState {
   virtual void init_totals() = 0;
   virtual void flush(int set) = 0;
 
+  /// Rows whose steps lie one after another, before all else: whether lanes remember the group of so many steps that
+  /// their extreme was in. If so, the one to be stored is looked for after fold(), in the row at `row`, whose whole
+  /// steps end before element `whole`; clobbers `whole`.
+  virtual bool remember_groups(int /*steps*/) { return false; }
+  virtual void look(const Xbyak::Reg64& /*row*/, const Xbyak::Reg64& /*whole*/) {}
+
   /// Columns, where elements come in order: the next step is on the first row; `rows` rows have been taken.
   virtual void first_row() {}
   virtual void next_rows(int /*rows*/) {}

@@ -15,6 +15,10 @@
 // and looks at each. In columns the sum is that of a sweep, which is then taken again on top of what the first pass
 // made: numbers are as they were, and a NaN beats them.
 //
+// Of a row the lanes may remember no more than the group of steps that their extreme was in: of four steps together it
+// costs little more than an extreme alone. The running index is then the first element's of the group, and once the
+// row's extreme is known, it is looked for from there on.
+//
 // Vectors: sets from 0, the sum in 4, the running index in 5, a loaded vector in 6. Columns have one set; those that
 // take rows in pairs keep the numbers of each pair's later row in 2 and 3.
 #include <algorithm>
@@ -33,6 +37,8 @@ constexpr Vec kExtreme = 4;  // of all lanes, while they are folded
 constexpr Vec kAt = 5, kLoaded = 6;
 constexpr Vec kLaterRows = 2;
 constexpr int kVectorBytes = 64;
+/// Sets that rows have beside one another.
+constexpr int kMostSets = 2;
 constexpr int kRowsAtOnce = 4;
 static_assert(frame::kRows + kRowsAtOnce * kVectorBytes <= frame::kRecords);
 
@@ -52,14 +58,21 @@ class ArgState final : public ReduceState {
   bool has_second_pass() const override { return is_floating(input_); }
   bool second_pass_redoes() const override { return true; }
 
+  bool remember_groups(int steps) override {
+    group_ = steps;
+    groups_ = rows_ && steps > kMostSets && schedule::remembers_groups(input_, body_);
+    return groups_;
+  }
+
   void init_set(int set) override {
+    if (groups_ && set > 0) return;
     sets_ = std::max(sets_, set + 1);
     v_.splat(best(set), identity_bits(), lane_bytes());
     v_.splat(index(set), 0, lane_bytes());
     if (signs_) v_.splat(signs(set), sign_identity(), lane_bytes());
     if (set > 0) return;
     if (pass_ == Pass::first) v_.splat(kSum, 0, lane_bytes());
-    if (rows_) {
+    if (rows_ && !groups_) {
       arg_->count_lanes(kAt, lane_bits());
     } else {
       v_.splat(kAt, 0, lane_bytes());
@@ -81,6 +94,55 @@ class ArgState final : public ReduceState {
     }
     ++row_;
     if (!tiled_) arg_->add_constant(kAt, rows_ ? lanes() : 1, lane_bits());
+  }
+
+  void step_sets(const std::vector<Memory>& steps) override {
+    if (!groups_ || pass_ == Pass::second) {
+      for (std::size_t at = 0; at < steps.size(); ++at) step(groups_ ? 0 : static_cast<int>(at), steps[at], Part::full);
+      return;
+    }
+    arg_->take_group(rule_, {best(0), index(0), kSum, kLoaded}, steps, kAt);
+    arg_->add_constant(kAt, lanes() * static_cast<int>(steps.size()), lane_bits());
+  }
+
+  void look(const Xbyak::Reg64& row, const Xbyak::Reg64& whole) override {
+    Xbyak::CodeGenerator& code = v_.assembler().code();
+    Gpr at(v_.assembler()), bits(v_.assembler()), place(v_.assembler());
+    Xbyak::Label again, tail, loaded, found;
+    from_integers(kExtreme);
+    arg_->get_index(at, index(0), lane_bits());
+    code.lea(place, code.ptr[at.reg() + group_ * lanes()]);
+    code.cmp(place, whole);
+    code.lea(place, code.ptr[row + at.reg() * input_bytes()]);
+    code.ja(again);
+    // A whole group has no branch but this one, as the place is anybody's guess.
+    for (int step = group_ - 1; step >= 0; --step) {
+      arg_->load(kLoaded, input_, place.reg() + step * step_bytes(), Part::full);
+      arg_->find_equal(step == group_ - 1 ? bits : whole, rule_, kLoaded, kExtreme);
+      if (step == group_ - 1) continue;
+      code.shl(bits, lanes());
+      code.or_(bits, whole);
+    }
+    code.jmp(found);
+    code.L(again);
+    code.cmp(at, whole);
+    code.jae(tail);
+    arg_->load(kLoaded, input_, row + at.reg() * input_bytes(), Part::full);
+    code.L(loaded);
+    arg_->find_equal(bits, rule_, kLoaded, kExtreme);
+    code.test(bits, bits);
+    code.jnz(found);
+    code.add(at, lanes());
+    code.jmp(again);
+    // What is past the tail is no earlier than what is looked for.
+    code.L(tail);
+    code.lea(bits, code.ptr[row + at.reg() * input_bytes()]);
+    arg_->load(kLoaded, input_, bits.reg(), Part::tail);
+    code.jmp(loaded);
+    code.L(found);
+    code.tzcnt(bits, bits);
+    code.add(at, bits);
+    arg_->set_index(index(0), at, lane_bits());
   }
 
   void step_rows(int set, const std::vector<Memory>& rows) override {
@@ -263,6 +325,8 @@ class ArgState final : public ReduceState {
   bool rows_;
   bool signs_;  ///< floats whose extreme is wanted
   int sets_ = 0;
+  bool groups_ = false;         ///< rows whose lanes remember groups of steps
+  int group_ = 1;               ///< steps of one
   bool tiled_ = false;          ///< columns whose rows are counted in the frame
   bool numbers_steps_ = false;  ///< narrow columns: the first row's number is that of the next step
   int row_ = 0;                 ///< of a sweep

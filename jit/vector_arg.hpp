@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "jit/vector.hpp"
 #include "tenfold/dtype.hpp"
@@ -57,6 +58,9 @@ class ArgVectors {
   virtual bool takes_pairs(DType) const { return false; }
   virtual void take_pair(const ExtremeRule&, const ArgPlaces&, const Memory& /*early*/, const Memory& /*late*/,
                          Vec /*at*/) {}
+  /// The same of several whole steps, one after another in memory, of f32, f64 or s32: only the extreme of each lane
+  /// goes against `best`; of integers nothing is summed. Clobbers `loaded`.
+  virtual void take_group(const ExtremeRule& rule, const ArgPlaces& set, const std::vector<Memory>& steps, Vec at) = 0;
   /// Jumps when no lane of such a sum is a NaN, and so no x was.
   virtual void jump_if_numbers(Vec sum, int lane_bits, const Xbyak::Label& target) = 0;
 
@@ -71,6 +75,11 @@ class ArgVectors {
   virtual void spread(Vec d, Vec s, int lane_bits) = 0;
   /// Lanes of `index` where a and b differ become `none`.
   virtual void drop_unequal(Vec index, Vec a, Vec b, std::int64_t none, int lane_bits) = 0;
+  /// A bit for each lane of x that equals that of `extreme` or is a NaN, the first lane's the lowest.
+  virtual void find_equal(const Xbyak::Reg64& bits, const ExtremeRule& rule, Vec x, Vec extreme) = 0;
+  /// Lane 0 of an index.
+  virtual void get_index(const Xbyak::Reg64& d, Vec index, int lane_bits) = 0;
+  virtual void set_index(Vec index, const Xbyak::Reg64& s, int lane_bits) = 0;
   /// Float lanes that are zeros get the signs of `signs`.
   virtual void sign_zeros(Vec d, Vec signs, int lane_bits) = 0;
 

@@ -106,6 +106,28 @@ class Avx2ArgVectors final : public ArgVectors {
     }
   }
 
+  void take_group(const ExtremeRule& rule, const ArgPlaces& set, const std::vector<Memory>& steps, Vec at) override {
+    const bool wide = rule.dtype == DType::f64, real = is_floating(rule.dtype);
+    const Ymm group = ymm(set.loaded, 0), x = ymm(set.loaded, 1);
+    for (int half = 0; half < kHalves; ++half) {
+      const Ymm b = ymm(set.best, half), s = ymm(set.sum, half);
+      code_.vmovups(group, code_.ptr[steps[0] + 32 * half]);
+      for (std::size_t step = 1; step < steps.size(); ++step) {
+        code_.vmovups(x, code_.ptr[steps[step] + 32 * half]);
+        if (real) add(kOther, step == 1 ? group : kOther, x, wide);
+        extreme(rule, group, x, group, wide);
+      }
+      if (real) {
+        add(s, s, steps.size() > 1 ? kOther : group, wide);
+        beats(rule, kMask, group, b, false);
+      } else {
+        greater(kMask, rule.greatest ? group : b, rule.greatest ? b : group, wide);
+      }
+      extreme(rule, b, group, b, wide);
+      blend_index(ymm(set.index, half), {at, nullptr}, half, false, wide);
+    }
+  }
+
   void jump_if_numbers(Vec sum, int lane_bits, const Xbyak::Label& target) override {
     // Both halves at once, as infinities of both signs are rare.
     if (lane_bits == 64) {
@@ -168,6 +190,32 @@ class Avx2ArgVectors final : public ArgVectors {
       }
       blend(ymm(index, half), kOther, ymm(index, half), wide);
     }
+  }
+
+  void find_equal(const Xbyak::Reg64& bits, const ExtremeRule& rule, Vec x, Vec extreme) override {
+    const bool wide = rule.dtype == DType::f64;
+    Gpr upper(assembler_);
+    for (int half = 0; half < kHalves; ++half) {
+      const Ymm e = ymm(x, half);
+      if (is_floating(rule.dtype)) {
+        compare(kMask, e, ymm(extreme, half), predicate::kEqual, wide);
+        compare(kOther, e, e, predicate::kUnordered, wide);
+        code_.vorps(kMask, kMask, kOther);
+      } else {
+        code_.vpcmpeqd(kMask, e, ymm(extreme, half));
+      }
+      const Xbyak::Reg64& d = half == 0 ? bits : upper.reg();
+      wide ? code_.vmovmskpd(d.cvt32(), kMask) : code_.vmovmskps(d.cvt32(), kMask);
+    }
+    code_.shl(upper, wide ? 4 : 8);
+    code_.or_(bits, upper);
+  }
+
+  void get_index(const Xbyak::Reg64& d, Vec index, int lane_bits) override {
+    lane_bits == 64 ? code_.vmovq(d, xmm(index)) : code_.vmovd(d.cvt32(), xmm(index));
+  }
+  void set_index(Vec index, const Xbyak::Reg64& s, int lane_bits) override {
+    lane_bits == 64 ? code_.vmovq(xmm(index), s) : code_.vmovd(xmm(index), s.cvt32());
   }
 
   void sign_zeros(Vec d, Vec from, int lane_bits) override {
@@ -258,7 +306,9 @@ class Avx2ArgVectors final : public ArgVectors {
 
   /// Of a NaN and a number this gives `b`: a NaN in `best` stays.
   void extreme(const ExtremeRule& rule, const Ymm& d, const Ymm& a, const Ymm& b, bool wide) {
-    if (wide) {
+    if (!is_floating(rule.dtype)) {
+      rule.greatest ? code_.vpmaxsd(d, a, b) : code_.vpminsd(d, a, b);
+    } else if (wide) {
       rule.greatest ? code_.vmaxpd(d, a, b) : code_.vminpd(d, a, b);
     } else {
       rule.greatest ? code_.vmaxps(d, a, b) : code_.vminps(d, a, b);

@@ -64,15 +64,28 @@ class Avx512ArgVectors final : public ArgVectors {
     const std::uint8_t loose = rule.greatest ? predicate::kGreaterEqual : predicate::kLessEqual;
     const Zmm b(best), e(x), s(sum);
     compare(mask_, e, b, rule.last ? loose : strict, wide);
-    // Of a NaN and a number these give their second source: a NaN in `best` stays.
-    if (wide) {
-      rule.greatest ? code_.vmaxpd(b, e, b) : code_.vminpd(b, e, b);
-      code_.vaddpd(s, s, e);
-    } else {
-      rule.greatest ? code_.vmaxps(b, e, b) : code_.vminps(b, e, b);
-      code_.vaddps(s, s, e);
-    }
+    extreme(rule, b, e, b);
+    add(s, s, e, wide);
     blend_index(index, at, wide);
+  }
+
+  void take_group(const ExtremeRule& rule, const ArgPlaces& set, const std::vector<Memory>& steps, Vec at) override {
+    const bool wide = rule.dtype == DType::f64, real = is_floating(rule.dtype);
+    const Zmm group(set.loaded), x(30), sum(31), b(set.best);
+    code_.vmovups(group, code_.ptr[steps[0]]);
+    for (std::size_t step = 1; step < steps.size(); ++step) {
+      code_.vmovups(x, code_.ptr[steps[step]]);
+      if (real) add(sum, step == 1 ? group : sum, x, wide);
+      extreme(rule, group, x, group);
+    }
+    if (real) {
+      add(Zmm(set.sum), Zmm(set.sum), steps.size() > 1 ? sum : group, wide);
+      compare(mask_, group, b, rule.greatest ? predicate::kGreater : predicate::kLess, wide);
+    } else {
+      code_.vpcmpd(mask_, group, b, rule.greatest ? kGreater : kLess);
+    }
+    extreme(rule, b, group, b);
+    blend_index(set.index, {at, nullptr}, wide);
   }
 
   void jump_if_numbers(Vec sum, int lane_bits, const Xbyak::Label& target) override {
@@ -116,6 +129,24 @@ class Avx512ArgVectors final : public ArgVectors {
     }
   }
 
+  void find_equal(const Xbyak::Reg64& bits, const ExtremeRule& rule, Vec x, Vec extreme) override {
+    if (is_floating(rule.dtype)) {
+      compare(mask_, Zmm(x), Zmm(extreme), predicate::kEqual, rule.dtype == DType::f64);
+      compare(nan_, Zmm(x), Zmm(x), predicate::kUnordered, rule.dtype == DType::f64);
+      code_.korw(mask_, mask_, nan_);
+    } else {
+      code_.vpcmpeqd(mask_, Zmm(x), Zmm(extreme));
+    }
+    code_.kmovw(bits.cvt32(), mask_);
+  }
+
+  void get_index(const Xbyak::Reg64& d, Vec index, int lane_bits) override {
+    lane_bits == 64 ? code_.vmovq(d, Xmm(index)) : code_.vmovd(d.cvt32(), Xmm(index));
+  }
+  void set_index(Vec index, const Xbyak::Reg64& s, int lane_bits) override {
+    lane_bits == 64 ? code_.vmovq(Xmm(index), s) : code_.vmovd(Xmm(index), s.cvt32());
+  }
+
   void sign_zeros(Vec d, Vec from, int lane_bits) override {
     code_.vpxord(Zmm(31), Zmm(31), Zmm(31));
     compare(mask_, Zmm(d), Zmm(31), predicate::kEqual, lane_bits == 64);
@@ -156,6 +187,21 @@ class Avx512ArgVectors final : public ArgVectors {
 
   void compare(const Opmask& d, const Zmm& a, const Zmm& b, std::uint8_t how, bool wide) {
     wide ? code_.vcmppd(d, a, b, how) : code_.vcmpps(d, a, b, how);
+  }
+
+  /// Of a NaN and a number these give `b`: a NaN in `best` stays.
+  void extreme(const ExtremeRule& rule, const Zmm& d, const Zmm& a, const Zmm& b) {
+    if (!is_floating(rule.dtype)) {
+      rule.greatest ? code_.vpmaxsd(d, a, b) : code_.vpminsd(d, a, b);
+    } else if (rule.dtype == DType::f64) {
+      rule.greatest ? code_.vmaxpd(d, a, b) : code_.vminpd(d, a, b);
+    } else {
+      rule.greatest ? code_.vmaxps(d, a, b) : code_.vminps(d, a, b);
+    }
+  }
+
+  void add(const Zmm& d, const Zmm& a, const Zmm& b, bool wide) {
+    wide ? code_.vaddpd(d, a, b) : code_.vaddps(d, a, b);
   }
 
   void blend_index(Vec index, const IndexSource& at, bool wide) {

@@ -85,6 +85,10 @@ Lanes lanes_of(const kernel::KernelSpec& spec, const ReduceBody& body) {
   return dtype == DType::f64 ? Lanes::wide_f64 : Lanes::chained_f32;
 }
 
+bool remembers_groups(DType input, const ReduceBody& body) {
+  return !body.last && !body.stores_extreme && (input == DType::f32 || input == DType::f64 || input == DType::s32);
+}
+
 int lanes_per_step(Lanes lanes, DType input) {
   if (lanes == Lanes::arg) return byte_size(input) == 8 ? 8 : 16;
   if (lanes == Lanes::keys) return 32 / byte_size(input);

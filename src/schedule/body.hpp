@@ -38,6 +38,10 @@ Lanes lanes_of(const kernel::KernelSpec& spec, const ReduceBody& body);
 constexpr bool is_exact(Lanes lanes) { return lanes == Lanes::order || lanes == Lanes::integer; }
 constexpr bool gives_index(Lanes lanes) { return lanes == Lanes::arg || lanes == Lanes::keys; }
 
+/// Whether a lane of an arg-reduction's row may remember which group of steps its extreme was in, and the place there
+/// is looked for at the end: of the first of equals alone, where an extreme of lanes is one instruction on any machine.
+bool remembers_groups(DType input, const ReduceBody& body);
+
 /// Elements that one vector step takes along the vector level: 64 bytes of lanes, or 16 elements where they are
 /// widened; of keys 32 bytes of elements, which make 64 of lanes.
 int lanes_per_step(Lanes lanes, DType input);

@@ -29,8 +29,10 @@ namespace {
 
 constexpr DType kAllTypes[] = {DType::f32, DType::f64, DType::bf16, DType::f16, DType::s8,  DType::u8,     DType::s16,
                                DType::u16, DType::s32, DType::u32,  DType::s64, DType::u64, DType::boolean};
-constexpr std::int64_t kSizes[] = {1,  2,  3,  4,  5,  7,  8,  9,  15, 16,  17,  18,  23,  24, 31,
-                                   32, 33, 34, 47, 48, 49, 63, 64, 65, 127, 128, 129, 200, 257};
+constexpr std::int64_t kSizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 18, 23, 24, 31, 32, 33, 34, 47, 48, 49, 63, 64,
+                                   65, 127, 128, 129, 200, 257,
+                                   // In groups of steps, with steps and elements left over or without.
+                                   384, 385, 399, 447, 449, 512, 530};
 constexpr std::int64_t kUsualElements = 1200, kMostElements = 30'000;
 /// For threads: above 256 KiB of one byte an element, below which the runtime touches no pool.
 constexpr std::int64_t kLargeElements = 400'000;
@@ -552,6 +554,26 @@ TEST_P(ArgReductions, FindANaNATieOrAnExtremeAtEveryPosition) {
         ++cases;
       }
     }
+  }
+  print(cases);
+}
+
+/// Rows whose lanes remember groups of steps: whole groups, two steps and some elements that are left over.
+TEST_P(ArgReductions, FindANaNATieOrAnExtremeAtEveryPositionOfALongRow) {
+  const double values[] = {NAN, 0.0, -0.0, 3.0, -INFINITY, -NAN, INFINITY};
+  const std::int64_t lanes = byte_size(GetParam()) == 8 ? 8 : 16, extent = 26 * lanes + 5;
+  std::uint64_t cases = 0;
+  for (std::int64_t first = 0; first < extent && !HasFatalFailure(); ++first, ++cases) {
+    ArgCase c = planted_case(GetParam(), extent, 0);
+    c.greatest = first % 2 == 0;
+    c.beside = false;
+    const Planted planted{values[cases % std::size(values)], first, std::min(extent - 1, first + first % 5 * 9)};
+    const auto guard = cases % 3 > 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
+    GuardedBuffer input(bytes_of(c.in), guard);
+    plant(c, planted, input.data());
+    check(c, "only", cases % 16 == 0, input, guard,
+          c.text() + " value " + std::to_string(planted.value) + " at " + std::to_string(first) + " and " +
+              std::to_string(planted.second));
   }
   print(cases);
 }

@@ -283,6 +283,25 @@ TEST(Choose, SmallWorkIsNotCut) {
   EXPECT_EQ(schedule.split.level, -1);
 }
 
+TEST(Choose, LongRowsOfIndicesComeInGroupsOfSteps) {
+  const auto unroll = [](const std::string& monoid, const std::string& dtype, int elements) {
+    const std::string row = std::to_string(elements);
+    const Result<KernelSpec> spec =
+        kernel::parse("kernel\nspace kept 100, reduced " + row + "\nin x0 " + dtype + " [" + row +
+                      ", 1]\nout y0 s64 [1, 0]\n%0 = load x0\n%1 = reduce " + monoid + " %0\nstore y0 %1\n");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    const Schedule schedule = choose(spec.value(), machine(target::Isa::avx2, 1));
+    EXPECT_EQ(schedule.nest, Nest::rows);
+    return schedule.unroll;
+  };
+  EXPECT_EQ(unroll("argmax", "f32", 384), 4);
+  EXPECT_EQ(unroll("argmax", "f32", 383), 2);
+  EXPECT_EQ(unroll("argmin", "f64", 192), 4);
+  EXPECT_EQ(unroll("argmin", "f64", 191), 2);
+  EXPECT_EQ(unroll("argmax", "s32", 1000), 4);
+  EXPECT_EQ(unroll("argmax", "u32", 1000), 2) << "no extreme of these is one instruction everywhere";
+}
+
 /// A reduction of absolute values: a body in stages.
 KernelSpec staged_spec(const std::string& space, const std::string& in, const std::string& out,
                        const std::string& rest = "store y0 %2\n") {
