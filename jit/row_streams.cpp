@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows where the order is free, side by side, each with a set of its own: as streams far apart, each a run of
-// consecutive rows. Memory delivers several streams faster than one.
+// consecutive rows. Memory delivers several streams faster than one. Where there is but one row, it is cut into runs.
 #include <bit>
 
 #include "jit/rows.hpp"
@@ -10,6 +10,31 @@ namespace tenfold::jit {
 
 using Xbyak::Label;
 using Xbyak::Reg64;
+
+/// Four runs of the row at `p_`, a step of each at a time. What is left of it follows, from `p_` on.
+void Rows::in_runs() {
+  constexpr int kRuns = 4;
+  Gpr distance(n_.a), thrice(n_.a), left(n_.a);
+  Label again, done;
+  c_.mov(left, steps_);
+  n_.divide_into_streams(left, kRuns, false);
+  c_.test(left, left);
+  c_.jz(done);
+  c_.lea(distance, c_.ptr[left.reg() * kRuns]);
+  c_.sub(steps_, distance);
+  c_.imul(distance, left, n_.s.step_bytes());
+  c_.lea(thrice, c_.ptr[distance.reg() + distance.reg() * 2]);
+  const std::vector<Memory> runs{p_.reg(), p_.reg() + distance.reg(), p_.reg() + distance.reg() * 2,
+                                 p_.reg() + thrice.reg()};
+  c_.align(32);
+  c_.L(again);
+  for (auto first = runs.begin(); first != runs.end(); first += unroll_) n_.s.step_sets({first, first + unroll_});
+  c_.add(p_, n_.s.step_bytes());
+  c_.dec(left);
+  c_.jnz(again);
+  c_.add(p_, thrice);
+  c_.L(done);
+}
 
 /// The rows of `level` as streams, then what is left, row by row.
 void Rows::in_streams(int level) {

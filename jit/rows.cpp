@@ -18,10 +18,11 @@ Rows::Rows(Nest& nest)
 }
 
 void Rows::emit() {
-  if (n_.schedule.rows_at_once > 1) return in_streams(n_.other_levels(false).front());
+  const std::vector<int> kept = n_.other_levels(false);
+  if (n_.schedule.rows_at_once > 1 && !kept.empty()) return in_streams(kept.front());
   if (n_.schedule.turns > 0) return in_turns();
-  if (n_.s.is_sum() && n_.other_levels(false).size() == 1) return in_batches(n_.other_levels(false).front());
-  n_.over(n_.other_levels(false), [this] { output([this] { take_rows(); }); });
+  if (n_.s.is_sum() && kept.size() == 1) return in_batches(kept.front());
+  n_.over(kept, [this] { output([this] { take_rows(); }); });
 }
 
 void Rows::output(const std::function<void()>& take) {
@@ -76,6 +77,7 @@ void Rows::row() {
 }
 
 void Rows::groups() {
+  if (n_.schedule.rows_at_once > 1) in_runs();
   Gpr groups(n_.a);
   Label done;
   c_.mov(groups, steps_);

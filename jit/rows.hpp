@@ -22,6 +22,7 @@ class Rows {
   void emit();
 
  private:
+  void in_runs();
   void in_streams(int level);
   void next_row(int level);
   void row_by_row(int level);

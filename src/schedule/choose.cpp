@@ -148,13 +148,20 @@ Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, i
   return {level, grain};
 }
 
+/// One row, of elements that lie side by side and come in any order: streams are runs of it.
+bool has_runs(const KernelSpec& spec, Lanes lanes) {
+  return spec.levels.size() == 1 && spec.levels[0].reduced && spec.inputs[0].strides[0] == 1 && is_exact(lanes);
+}
+
 /// The most streams that rows may be read as: states with as many sets, of rows that lie side by side.
 int most_streams(const KernelSpec& spec, Lanes lanes) {
+  if (has_runs(spec, lanes)) return 4;
   const bool plain = spec.levels.size() == 2 && !spec.levels[0].reduced && spec.inputs[0].strides[1] == 1;
   return !plain ? 1 : lanes == Lanes::integer ? 4 : lanes == Lanes::order ? 2 : 1;
 }
 
 int choose_streams(const KernelSpec& spec, Lanes lanes, const target::Target& target) {
+  if (has_runs(spec, lanes)) return kernel::bytes_read(spec) > target.last_cache_bytes() ? 4 : 1;
   const std::int64_t row_bytes = byte_size(spec.inputs[0].dtype) * spec.levels.back().extent;
   if (row_bytes < kStreamRowBytes || spec.levels[0].extent < kStreamRows) return 1;
   return std::min(most_streams(spec, lanes), kernel::bytes_read(spec) > target.last_cache_bytes() ? 4 : 2);
@@ -269,6 +276,7 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
     if (schedule.rows_at_once != 1 && schedule.rows_at_once != 2 && schedule.rows_at_once != 4)
       return broken("rows is not 1, 2 or 4");
     if (schedule.rows_at_once > most_streams(spec, lanes)) return broken("rows is more than the state has sets");
+    if (schedule.rows_at_once == 2 && has_runs(spec, lanes)) return broken("one row has four runs, or one");
     if (schedule.turns < 0 || schedule.turns > kMostTurns || (schedule.turns > 0 && !takes_turns(spec, lanes)))
       return broken("turns is for rows of outputs that lie side by side inside what is reduced");
     if (lanes == Lanes::arg && schedule.unroll > most_arg_unroll(spec, body.value()))

@@ -283,6 +283,26 @@ TEST(Choose, SmallWorkIsNotCut) {
   EXPECT_EQ(schedule.split.level, -1);
 }
 
+TEST(Choose, OneRowBeyondTheLastCacheIsFourRuns) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  machine.cores = 1;
+  const auto streams = [&machine](const std::string& monoid, const std::string& dtype, std::int64_t elements,
+                                  int stride = 1) {
+    const std::string space = "reduced " + std::to_string(elements);
+    return choose(spec_of(monoid, dtype, space, "[" + std::to_string(stride) + "]", "[0]"), machine).rows_at_once;
+  };
+  const std::int64_t most = machine.last_cache_bytes() / 4;
+  EXPECT_EQ(streams("max", "f32", most), 1);
+  EXPECT_EQ(streams("max", "f32", most + 1), 4);
+  EXPECT_EQ(streams("sum", "s32", most + 1), 4);
+  EXPECT_EQ(streams("sum", "f32", most + 1), 1) << "its order decides bits";
+  EXPECT_EQ(streams("max", "f32", most + 1, 2), 1) << "with gaps";
+  const KernelSpec row = spec_of("max", "f32", "reduced 4096", "[1]", "[0]");
+  EXPECT_TRUE(check(row, parse("avx2 rows level=0 unroll=2 rows=4").value()).ok());
+  EXPECT_FALSE(check(row, parse("avx2 rows level=0 unroll=2 rows=2").value()).ok());
+}
+
 TEST(Choose, LongRowsOfIndicesComeInGroupsOfSteps) {
   const auto unroll = [](const std::string& monoid, const std::string& dtype, int elements) {
     const std::string row = std::to_string(elements);
