@@ -255,6 +255,11 @@ TEST(Choose, PackedBlocksOfShortRowsPrefetchWhatCachesDoNotHold) {
   EXPECT_TRUE(ahead(1 << 20, 8));
   EXPECT_FALSE(ahead(1 << 17, 8)) << "the last cache holds it";
   EXPECT_FALSE(ahead(1 << 18, 100)) << "long rows";
+  one.l2_bytes = 2 << 20;
+  one.far_l3 = true;
+  EXPECT_TRUE(ahead(1 << 17, 8)) << "L2 does not";
+  EXPECT_FALSE(ahead(1 << 15, 8));
+  EXPECT_TRUE(ahead(1 << 15, 3)) << "of the shortest rows, L1 does not";
 }
 
 TEST(Check, TurnsNeedOutputsInsideOfWhatIsReduced) {
@@ -454,17 +459,19 @@ TEST(Choose, StoresClaimLinesFromWhereTheCoreHasNoRoomForThem) {
   machine.isa = target::Isa::avx2;
   machine.l2_bytes = 1 << 20;
   machine.far_l3 = true;
-  const auto claims = [&machine](std::int64_t elements, const std::string& dtype) {
+  const auto claims = [&machine](std::int64_t elements, const std::string& dtype, const std::string& function = "neg") {
     const Result<KernelSpec> spec =
         kernel::parse("kernel\nspace kept " + std::to_string(elements) + "\nin x0 " + dtype + " [1]\nout y0 " + dtype +
-                      " [1]\n%0 = load x0\nstore y0 %0\n");
+                      " [1]\n%0 = load x0\n%1 = " + function + " %0\nstore y0 %1\n");
     EXPECT_TRUE(spec.ok()) << spec.status().message();
     return choose(spec.value(), machine).claim;
   };
-  EXPECT_FALSE(claims(1 << 17, "f32"));
-  EXPECT_TRUE(claims((1 << 17) + 1, "f32"));
-  EXPECT_FALSE(claims(1 << 18, "bf16"));
-  EXPECT_TRUE(claims((1 << 18) + 1, "bf16")) << "of any size, unlike those that go around";
+  EXPECT_FALSE(claims(1 << 15, "f32"));
+  EXPECT_TRUE(claims((1 << 15) + 1, "f32"));
+  EXPECT_FALSE(claims(1 << 16, "bf16"));
+  EXPECT_TRUE(claims((1 << 16) + 1, "bf16")) << "of any size, unlike those that go around";
+  EXPECT_FALSE(claims(1 << 17, "f32", "exp")) << "what is dear is not waited for";
+  EXPECT_TRUE(claims((1 << 17) + 1, "f32", "exp"));
   EXPECT_FALSE(choose(staged_spec("kept 4096, reduced 1024", "[1024, 1]", "[1, 0]"), machine).claim)
       << "a result a row is no line";
   machine.far_l3 = false;
