@@ -36,9 +36,11 @@ enum class Scratch : std::uint8_t { never, after_outputs, before_outputs };
 
 class Finder {
  public:
-  Finder(const KernelSpec& spec, Scratch scratch, std::vector<int> sums, int pilot_steps, bool looks_twice)
+  Finder(const KernelSpec& spec, Scratch scratch, bool outputs_keep, std::vector<int> sums, int pilot_steps,
+         bool looks_twice)
       : spec_(spec),
         scratch_(scratch),
+        outputs_keep_(outputs_keep),
         sums_(std::move(sums)),
         pilot_steps_(pilot_steps),
         looks_twice_(looks_twice),
@@ -56,7 +58,7 @@ class Finder {
     }
     if (scratch_ == Scratch::before_outputs) choose_kept();
     for (const kernel::Store& store : spec_.stores)
-      if (stages_.kept.node < 0) choose_kept(store);
+      if (outputs_keep_ && stages_.kept.node < 0) choose_kept(store);
     if (scratch_ == Scratch::after_outputs && stages_.kept.node < 0) choose_kept();
     for (int pass = 0; pass < pass_count(); ++pass) {
       StagePass made;
@@ -302,6 +304,7 @@ class Finder {
 
   const KernelSpec& spec_;
   Scratch scratch_;
+  bool outputs_keep_;      ///< what is stored around the caches is no place to read from
   std::vector<int> sums_;  ///< by node: the sum that a centred moment is found beside, -1
   int pilot_steps_;        ///< of rows, whose sums follow from the deviations
   bool looks_twice_;
@@ -322,7 +325,7 @@ Result<Stages> find_stages(const kernel::KernelSpec& spec, const schedule::Sched
   const Scratch scratch = schedule.keep == 0           ? Scratch::never
                           : columns || schedule.around ? Scratch::before_outputs
                                                        : Scratch::after_outputs;
-  return Finder(spec, scratch, std::move(sums), schedule.pilot, !columns).run();
+  return Finder(spec, scratch, !schedule.around, std::move(sums), schedule.pilot, !columns).run();
 }
 
 }  // namespace tenfold::jit

@@ -50,7 +50,7 @@ void compile(const std::string& text, target::Isa isa, bool around, const Shape&
   ASSERT_TRUE(graph::run_pipeline(graph.value()).ok());
   target::Target target;
   target.isa = isa;
-  if (around) target.l2_bytes = target.l3_bytes = 0, target.far_l3 = true;
+  if (around) target.l2_bytes = target.l3_bytes = 0;
   Result<compiler::Compiled> keeps = compiler::compile(graph.value(), target);
   ASSERT_TRUE(keeps.ok()) << keeps.status().message();
   compiler::Tuning tuning;

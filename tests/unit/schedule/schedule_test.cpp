@@ -407,6 +407,13 @@ TEST(Choose, StagedColumnsKeepWhatIsDearAndReadAgain) {
   EXPECT_EQ(chosen(100, divided, "f64"), "avx2 staged_columns level=1 rows=8 columns=1024")
       << "scratch keeps elements of 32 bits";
   machine.l3_bytes = 1 << 20;
+  machine.far_l3 = true;
+  EXPECT_EQ(chosen(1000, divided), "avx2 staged_columns level=1 rows=8 ahead=1 claim=1 serpentine=1 columns=1024")
+      << "scratch would drive out what L2 has";
+  EXPECT_EQ(chosen(2048, divided),
+            "avx2 staged_columns level=1 rows=8 ahead=1 around=1 claim=1 serpentine=1 columns=1024")
+      << "nothing keeps it";
+  machine.far_l3 = false;
   const std::string around = "avx2 staged_columns level=1 rows=8 ahead=1 around=1 serpentine=1 keep=";
   EXPECT_EQ(chosen(1000, divided), around + "1024 part=512 columns=1024") << "the output would fill the last cache";
   EXPECT_EQ(chosen(8192, divided), around + "8192 part=64 columns=1024");
