@@ -8,7 +8,6 @@
 namespace tenfold::jit {
 
 using Xbyak::Label;
-using Xbyak::Reg64;
 
 Rows::Rows(Nest& nest)
     : n_(nest), c_(nest.c), unroll_(nest.input_contiguous() ? nest.schedule.unroll : 1), p_(nest.a), steps_(nest.a) {
@@ -93,6 +92,7 @@ void Rows::groups() {
 void Rows::group() {
   if (!n_.input_contiguous()) return whole_step();
   std::vector<Memory> steps;
+  steps.reserve(static_cast<std::size_t>(unroll_));
   for (int set = 0; set < unroll_; ++set) steps.push_back(p_.reg() + set * n_.s.step_bytes());
   n_.s.step_sets(steps);
   c_.add(p_, unroll_ * n_.s.step_bytes());

@@ -39,7 +39,7 @@ struct SavedValue {
   };
   int node = 0;
   Part part = Part::whole;
-  auto operator<=>(const SavedValue&) const = default;
+  auto operator<=>(const SavedValue&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 misreads it
 };
 using SavedSlots = std::map<SavedValue, int>;
 

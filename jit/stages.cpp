@@ -18,7 +18,6 @@ namespace {
 using kernel::Function;
 using kernel::KernelSpec;
 using kernel::Monoid;
-using kernel::Node;
 
 /// The function that combines two values of a reduction.
 Function combining(Monoid monoid) {

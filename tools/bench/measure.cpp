@@ -82,6 +82,7 @@ Timing summarise(std::string name, std::vector<double> batches) {
 
 std::vector<Timing> measure(const std::vector<Contender>& contenders, const MeasureOptions& options) {
   std::vector<Pace> paces;
+  paces.reserve(contenders.size());
   for (const Contender& contender : contenders) paces.push_back(find_pace(contender, options));
   std::vector<std::vector<double>> batches(contenders.size());
   std::vector<double> cpu(contenders.size(), 0);
