@@ -109,7 +109,8 @@ int open_jit_dump() {
   header.timestamp = timestamp();
   write_all(file, &header, sizeof header);
   // perf records executable mappings, and finds the file by this one, which nobody uses.
-  mmap(nullptr, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+  [[maybe_unused]] const void* const mark =
+      mmap(nullptr, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
   return file;
 }
 

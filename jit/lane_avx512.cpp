@@ -162,7 +162,7 @@ class Avx512Lanes final : public LaneLayer {
   void reorder(const Xmm& d, const Xmm& s, const From& from) {
     std::array<std::uint8_t, 64> lanes{};
     for (int lane = 0; lane < lanes_; ++lane)
-      lanes[static_cast<std::size_t>(4 * lane)] = static_cast<std::uint8_t>(from(lane));
+      lanes[4 * static_cast<std::size_t>(lane)] = static_cast<std::uint8_t>(from(lane));
     const Xmm places = sized(Own::kSpare, 4);
     code_.vmovdqu32(places, assembler_.bytes(lanes));
     code_.vpermd(Xbyak::Zmm(d.getIdx()), Xbyak::Zmm(places.getIdx()), Xbyak::Zmm(s.getIdx()));
@@ -172,15 +172,15 @@ class Avx512Lanes final : public LaneLayer {
   Address load_places() {
     std::array<std::uint8_t, 64> words{};
     for (int lane = 0; lane < 16; ++lane) {
-      words[static_cast<std::size_t>(4 * lane)] = 31;
-      words[static_cast<std::size_t>(4 * lane + 2)] = static_cast<std::uint8_t>(element_of(order_, lane));
+      words[4 * static_cast<std::size_t>(lane)] = 31;
+      words[4 * static_cast<std::size_t>(lane) + 2] = static_cast<std::uint8_t>(element_of(order_, lane));
     }
     return assembler_.bytes(words);
   }
   Address store_places() {
     std::array<std::uint8_t, 64> words{};
     for (int element = 0; element < 16; ++element)
-      words[static_cast<std::size_t>(2 * element)] = static_cast<std::uint8_t>(2 * lane_of(order_, element) + 1);
+      words[2 * static_cast<std::size_t>(element)] = static_cast<std::uint8_t>(2 * lane_of(order_, element) + 1);
     return assembler_.bytes(words);
   }
 

@@ -298,6 +298,7 @@ std::vector<LaneSource> constants_by_use(const LaneProgram& program) {
     }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<LaneSource> constants;
+  constants.reserve(found.size());
   for (const auto& [uses, constant] : found) constants.push_back(constant);
   return constants;
 }

@@ -103,8 +103,9 @@ PackedBlock::Found PackedBlock::found_leaf(const Reg64& in, int index, int piece
     const int row = lane % half / segment_, place = std::min(lane % half % segment_, width_ - 1);
     found.first.push_back(places[part] + place);
     found.rows.push_back(rows[part] + row);
+    const auto first = static_cast<std::size_t>(lane) * static_cast<std::size_t>(lane_);
     for (int byte = 0; byte < lane_; ++byte)
-      bytes[static_cast<std::size_t>(lane * lane_ + byte)] =
+      bytes[first + static_cast<std::size_t>(byte)] =
           static_cast<std::uint8_t>(row * row_bytes() + place * lane_ + byte);
   }
   const int low = rows[0] * row_bytes() + places[0] * lane_, high = rows[1] * row_bytes() + places[1] * lane_;

@@ -12,7 +12,6 @@ namespace tenfold::jit {
 namespace {
 
 using Xbyak::Label;
-using Xbyak::Reg64;
 
 /// Places before the nests' own: the mask and the count, each as 32 and as 64 bits, the count also as f64.
 enum Own { kMask32, kMask64, kCount32, kCount64, kCountReal, kOwnPlaces };

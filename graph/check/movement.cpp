@@ -59,11 +59,10 @@ std::int64_t cut(std::int64_t& start, std::int64_t end, std::int64_t step, std::
   }
   start = clamped(start, -1, extent - 1);
   end = clamped(end, -1, extent - 1);
-  // The magnitude of the least integer is none of its own.
-  return start > end ? static_cast<std::int64_t>(static_cast<std::uint64_t>(start - end - 1) /
-                                                 (0 - static_cast<std::uint64_t>(step))) +
-                           1
-                     : 0;
+  // The magnitude of the least integer is none of its own. A step of 0 has been refused.
+  const std::uint64_t back = 0 - static_cast<std::uint64_t>(step);
+  const auto taken = static_cast<std::uint64_t>(start - end - 1) / back;  // NOLINT(clang-analyzer-core.DivideZero)
+  return start > end ? static_cast<std::int64_t>(taken) + 1 : 0;
 }
 
 Result<SlicePlan> core_slice(const Op& op, const Dims& source) {

@@ -23,6 +23,7 @@ struct RowFacts {
 template <class T>
 std::vector<T> squares(const std::vector<T>& numbers) {
   std::vector<T> out;
+  out.reserve(numbers.size());
   for (const T& number : numbers) out.push_back(number * number);
   return out;
 }
@@ -34,6 +35,7 @@ RowFacts<T> row_facts(const NormPlan& plan, const std::vector<T>& numbers) {
   switch (plan.statistic) {
     case Statistic::l1: {
       std::vector<T> magnitudes;
+      magnitudes.reserve(numbers.size());
       for (const T& number : numbers) magnitudes.push_back(magnitude(number));
       facts.divisor = total(magnitudes);
       break;
@@ -46,6 +48,7 @@ RowFacts<T> row_facts(const NormPlan& plan, const std::vector<T>& numbers) {
     default: {
       facts.mean = average(numbers);
       std::vector<T> centred;
+      centred.reserve(numbers.size());
       for (const T& number : numbers) centred.push_back(number - facts.mean);
       facts.variance = average(squares(centred));
       const bool outside = plan.statistic == Statistic::deviation;

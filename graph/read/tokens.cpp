@@ -74,12 +74,12 @@ double bare_number(std::string_view text, std::size_t begin) {
 }
 
 std::size_t find_long_string(std::string_view text, std::size_t most_bytes) {
-  for (std::size_t i = text.find('"'); i != text.npos; i = text.find('"', i)) {
+  for (std::size_t i = text.find('"'); i != std::string_view::npos; i = text.find('"', i)) {
     const std::size_t end = string_end(text, i);
     if (end - i > most_bytes) return i;
     i = end;
   }
-  return text.npos;
+  return std::string_view::npos;
 }
 
 std::string compact(std::string_view json) {

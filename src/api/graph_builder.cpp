@@ -126,11 +126,12 @@ GraphBuilder::~GraphBuilder() = default;
 GraphBuilder::GraphBuilder(GraphBuilder&&) noexcept = default;
 GraphBuilder& GraphBuilder::operator=(GraphBuilder&&) noexcept = default;
 
-TensorId GraphBuilder::input(TensorDesc desc) {
+TensorId GraphBuilder::input(TensorDesc desc) {  // NOLINT(performance-unnecessary-value-param): the API's
   const std::string what = "input " + std::to_string(impl_->graph.values.size());
   return impl_->accept(desc, what.c_str()) ? impl_->add_value(desc).id : kBadTensor;
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the API's
 TensorId GraphBuilder::constant(TensorDesc desc, const void* data) {
   const std::string what = "constant " + std::to_string(impl_->graph.values.size());
   if (!impl_->accept(desc, what.c_str())) return kBadTensor;
@@ -148,8 +149,10 @@ TensorId GraphBuilder::constant(TensorDesc desc, const void* data) {
   return value.id;
 }
 
+// NOLINTBEGIN(performance-unnecessary-value-param): the API's
 TensorId GraphBuilder::op(std::string kind, std::vector<TensorId> inputs,
                           std::vector<std::pair<std::string, AttributeValue>> attributes, DType output_dtype) {
+  // NOLINTEND(performance-unnecessary-value-param)
   if (!impl_->error.ok()) return kBadTensor;
   graph::Op op;
   op.id = static_cast<std::int64_t>(impl_->graph.ops.size());

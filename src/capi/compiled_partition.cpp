@@ -47,7 +47,7 @@ Status execute(const tenfold_compiled_partition* compiled, const tenfold_execute
   if (Status status = require({{"compiled", compiled}}); !status.ok()) return status;
   if ((in.data() == nullptr && !in.empty()) || (out.data() == nullptr && !out.empty()))
     return Status(Code::invalid_argument, "the array of pointers is null");
-  const CompiledPartition::Impl& impl = compiled->partition.impl();
+  const CompiledPartition::Impl& impl = compiled->partition.impl();  // NOLINT: require() has looked for null
   Manner manner{compiled->pool.get(), compiled->threads, nullptr, 0};
   if (given == nullptr) return impl.execute(in, out, manner);
   const Result<tenfold_execute_options_t> read = read_growing(*given, "options");

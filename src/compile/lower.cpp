@@ -143,7 +143,7 @@ class Lowering {
       const DType dtype = graph_.values[value].dtype;
       if (!has_kernels(dtype)) return {Code::unsupported_dtype, "no kernels for " + std::string(to_string(dtype))};
       const std::optional<double> scalar = scalar_of(graph_.values[value]);
-      if (scalar && lowered_.inputs.size() > 0) {
+      if (scalar && !lowered_.inputs.empty()) {
         nodes_[value] = body_.constant(dtype, *scalar);
         continue;
       }

@@ -79,7 +79,7 @@ SliceWalk slice_walk(const graph::Graph& graph, graph::ValueId value, std::span<
     value = graph.ops[id].inputs[0];
   }
   SliceWalk walk{value, 0, strides_of(graph::desc_of(graph.values[value]))};
-  for (auto id = slices.rbegin(); id != slices.rend(); ++id) {
+  for (auto id = slices.rbegin(); id != slices.rend(); ++id) {  // NOLINT(modernize-loop-convert): from the last on
     const Dims starts = graph::attribute_or<Dims>(graph.ops[*id], "starts", {});
     const Dims steps = graph::attribute_or<Dims>(graph.ops[*id], "steps", {});
     for (std::size_t dim = 0; dim < walk.strides.size(); ++dim) {

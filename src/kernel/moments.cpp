@@ -44,6 +44,7 @@ class Matcher {
 std::vector<int> sums_beside_moments(const KernelSpec& spec) {
   const Matcher matcher(spec);
   std::vector<int> sums;
+  sums.reserve(spec.body.size());
   for (int i = 0; i < static_cast<int>(spec.body.size()); ++i) sums.push_back(matcher.sum_beside(i));
   return sums;
 }

@@ -57,7 +57,7 @@ void read_ahead(const char* data, std::int64_t bytes) {
 /// Asks for a line in order to write to it.
 inline void claim_line(const char* line) { asm volatile("prefetchw (%0)" : : "r"(line)); }
 
-inline void copy_line(const char* from, char* to) {
+inline void copy_line(const char* from, char* to) {  // NOLINT(readability-non-const-parameter)
   asm volatile(
       "vmovdqu (%0), %%ymm0\n\t"
       "vmovdqu 32(%0), %%ymm1\n\t"
@@ -69,7 +69,7 @@ inline void copy_line(const char* from, char* to) {
 }
 
 /// Stores that go around the caches, half a line at a time.
-inline void stream_line(const char* from, char* to) {
+inline void stream_line(const char* from, char* to) {  // NOLINT(readability-non-const-parameter)
   asm volatile(
       "vmovdqu (%0), %%ymm0\n\t"
       "vmovdqu 32(%0), %%ymm1\n\t"
@@ -81,7 +81,7 @@ inline void stream_line(const char* from, char* to) {
 }
 
 /// The same, a line at a time, of AVX-512.
-inline void stream_whole_line(const char* from, char* to) {
+inline void stream_whole_line(const char* from, char* to) {  // NOLINT(readability-non-const-parameter)
   asm volatile(
       "vmovdqu64 (%0), %%zmm0\n\t"
       "vmovntdq %%zmm0, (%1)"

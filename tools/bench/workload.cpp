@@ -153,7 +153,7 @@ Result<std::unique_ptr<Workload>> make_workload(const Case& what) {
   if (!fused.ok()) return fused.status();
   Result<Operands> operands = make_operands(what, graph.value(), fused.value());
   if (!operands.ok()) return operands.status();
-  auto made = std::unique_ptr<Workload>(new Workload{what, fused.value(), std::move(operands).value(), {}, {}, {}});
+  auto made = std::make_unique<Workload>(Workload{what, fused.value(), std::move(operands).value(), {}, {}, {}});
   const Operands& used = made->operands;
   const Status first =
       fused.value().execute(used.inputs.data(), used.inputs.size(), used.outputs.data(), used.outputs.size());
