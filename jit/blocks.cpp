@@ -39,6 +39,16 @@ void repeat_groups(Nest& nest, const Reg64& groups, const EmitGroup& group) {
   nest.c.jnz(again);
 }
 
+void take_block(Nest& nest, const Reg64& groups, int sets, bool by_step_sets, const EmitGroup& group) {
+  nest.s.set_whole_steps(true);
+  init_sets(nest.s, sets);
+  if (by_step_sets) nest.s.start_groups(sets);
+  repeat_groups(nest, groups, group);
+  if (by_step_sets) nest.s.end_groups(sets);
+  flush_sets(nest.s, sets);
+  nest.s.set_whole_steps(false);
+}
+
 void take_blocks(Nest& nest, const Reg64& steps, int sets, bool by_step_sets, const EmitGroup& group) {
   Xbyak::CodeGenerator& c = nest.c;
   const int shift = std::countr_zero(static_cast<unsigned>(sets));
@@ -55,13 +65,7 @@ void take_blocks(Nest& nest, const Reg64& steps, int sets, bool by_step_sets, co
   c.mov(taken, groups);
   if (shift > 0) c.shl(taken, shift);
   c.sub(steps, taken);
-  nest.s.set_whole_steps(true);
-  init_sets(nest.s, sets);
-  if (by_step_sets) nest.s.start_groups(sets);
-  repeat_groups(nest, groups, group);
-  if (by_step_sets) nest.s.end_groups(sets);
-  flush_sets(nest.s, sets);
-  nest.s.set_whole_steps(false);
+  take_block(nest, groups, sets, by_step_sets, group);
   c.jmp(block);
   c.L(done);
 }

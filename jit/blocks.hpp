@@ -20,9 +20,13 @@ using EmitGroup = std::function<void()>;
 /// `groups` groups; at least one.
 void repeat_groups(Nest& nest, const Xbyak::Reg64& groups, const EmitGroup& group);
 
-/// As many of `steps` steps as make whole groups, in blocks of as many groups as the state's chains are long, whose
-/// sets are merged and flushed into the totals (of products, flushed each). `steps` becomes what is left: fewer than
-/// `sets`. `by_step_sets`: that is how a group takes its steps.
+/// A block of a chained reduction: `groups` groups, at least one and no more than the state's chains are long, whose
+/// sets are merged and flushed into the totals (of products, flushed each). `by_step_sets`: that is how a group takes
+/// its steps.
+void take_block(Nest& nest, const Xbyak::Reg64& groups, int sets, bool by_step_sets, const EmitGroup& group);
+
+/// As many of `steps` steps as make whole groups, in blocks as long as chains may be. `steps` becomes what is left:
+/// fewer than `sets`.
 void take_blocks(Nest& nest, const Xbyak::Reg64& steps, int sets, bool by_step_sets, const EmitGroup& group);
 
 }  // namespace tenfold::jit

@@ -14,7 +14,8 @@ namespace tenfold::jit {
 namespace {
 
 std::int64_t scratch_bytes(const ReduceState& state, const schedule::Schedule& schedule) {
-  if (schedule.turns == 0 && (schedule.nest == schedule::Nest::rows || schedule.columns == 0)) return frame::kRecords;
+  if (schedule.nest == schedule::Nest::rows) return frame::kRecords + state.record_planes() * state.plane_bytes();
+  if (schedule.columns == 0) return frame::kRecords;
   const bool places = schedule.width > 0 && state.in_order();
   return frame::kRecords + state.record_planes() * state.plane_bytes() +
          (places ? NarrowColumns::scratch_of_places(state, schedule) : 0);
@@ -124,8 +125,10 @@ Result<EmittedCode> emit(const kernel::KernelSpec& spec, const schedule::Schedul
   const std::unique_ptr<VectorLayer> layer = VectorLayer::make(assembler, isa_of_vectors(spec, body.value(), schedule));
   const std::unique_ptr<ReduceState> state = ReduceState::make(*layer, spec, body.value(), schedule);
   // Narrow columns: the records of a row stand beside those of the tile, and what is folded reads on by one.
-  state->set_records(schedule.columns / state->lanes() + 1 + schedule.turns +
-                     (schedule.width > 0 ? schedule.width / state->lanes() + 2 : 0));
+  state->set_records(schedule.nest == schedule::Nest::rows
+                         ? std::max(schedule.turns, schedule.rows_at_once)
+                         : schedule.columns / state->lanes() + 1 +
+                               (schedule.width > 0 ? schedule.width / state->lanes() + 2 : 0));
   std::int64_t scratch = scratch_bytes(*state, schedule);
   assembler.prologue();
   {

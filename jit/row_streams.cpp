@@ -57,7 +57,7 @@ void Rows::in_streams(int level) {
     c_.jz(rest);
   }
   c_.L(again);
-  side_by_side(distance);
+  visits_ ? rows_in_visits(distance) : side_by_side(distance);
   next_row(level);
   c_.jnz(again);
   for (int stream = 1; stream < streams; ++stream) next_stream(distance);

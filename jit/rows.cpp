@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jit/rows.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "jit/blocks.hpp"
@@ -9,8 +10,23 @@ namespace tenfold::jit {
 
 using Xbyak::Label;
 
+namespace {
+
+/// Whether the state has not sets for a step of each stream at a time. Runs of one row may share them.
+bool visits_streams(const Nest& nest) {
+  const int sets = std::max(1, nest.s.free_sets()), streams = nest.schedule.rows_at_once;
+  return streams > sets && (sets == 1 || nest.spec.levels.size() > 1);
+}
+
+}  // namespace
+
 Rows::Rows(Nest& nest)
-    : n_(nest), c_(nest.c), unroll_(nest.input_contiguous() ? nest.schedule.unroll : 1), p_(nest.a), steps_(nest.a) {
+    : n_(nest),
+      c_(nest.c),
+      unroll_(nest.input_contiguous() ? nest.schedule.unroll : 1),
+      p_(nest.a),
+      steps_(nest.a),
+      visits_(visits_streams(nest)) {
   if (!n_.input_contiguous() || !n_.s.loads_tails()) element_stride_.emplace(nest.a);
   n_.s.read_by(p_);
   looks_ = n_.input_contiguous() && n_.s.remember_groups(unroll_);
@@ -67,6 +83,11 @@ void Rows::row() {
   n_.load_extent(steps_, n_.schedule.vector_level);
   c_.shr(steps_, std::countr_zero(static_cast<unsigned>(n_.s.lanes())));
   if (element_stride_) n_.load_input_stride(*element_stride_, n_.schedule.vector_level);
+  if (n_.schedule.rows_at_once > 1 && n_.spec.levels.size() == 1) visits_ ? runs_in_visits() : in_runs();
+  along();
+}
+
+void Rows::along() {
   if (n_.s.chained()) {
     take_blocks(n_, steps_, unroll_, n_.input_contiguous(), [this] { group(); });
   } else {
@@ -76,7 +97,6 @@ void Rows::row() {
 }
 
 void Rows::groups() {
-  if (n_.schedule.rows_at_once > 1) in_runs();
   Gpr groups(n_.a);
   Label done;
   c_.mov(groups, steps_);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rows nest. For each output: for each index of the outer reduced levels: one row of the vector level. Or, where
-// outputs take turns, the other way round (row_turns.cpp); or rows side by side (row_streams.cpp). Rows of sums end in
-// batches (row_batches.cpp).
+// outputs take turns, the other way round (row_turns.cpp); or rows side by side, step by step (row_streams.cpp) or
+// block by block (row_visits.cpp). Rows of sums end in batches (row_batches.cpp).
 //
 // A row of a chained reduction is cut into blocks of chain() * unroll vector steps, counted from its start; step k of a
 // block goes to set k mod unroll. What is left after the last whole group of a block of `unroll` steps goes to set 0,
@@ -30,6 +30,15 @@ class Rows {
   void side_by_side(const Xbyak::Reg64& distance);
   void take_side_by_side(const Xbyak::Reg64& distance);
 
+  int visit_groups() const;
+  int visit_steps() const;
+  void each_record(const std::function<void(const Xbyak::Reg64& record)>& body);
+  void visit_streams(const Xbyak::Reg64& distance, const Xbyak::Reg64& visits);
+  void visit(const Xbyak::Reg64& record);
+  void rows_in_visits(const Xbyak::Reg64& distance);
+  void end_of_stream(const Xbyak::Reg64& record);
+  void runs_in_visits();
+
   void in_batches(int level);
 
   void in_turns();
@@ -43,6 +52,8 @@ class Rows {
   void look_again();
   void take_rows();
   void row();
+  /// The row at `p_`, of `steps_` whole steps.
+  void along();
   void groups();
   void group();
   void whole_step();
@@ -53,6 +64,7 @@ class Rows {
   int unroll_;
   Gpr p_, steps_;
   std::optional<Gpr> element_stride_;
+  bool visits_;         ///< streams, rather than taking a step of each
   bool looks_ = false;  ///< in the end for the place of what lanes remember the group of
 };
 

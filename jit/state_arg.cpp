@@ -212,7 +212,7 @@ class ArgState final : public ReduceState {
   }
   void jump_if_clean(const Xbyak::Label& clean) override { arg_->jump_if_numbers(kSum, lane_bits(), clean); }
 
-  int record_bytes() const override { return width() * kVectorBytes; }
+  int record_bytes() const override { return (width() + (groups_ ? 2 : 0)) * kVectorBytes; }
   void init_record(const Memory& record) override {
     init_set(0);
     store_set(record);
@@ -221,8 +221,15 @@ class ArgState final : public ReduceState {
     load_totals(record);
     row_ = 0;
     if (numbers_steps_) v_.load_bytes(kAt, row_number(0));
+    if (!groups_) return;
+    v_.load_bytes(kSum, record + kVectorBytes * width());
+    v_.load_bytes(kAt, record + kVectorBytes * (width() + 1));
   }
   void store_set(const Memory& record) override {
+    if (groups_) {
+      v_.store_bytes(record + kVectorBytes * width(), kSum);
+      v_.store_bytes(record + kVectorBytes * (width() + 1), kAt);
+    }
     if (numbers_steps_) v_.store_bytes(row_number(0), kAt);
     for (Vec at = 0; at < width(); ++at) v_.store_bytes(record + kVectorBytes * at, at);
   }

@@ -60,6 +60,12 @@ class WideState : public ReduceState {
     v_.load_bytes(kLow, record);
     v_.load_bytes(kHigh, record + kVectorBytes);
   }
+  void merge_totals(const Memory& record) override {
+    for (const Vec half : {0, 1}) {
+      v_.load_bytes(half, record + kVectorBytes * half);
+      v_.arithmetic64(op_, kLow + half, kLow + half, half);
+    }
+  }
 
   void fold() override { v_.fold64(op_, kLow, kHigh); }
 
@@ -203,12 +209,7 @@ class ChainedState : public WideState {
   void keep_total(const Memory& record, const Xbyak::Reg64& lane) override {
     v_.store64_one(record + lane * static_cast<int>(sizeof(double)) + kVectorBytes, kLow);
   }
-  void merge_totals(const Memory& record) override {
-    for (const Vec half : {0, 1}) {
-      v_.load_bytes(half, record + kVectorBytes * (1 + half));
-      v_.arithmetic64(op_, kLow + half, kLow + half, half);
-    }
-  }
+  void merge_totals(const Memory& record) override { WideState::merge_totals(record + kVectorBytes); }
 
  protected:
   /// Elements of 16 bits, in a run of whole steps.

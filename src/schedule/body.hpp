@@ -41,6 +41,8 @@ constexpr bool gives_index(Lanes lanes) { return lanes == Lanes::arg || lanes ==
 /// Whether a lane of an arg-reduction's row may remember which group of steps its extreme was in, and the place there
 /// is looked for at the end: of the first of equals alone, where an extreme of lanes is one instruction on any machine.
 bool remembers_groups(DType input, const ReduceBody& body);
+/// Steps of such a group: the `unroll` of rows that have them.
+inline constexpr int kGroupSteps = 4;
 
 /// Elements that one vector step takes along the vector level: 64 bytes of lanes, or 16 elements where they are
 /// widened; of keys 32 bytes of elements, which make 64 of lanes.

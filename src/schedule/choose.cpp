@@ -11,6 +11,7 @@
 #include "schedule/packed.hpp"
 #include "schedule/schedule.hpp"
 #include "schedule/staged.hpp"
+#include "schedule/streams.hpp"
 
 namespace tenfold::schedule {
 namespace {
@@ -29,10 +30,6 @@ constexpr std::int64_t kEnoughTasks = 16;
 constexpr std::int64_t kIndexSplitBytes = 1 << 20;
 /// Partial results may cost no more than this part of the bytes read.
 constexpr std::int64_t kPartialsPart = 32;
-/// Rows of this much, and so many of them, are read as streams side by side where the order is free: two, and four from
-/// what the last cache does not hold. Of one stream's time ReduceMax s64 over the last axis takes 0.95 and 1.02 with
-/// two and with four for [2048, 1024], 0.88 and 0.85 for [4096, 1024], 0.88 and 0.86 for [16384, 1024].
-constexpr std::int64_t kStreamRowBytes = 1024, kStreamRows = 16;
 /// Outputs that take turns: so many records fit the stack. They do where an output would have this many rows to read
 /// side by side and more: ReduceSum f32 [32, 128, 512] over axes 0 and 2 takes 95 us so instead of 110, ReduceMax s8
 /// [64, 64, 4096] 239 instead of 450; but fewer are streams of their own: ReduceMax f32 [16, 64, 64, 64] over axes 0
@@ -47,7 +44,6 @@ constexpr std::int64_t kSliverBytes = 2 << 20;
 /// 4096] takes 8.4 us so instead of 14.0, with AVX2 12.0 instead of 21.6, [512, 512] 11.6 and 17.9 instead of 15.3
 /// and 24.9; but [1000, 300] 23.6 and 32.1 instead of 21.9 and 34.9, as a row ends with a look at where its extreme
 /// was.
-constexpr int kGroup = 4;
 constexpr std::int64_t kLeastStepsOfGroups = 24;
 /// A task reads at least this much, so that handing it out (0.2 us) stays below a hundredth of its time.
 constexpr std::int64_t kTaskBytes = 128 << 10;
@@ -148,34 +144,15 @@ Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, i
   return {level, grain};
 }
 
-/// One row, of elements that lie side by side and come in any order: streams are runs of it.
-bool has_runs(const KernelSpec& spec, Lanes lanes) {
-  return spec.levels.size() == 1 && spec.levels[0].reduced && spec.inputs[0].strides[0] == 1 && is_exact(lanes);
-}
-
-/// The most streams that rows may be read as: states with as many sets, of rows that lie side by side.
-int most_streams(const KernelSpec& spec, Lanes lanes) {
-  if (has_runs(spec, lanes)) return 4;
-  const bool plain = spec.levels.size() == 2 && !spec.levels[0].reduced && spec.inputs[0].strides[1] == 1;
-  return !plain ? 1 : lanes == Lanes::integer ? 4 : lanes == Lanes::order ? 2 : 1;
-}
-
-int choose_streams(const KernelSpec& spec, Lanes lanes, const target::Target& target) {
-  if (has_runs(spec, lanes)) return kernel::bytes_read(spec) > target.last_cache_bytes() ? 4 : 1;
-  const std::int64_t row_bytes = byte_size(spec.inputs[0].dtype) * spec.levels.back().extent;
-  if (row_bytes < kStreamRowBytes || spec.levels[0].extent < kStreamRows) return 1;
-  return std::min(most_streams(spec, lanes), kernel::bytes_read(spec) > target.last_cache_bytes() ? 4 : 2);
-}
-
 int most_arg_unroll(const KernelSpec& spec, const ReduceBody& body) {
-  return remembers_groups(spec.inputs[0].dtype, body) ? kGroup : body.stores_extreme ? 1 : 2;
+  return remembers_groups(spec.inputs[0].dtype, body) ? kGroupSteps : body.stores_extreme ? 1 : 2;
 }
 
 int choose_arg_unroll(const KernelSpec& spec, int vector_level, const ReduceBody& body) {
   const int most = most_arg_unroll(spec, body);
   const std::int64_t extent = spec.levels[static_cast<std::size_t>(vector_level)].extent;
   const std::int64_t steps = extent / lanes_per_step(Lanes::arg, spec.inputs[0].dtype);
-  return most == kGroup && steps < kLeastStepsOfGroups ? 2 : most;
+  return most == kGroupSteps && steps < kLeastStepsOfGroups ? 2 : most;
 }
 
 /// Splits the reduced levels, or else tiles the kept ones.
@@ -229,7 +206,7 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
     // Steps of keys all go to one set.
     schedule.unroll = lanes == Lanes::order ? 2 : lanes == Lanes::wide_f64 ? 1 : kChainedUnroll;
     if (lanes == Lanes::arg) schedule.unroll = choose_arg_unroll(spec, schedule.vector_level, body.value());
-    schedule.rows_at_once = choose_streams(spec, lanes, target);
+    schedule.rows_at_once = choose_streams(spec, lanes, schedule.unroll, target);
     if (takes_turns(spec, lanes) && kernel::bytes_read(spec) > target.l2_bytes &&
         kernel::reduced_count(spec) / spec.levels.back().extent >= kLeastRowsOfTurns)
       schedule.turns = kMostTurns;
@@ -273,10 +250,7 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
     if (schedule.unroll != 1 && schedule.unroll != 2 && schedule.unroll != 4) return broken("unroll is not 1, 2 or 4");
     // 8 vectors of 64 bytes on AVX2: sets, two totals or none, one loaded vector, one for the layer itself.
     if (lanes == Lanes::order && schedule.unroll > 2) return broken("order states unroll by 1 or 2");
-    if (schedule.rows_at_once != 1 && schedule.rows_at_once != 2 && schedule.rows_at_once != 4)
-      return broken("rows is not 1, 2 or 4");
-    if (schedule.rows_at_once > most_streams(spec, lanes)) return broken("rows is more than the state has sets");
-    if (schedule.rows_at_once == 2 && has_runs(spec, lanes)) return broken("one row has four runs, or one");
+    if (status = check_streams(spec, lanes, schedule); !status.ok()) return status;
     if (schedule.turns < 0 || schedule.turns > kMostTurns || (schedule.turns > 0 && !takes_turns(spec, lanes)))
       return broken("turns is for rows of outputs that lie side by side inside what is reduced");
     if (lanes == Lanes::arg && schedule.unroll > most_arg_unroll(spec, body.value()))

@@ -61,7 +61,9 @@ std::vector<int> unrolls_of(const KernelSpec& spec, const Schedule& base) {
 }
 
 std::vector<int> rows_of(const KernelSpec& spec, const Schedule& base) {
-  if (base.nest == Nest::staged_rows || (base.nest == Nest::rows && is_exact(spec))) return {1, 2, 4};
+  // Runs of one row decide the bits of a sum.
+  const bool bits = spec.levels.size() == 1 && !is_exact(spec);
+  if (base.nest == Nest::staged_rows || (base.nest == Nest::rows && !bits)) return {1, 2, 4};
   const bool varies = base.nest == Nest::staged_columns ||
                       (base.nest == Nest::columns && base.columns > 0 && base.width == 0 && is_exact(spec));
   return varies ? std::vector<int>{1, 2, 4, 8} : std::vector<int>{base.rows_at_once};

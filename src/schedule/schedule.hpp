@@ -40,8 +40,8 @@ struct Schedule {
   Nest nest = Nest::rows;
   int vector_level = 0;  ///< the level that lanes run along
   int unroll = 4;        ///< rows: accumulators of 64 bytes in flight (order states: sets of three)
-  /// Streams of rows read side by side, in columns by a sweep of the tile, and of one row runs of it; staged rows:
-  /// adjacent rows whose passes take turns.
+  /// Streams of rows read side by side or in turns, in columns by a sweep of the tile, and of one row runs of it;
+  /// staged rows: adjacent rows whose passes take turns.
   int rows_at_once = 1;
   int pilot = 0;       ///< staged rows: steps that the pilot of a centred moment is the mean of; 0: it takes two passes
   int turns = 0;       ///< rows: outputs that take turns, a row of each; 0: one output at a time

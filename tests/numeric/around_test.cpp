@@ -82,11 +82,8 @@ bool goes_around(const compiler::Compiled& compiled) {
 class Around : public ::testing::TestWithParam<Kind> {
  protected:
   static Status run(const compiler::Compiled& compiled, target::Isa isa, Buffer& in, Buffer& out) {
-    const std::array<const void*, 1> ins{in.data};
-    const std::array<void*, 1> outs{out.data};
-    if (std::ranges::count(native_levels(), isa) > 0) return runtime::run(compiled.program, ins, outs, nullptr, 1);
     const Bytes in_bytes{in.data, in.size}, out_bytes{out.data, out.size};
-    return emulated_run(compiled.program, isa, {&in_bytes, 1}, {&out_bytes, 1});
+    return run_at(compiled.program, isa, {&in_bytes, 1}, {&out_bytes, 1});
   }
 
   void expect_equal_bits(target::Isa isa, std::int64_t rows, std::int64_t columns, std::size_t offset) {

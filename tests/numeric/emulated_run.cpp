@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emulator/emulator.hpp"
+#include "prepared_case.hpp"
 
 namespace tenfold::numeric {
 namespace {
@@ -179,6 +180,16 @@ Status emulated_run(const runtime::Program& program, target::Isa isa, std::span<
     if (!status.ok()) return status;
   }
   return Status();
+}
+
+Status run_at(const runtime::Program& program, target::Isa isa, std::span<const Bytes> inputs,
+              std::span<const Bytes> outputs) {
+  if (std::ranges::count(native_levels(), isa) == 0) return emulated_run(program, isa, inputs, outputs);
+  std::vector<const void*> in;
+  std::vector<void*> out;
+  for (const Bytes& input : inputs) in.push_back(input.data);
+  for (const Bytes& output : outputs) out.push_back(output.data);
+  return runtime::run(program, in, out, nullptr, 1);
 }
 
 }  // namespace tenfold::numeric

@@ -23,6 +23,10 @@ struct Bytes {
 Status emulated_run(const runtime::Program& program, target::Isa isa, std::span<const Bytes> inputs,
                     std::span<const Bytes> outputs);
 
+/// On this CPU, on one thread, where it has that level; emulated where not.
+Status run_at(const runtime::Program& program, target::Isa isa, std::span<const Bytes> inputs,
+              std::span<const Bytes> outputs);
+
 /// Whether two programs are the same machine code over the same operands: what ran for one need not run for the other.
 bool same_program(const runtime::Program& a, const runtime::Program& b);
 

@@ -73,11 +73,8 @@ void compile(const std::string& text, target::Isa isa, bool around, const Shape&
 using Elements = std::vector<std::byte>;
 
 Status run(const compiler::Compiled& compiled, target::Isa isa, Elements& in, Elements& out) {
-  const std::array<const void*, 1> ins{in.data()};
-  const std::array<void*, 1> outs{out.data()};
-  if (std::ranges::count(native_levels(), isa) > 0) return runtime::run(compiled.program, ins, outs, nullptr, 1);
   const Bytes in_bytes{in.data(), in.size()}, out_bytes{out.data(), out.size()};
-  return emulated_run(compiled.program, isa, {&in_bytes, 1}, {&out_bytes, 1});
+  return run_at(compiled.program, isa, {&in_bytes, 1}, {&out_bytes, 1});
 }
 
 /// Elements near 0, some far, and one in 4096 without a number.

@@ -301,11 +301,39 @@ TEST(Choose, OneRowBeyondTheLastCacheIsFourRuns) {
   EXPECT_EQ(streams("max", "f32", most), 1);
   EXPECT_EQ(streams("max", "f32", most + 1), 4);
   EXPECT_EQ(streams("sum", "s32", most + 1), 4);
-  EXPECT_EQ(streams("sum", "f32", most + 1), 1) << "its order decides bits";
+  const std::int64_t runs = (32 << 20) / 4;
+  EXPECT_EQ(streams("sum", "f32", runs), 1);
+  machine.l3_bytes = std::int64_t{1} << 40;
+  EXPECT_EQ(streams("sum", "f32", runs + 1), 4) << "whatever the machine, as its order decides bits";
+  machine.l3_bytes = 0;
+  EXPECT_EQ(streams("sum", "f32", runs), 1);
+  machine.l3_bytes = most * 4;
   EXPECT_EQ(streams("max", "f32", most + 1, 2), 1) << "with gaps";
   const KernelSpec row = spec_of("max", "f32", "reduced 4096", "[1]", "[0]");
   EXPECT_TRUE(check(row, parse("avx2 rows level=0 unroll=2 rows=4").value()).ok());
   EXPECT_FALSE(check(row, parse("avx2 rows level=0 unroll=2 rows=2").value()).ok());
+}
+
+TEST(Choose, RowsBeyondTheLastCacheAreFourStreams) {
+  const auto streams = [](const std::string& monoid, const std::string& dtype, int rows, int length) {
+    target::Target small = machine(target::Isa::avx2, 1);
+    small.l3_bytes = 0;
+    const std::string space = "kept " + std::to_string(rows) + ", reduced " + std::to_string(length);
+    const KernelSpec spec = spec_of(monoid, dtype, space, "[" + std::to_string(length) + ", 1]", "[1, 0]");
+    const Schedule schedule = choose(spec, small);
+    EXPECT_TRUE(check(spec, schedule).ok());
+    return schedule.rows_at_once;
+  };
+  EXPECT_EQ(streams("sum", "f32", 100, 1024), 4);
+  EXPECT_EQ(streams("sum", "f64", 4, 1024), 4);
+  EXPECT_EQ(streams("max", "bf16", 100, 1024), 4);
+  EXPECT_EQ(streams("sum", "f32", 3, 1024), 1);
+  EXPECT_EQ(streams("sum", "f32", 100, 200), 1) << "rows of less than 1 KiB";
+  const KernelSpec spec = spec_of("sum", "f32", "kept 8, reduced 1024", "[1024, 1]", "[1, 0]");
+  EXPECT_TRUE(check(spec, parse("avx2 rows level=1 unroll=4 rows=4").value()).ok());
+  EXPECT_FALSE(check(spec, parse("avx2 rows level=1 unroll=4 rows=2").value()).ok());
+  const KernelSpec apart = spec_of("sum", "f32", "kept 8, reduced 1024", "[2048, 2]", "[1, 0]");
+  EXPECT_FALSE(check(apart, parse("avx2 rows level=1 unroll=4 rows=4").value()).ok());
 }
 
 TEST(Choose, LongRowsOfIndicesComeInGroupsOfSteps) {

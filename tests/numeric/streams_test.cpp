@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows that are read as streams, beside the same rows one after another: the bits are the same, whatever the streams
+// leave over. One long row of sums has streams of its own, whose order counts; there, each element counts once.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <random>
+
+#include "compile/compile.hpp"
+#include "emulated_run.hpp"
+#include "emulator/emulator.hpp"
+#include "graph/eval/eval.hpp"
+#include "graph/pass/pass.hpp"
+#include "graph/text/text.hpp"
+#include "prepared_case.hpp"
+#include "settings.hpp"
+
+namespace tenfold::numeric {
+namespace {
+
+using Elements = std::vector<std::byte>;
+
+/// Over the last axis; `axes` of "[0, 1]" over both.
+std::string reduction(const std::string& monoid, DType dtype, std::int64_t rows, std::int64_t length,
+                      const std::string& axes = "[1]") {
+  const bool arg = monoid.starts_with("arg"), all = axes != "[1]";
+  const std::string type(to_string(dtype)), kept = all ? "[]" : "[" + std::to_string(rows) + "]";
+  return "graph {\n %0 = input : " + type + "[" + std::to_string(rows) + "," + std::to_string(length) + "]\n %1 = " +
+         (arg ? "core.arg_reduce (%0) {mode = \"" + monoid + "\", axis = 1, keep_dims = false, select_last = false}"
+              : "core.reduce (%0) {reduction = \"" + monoid + "\", axes = " + axes + ", keep_dims = false}") +
+         " : " + (arg ? "s64" : type) + kept + "\n output %1\n}\n";
+}
+
+void compile(const std::string& text, const target::Target& target, std::optional<compiler::Compiled>& made) {
+  Result<graph::Graph> graph = graph::parse(text);
+  ASSERT_TRUE(graph.ok()) << graph.status().message() << text;
+  ASSERT_TRUE(graph::run_pipeline(graph.value()).ok());
+  Result<compiler::Compiled> compiled = compiler::compile(graph.value(), target);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  made.emplace(std::move(compiled.value()));
+}
+
+int streams_of(const compiler::Compiled& compiled) { return compiled.regions[0].kernels[0].schedule.rows_at_once; }
+
+Elements run(const compiler::Compiled& compiled, target::Isa isa, Elements& in, std::size_t bytes) {
+  Elements out(bytes);
+  const Bytes from{in.data(), in.size()}, to{out.data(), out.size()};
+  const Status status = run_at(compiled.program, isa, {&from, 1}, {&to, 1});
+  EXPECT_TRUE(status.ok()) << status.message();
+  return out;
+}
+
+/// Small integers, which tie; of floats one in 2000 is no number, or an infinity, or a zero of either sign.
+Elements input_of(DType dtype, std::int64_t count, bool special) {
+  std::mt19937_64 random(test_seed());
+  Elements in(static_cast<std::size_t>(count * byte_size(dtype)));
+  constexpr double kSpecial[] = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+                                 -std::numeric_limits<double>::infinity(), 0.0, -0.0};
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint64_t bits = random();
+    const bool other = special && is_floating(dtype) && bits % 2000 == 0;
+    graph::store_real(dtype, in.data(), i, other ? kSpecial[bits / 2000 % 5] : static_cast<double>(bits >> 40 & 63));
+  }
+  return in;
+}
+
+TEST(Streams, RowsInStreamsHaveTheBitsOfRowsOneByOne) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  struct Subject {
+    const char* monoid;
+    DType dtype;
+  };
+  constexpr Subject kSubjects[] = {
+      {"sum", DType::f32},  {"sum", DType::bf16},   {"mean", DType::f16},   {"sum", DType::f64},   {"l2", DType::f32},
+      {"prod", DType::f32}, {"max", DType::f32},    {"min", DType::bf16},   {"max", DType::f64},   {"sum", DType::s32},
+      {"max", DType::u8},   {"argmax", DType::f32}, {"argmin", DType::f64}, {"argmax", DType::s32}};
+  for (const target::Isa isa : all_levels()) {
+    target::Target plain, small;
+    plain.isa = small.isa = isa;
+    small.l2_bytes = small.l3_bytes = 0;
+    for (const Subject& subject : kSubjects)
+      for (const auto& [rows, length] : {std::pair<int, int>{4, 1024}, {5, 1025}, {131, 1100}, {7, 2047}, {11, 4999}}) {
+        SCOPED_TRACE(std::string(target::to_string(isa)) + ", " + subject.monoid + " of " +
+                     std::string(to_string(subject.dtype)) + " [" + std::to_string(rows) + ", " +
+                     std::to_string(length) + "], seed " + std::to_string(test_seed()));
+        const std::string text = reduction(subject.monoid, subject.dtype, rows, length);
+        std::optional<compiler::Compiled> streams, one_by_one;
+        compile(text, small, streams);
+        compile(text, plain, one_by_one);
+        ASSERT_TRUE(streams && one_by_one);
+        EXPECT_EQ(streams_of(*streams), 4);
+        EXPECT_LT(streams_of(*one_by_one), 4);
+        for (const bool special : {false, true}) {
+          Elements in = input_of(subject.dtype, std::int64_t{rows} * length, special);
+          const std::size_t bytes = static_cast<std::size_t>(rows) * 8;
+          EXPECT_TRUE(run(*streams, isa, in, bytes) == run(*one_by_one, isa, in, bytes));
+        }
+      }
+  }
+}
+
+TEST(Streams, RunsOfOneRowCountEachElementOnce) {
+  for (const target::Isa isa : native_levels())
+    for (const DType dtype : {DType::f32, DType::bf16, DType::f64}) {
+      // A little more than 32 MiB: whole runs, and what they leave over.
+      const std::int64_t length = (std::int64_t{32} << 20) / byte_size(dtype) + 1237;
+      SCOPED_TRACE(std::string(target::to_string(isa)) + ", " + std::string(to_string(dtype)));
+      target::Target target;
+      target.isa = isa;
+      std::optional<compiler::Compiled> compiled;
+      compile(reduction("sum", dtype, 1, length, "[0, 1]"), target, compiled);
+      ASSERT_TRUE(compiled.has_value());
+      EXPECT_EQ(streams_of(*compiled), 4);
+      Elements in = input_of(dtype, length, false);
+      double sum = 0;
+      for (std::int64_t i = 0; i < length; ++i) sum += graph::load_real(dtype, in.data(), i);
+      const Elements out = run(*compiled, isa, in, static_cast<std::size_t>(byte_size(dtype)));
+      Elements expected(out.size());
+      graph::store_real(dtype, expected.data(), 0, sum);
+      EXPECT_TRUE(out == expected) << graph::load_real(dtype, out.data(), 0) << " instead of " << sum;
+    }
+}
+
+}  // namespace
+}  // namespace tenfold::numeric
