@@ -27,12 +27,21 @@ inline constexpr int kStreamOutput = kStreamRows + kSlot;  ///< rows in streams:
 inline constexpr int kChainLeft = kStreamOutput + kSlot;   ///< columns: sweeps until the next flush
 inline constexpr int kGroupRows = kChainLeft + kSlot;      ///< staged rows: rows of the group, from this frame's on
 inline constexpr int kOnLines =
-    kGroupRows + kSlot;                           ///< 0 if find_lines() has found that stores may go around the caches
+    kGroupRows + kSlot;  ///< 0 if find_lines() has found that stores may go around the caches
+/// Rows in runs, where the loops of Nest keep what those of OperandWalk do not: rows of a run, runs that are left, and
+/// that there are, rows that make no run; what is asked for next, and how far apart the runs are.
+inline constexpr int kRunRows = kSavedInput;
+inline constexpr int kRunsLeft = kRunRows + kSlot;
+inline constexpr int kRuns = kRunsLeft + kSlot;
+inline constexpr int kRunRest = kRuns + kSlot;
+inline constexpr int kAskFor = kRunRest + kSlot;
+inline constexpr int kAskApart = kAskFor + kSlot;
 inline constexpr int kMasks = 320;                ///< of the AVX2 layer, three of 64 bytes
 inline constexpr int kStaging = kMasks + 3 * 64;  ///< 256 bytes for element-wise copies
 inline constexpr int kRows = kStaging + 256;  ///< arg-reductions: numbers of four rows, in each lane; what keys come to
 inline constexpr int kRecords = kRows + 256;  ///< accumulators of a tile of columns
 
+static_assert(kAskApart < kSavedOutput);
 static_assert(kOnLines + kSlot <= kMasks);
 
 }  // namespace tenfold::jit::frame

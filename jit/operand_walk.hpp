@@ -32,6 +32,9 @@ class OperandWalk {
   std::size_t inputs() const { return spec_.inputs.size(); }
   /// Inputs first, then outputs.
   const kernel::Operand& operand(std::size_t k) const;
+  const kernel::KernelSpec& spec() const { return spec_; }
+  /// The innermost one; -1 for none.
+  int last_kept_level() const;
   std::int64_t vector_stride(std::size_t k) const { return operand(k).strides[vector_level_]; }
 
   void load_extent(const Xbyak::Reg64& d, int level);
@@ -58,6 +61,15 @@ class OperandWalk {
   /// body starts and ends in the first row's frame.
   void over_groups(int level, std::size_t depth, int rows, int frame_bytes,
                    const std::function<void(std::size_t depth)>& body);
+  /// Runs `body` for the rows of one level, a row of each of kRuns runs of consecutive rows in turn, and then for what
+  /// makes no run, row by row. The body finds its row at depth + 2, that of the first run at depth + 1.
+  void over_runs(int level, std::size_t depth, const std::function<void(std::size_t depth)>& body);
+  /// Within over_runs(), for an operand with its elements side by side: what ask_for_runs() asks for from now on is the
+  /// row's share of what each run has next.
+  void start_asking(std::size_t k, int level, std::size_t depth);
+  /// Asks for a line of each run.
+  void ask_for_runs();
+  static constexpr int kRuns = 4;
   /// Within a group: runs `body` for each row, in its frame.
   void each_of_group(int frame_bytes, const std::function<void()>& body);
   std::size_t beside(int row) const { return spec_.levels.size() + static_cast<std::size_t>(row) - 1; }
@@ -116,6 +128,7 @@ class OperandWalk {
   void enter(int level, std::size_t depth, const Xbyak::Label& done);
   void to_last_row(const Xbyak::Reg64& pointer, std::size_t k, int level);
   void advance(int level, std::size_t depth, int rows);
+  void advance_by(int level, std::size_t depth, const Xbyak::Address& rows);
   /// Copies between the operand and the staging area.
   void stage(Staging way, std::size_t k, const At& at, int lanes);
   bool is_direct(const LaneLayer& layer, std::size_t k, const At& at) const;

@@ -9,7 +9,7 @@
 
 #include "jit/frame.hpp"
 #include "jit/lane_emit.hpp"
-#include "jit/look_ahead.hpp"
+#include "jit/next_rows.hpp"
 #include "jit/side_by_side.hpp"
 #include "jit/staged.hpp"
 #include "schedule/body.hpp"
@@ -40,7 +40,13 @@ class StagedRows final : StagedKernel {
   std::int64_t emit() {
     start(group_rows(), frame_bytes_);
     std::vector<int> kept = levels(false);
-    if (group_rows() == 1) {
+    if (schedule_.runs) {
+      const int last = kept.back();
+      kept.pop_back();
+      walk_.over(kept, 0, [&](std::size_t depth) {
+        walk_.over_runs(last, depth, [this](std::size_t inner) { passes(inner); });
+      });
+    } else if (group_rows() == 1) {
       walk_.over(kept, 0, [this](std::size_t depth) { passes(depth); });
     } else {
       const int last = kept.back();
@@ -194,12 +200,6 @@ class StagedRows final : StagedKernel {
     return found;
   }
 
-  /// The second pass asks for what the first one will read of the next row: the row itself it finds in the caches.
-  std::vector<Ahead> next_row(const StagePass& pass) {
-    if (!schedule_.ahead || &pass != stages_.passes.data() + 1) return {};
-    return look_ahead(a_, walk_, stages_.passes[0].step.inputs, levels(false).back(), group_rows(), most_ahead(spec_));
-  }
-
   /// One run of the vector level.
   void row(const StagePass& pass, std::size_t depth) {
     Gpr index(a_), left(a_);
@@ -213,6 +213,8 @@ class StagedRows final : StagedKernel {
       load_lanes(*layer_, vectors_of(pass).saved(slot), stages_.saved[static_cast<std::size_t>(slot)], saved(slot));
     layer_->hold(vectors_of(pass).constants(), vectors_of(pass).free());
     init_sets(pass, others, sets_);
+    NextRows next(a_, walk_, stages_, schedule_, pass);
+    next.start(depth);
     c_.xor_(index.r32(), index.r32());
     walk_.load_vector_extent(left);
     c_.shr(left, std::countr_zero(static_cast<unsigned>(lanes_)));
@@ -224,16 +226,10 @@ class StagedRows final : StagedKernel {
     c_.jz(rest, Xbyak::CodeGenerator::T_NEAR);
     take_groups(left, !chained.empty());
     init_sets(pass, chained, sets_);
-    const std::vector<Ahead> ahead = next_row(pass);
+    next.load_distances();
     c_.align(32);
     c_.L(again);
-    for (const Ahead& of : ahead) {
-      const int bytes = sets_ * lanes_ * byte_size(walk_.operand(of.operand).dtype);
-      walk_.ahead(of.operand, at(Part::full), *of.distance, [&](const Memory& place) {
-        constexpr int kLine = 64;
-        for (int byte = 0; byte < bytes; byte += kLine) c_.prefetcht0(c_.ptr[place + byte]);
-      });
-    }
+    next.ask(at(Part::full), sets_ * lanes_);
     const bool by_two = sets_ > 1 && vectors_of(pass).has_room_for(side_by_side(pass.step));
     const StageProgram program = by_two ? side_by_side(pass.step) : pass.step;
     for (int which = 0; which < sets_; which += by_two ? 2 : 1)

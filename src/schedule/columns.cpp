@@ -44,8 +44,8 @@ constexpr std::int64_t kPartRowBytes = 32768;
 /// hold is read so whatever its rows' length: f32 [65536, 1024] takes 11.3 ms, four at a time 11.6; s64 [32768, 1024]
 /// 11.4, in pairs 13.4.
 /// On a Xeon they ask for the next ones: f32 [65536, 1024] takes 16.9 ms so instead of 19.1, with AVX-512 16.6 instead
-/// of 18.1, [8192, 8192] 18.4 and 18.0 instead of 19.4 and 18.2, bf16 [65536, 1024] 6.1 instead of 7.2; but with AVX-512
-/// 7.8 instead of 7.1.
+/// of 18.1, [8192, 8192] 18.4 and 18.0 instead of 19.4 and 18.2, bf16 [65536, 1024] 6.1 instead of 7.2; but with
+/// AVX-512 7.8 instead of 7.1.
 constexpr std::int64_t kRowsOfEight = 16;
 /// And so are rows of few records, which are loaded and stored half as often then: ReduceMax f32 [8, 32, 32, 32] over
 /// axes 0 and 2 takes 18.5 us, four at a time 21.

@@ -44,6 +44,7 @@ bool read_field(std::string_view name, std::string_view value, Schedule& schedul
   if (name == "around") return read_flag(value, schedule.around);
   if (name == "claim") return read_flag(value, schedule.claim);
   if (name == "serpentine") return read_flag(value, schedule.serpentine);
+  if (name == "runs") return read_flag(value, schedule.runs);
   if (name == "keep") return read_number(value, schedule.keep);
   if (name == "part") return read_number(value, schedule.part);
   if (name == "columns") return read_number(value, schedule.columns);
@@ -68,6 +69,7 @@ std::string print(const Schedule& schedule) {
   if (schedule.around) out << " around=1";
   if (schedule.claim) out << " claim=1";
   if (schedule.serpentine) out << " serpentine=1";
+  if (schedule.runs) out << " runs=1";
   if (schedule.keep > 0) out << " keep=" << schedule.keep;
   if (schedule.part > 0) out << " part=" << schedule.part;
   if (schedule.nest == Nest::columns || schedule.nest == Nest::staged_columns) out << " columns=" << schedule.columns;

@@ -49,6 +49,8 @@ constexpr std::int64_t kShortRowBytes = 2048;
 constexpr std::int64_t kCachedShortRow = 1024, kCachedPart = 8;
 /// A row and the next one beside it are this much at most, which L2 has room for.
 constexpr std::int64_t kMostNextRow = 128 << 10;
+/// Rows in runs: so many and more, of so many bytes.
+constexpr std::int64_t kLeastRunRows = 16, kLeastRunRow = 512, kMostRunRow = 128 << 10;
 
 /// The level whose elements are neighbours in the first input that moves, or else the innermost.
 int choose_vector_level(const KernelSpec& spec) {
@@ -270,6 +272,22 @@ bool asks_for_next_row(const KernelSpec& spec, const target::Target& target) {
          kernel::bytes_read(spec) > target.l2_bytes;
 }
 
+/// Whether a row of each of four runs comes in turn, and asks for the next ones of all: of what memory delivers, and of
+/// one input that is read once, where the last cache is far away. On a Xeon, AVX2 and AVX-512, log-sum-exp of f32
+/// [65536, 1024] takes 19.4 and 17.7 ms so instead of 29.5 and 30.8, softmax 28.6 and 26.0 instead of 35.1 and 35.4, x
+/// / max |x| 23.2 and 22.5 instead of 33.6 and 28.5, variance 15.4 and 14.7 instead of 25.2 and 22.6; of [4096, 1024]
+/// max, min and sum 564 and 568 us instead of 650 and 589, but softmax 1527 and 1408 instead of 1358 and 1354.
+bool comes_in_runs(const KernelSpec& spec, const target::Target& target) {
+  const auto last = std::find_if(spec.levels.rbegin(), spec.levels.rend(), [](const auto& l) { return !l.reduced; });
+  if (!target.far_l3 || last == spec.levels.rend() || last->extent < kLeastRunRows || reduced_levels(spec) > 1)
+    return false;
+  const std::int64_t bytes = kernel::bytes_read(spec);
+  const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
+  if (row_bytes < kLeastRunRow || row_bytes > kMostRunRow) return false;
+  const bool read_once = pass_count(spec) == 1 && moving_inputs(spec) == 1 && !writes_elements(spec);
+  return bytes > target.last_cache_bytes() || (read_once && bytes > target.l2_bytes);
+}
+
 }  // namespace
 
 Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
@@ -282,10 +300,11 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
     schedule.unroll = reduces_one_at_a_time(spec) && dear_functions(spec) <= 1 ? 2 : 1;
     if (keeps_rows(spec)) schedule.keep = kKept;
     schedule.pilot = choose_pilot(spec);
-    if (has_short_rows(spec, target)) schedule.rows_at_once = 2;
+    schedule.runs = comes_in_runs(spec, target);
+    if (!schedule.runs && has_short_rows(spec, target)) schedule.rows_at_once = 2;
     schedule.around = schedule.rows_at_once == 1 &&
                       pays_around(spec, schedule.vector_level, target, target.far_l3 && schedule.keep > 0);
-    schedule.ahead = asks_for_next_row(spec, target);
+    schedule.ahead = schedule.runs || asks_for_next_row(spec, target);
   } else {
     schedule.nest = Nest::staged_columns;
     schedule.columns = writes_elements(spec) ? kWrittenColumns : kTileColumns;
@@ -334,6 +353,8 @@ Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
   if (reduced && rows > 1 && schedule.around) return broken("rows that take turns are stored through the caches");
   if (reduced && rows > 1 && reduced_levels(spec) == levels) return broken("there is one row, not several in turns");
   if (reduced && schedule.ahead && reduced_levels(spec) == levels) return broken("there is no next row");
+  if (schedule.runs && (!reduced || !schedule.ahead || rows > 1 || reduced_levels(spec) > 1))
+    return broken("runs are of rows of one level, and ask for the next ones");
   return {};
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows that are read as streams, beside the same rows one after another: the bits are the same, whatever the streams
-// leave over. One long row of sums has streams of its own, whose order counts; there, each element counts once.
+// leave over; so are those of chains whose rows come from four runs. One long row of sums has streams of its own, whose
+// order counts; there, each element counts once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,6 +35,41 @@ std::string reduction(const std::string& monoid, DType dtype, std::int64_t rows,
          " : " + (arg ? "s64" : type) + kept + "\n output %1\n}\n";
 }
 
+/// Over the last axis: variance, log-sum-exp, the greatest and least and their sum, softmax.
+std::string chain(const std::string& kind, DType dtype, std::int64_t rows, std::int64_t length) {
+  const std::string type(to_string(dtype)),
+      n = std::to_string(rows), all = "[" + n + "," + std::to_string(length) + "]", row = " : f32[" + n + ",1]\n",
+      wide = " : f32" + all + "\n";
+  int next = 1;
+  std::string text = "graph {\n %0 = input : " + type + all + "\n";
+  const auto add = [&](const std::string& op, const std::string& of) {
+    text += " %" + std::to_string(next) + " = core." + op + of;
+    return "%" + std::to_string(next++);
+  };
+  const auto reduce = [&](const std::string& monoid, const std::string& x) {
+    return add("reduce", " (" + x + ") {reduction = \"" + monoid + "\", axes = [1], keep_dims = true}" + row);
+  };
+  const auto map = [&](const std::string& function, const std::string& of, const std::string& shape) {
+    return add("map", " (" + of + ") {function = \"" + function + "\"}" + shape);
+  };
+  const std::string x = add("cast", " (%0)" + wide);
+  if (kind == "extremes") {
+    const std::string greatest = reduce("max", x), least = reduce("min", x), sum = reduce("sum", x);
+    return text + " output " + greatest + ", " + least + ", " + sum + "\n}\n";
+  }
+  if (kind == "variance") {
+    const std::string off = map("sub", x + ", " + reduce("mean", x), wide);
+    const std::string moment = reduce("mean", map("square", off, wide));
+    return text + " output " + moment + "\n}\n";
+  }
+  const std::string greatest = reduce("max", x);
+  const std::string powers = map("exp", map("sub", x + ", " + greatest, wide), wide);
+  const std::string sum = reduce("sum", powers);
+  const std::string end = kind == "softmax" ? map("div", powers + ", " + sum, wide)
+                                            : map("add", map("log", sum, row) + ", " + greatest, row);
+  return text + " output " + end + "\n}\n";
+}
+
 void compile(const std::string& text, const target::Target& target, std::optional<compiler::Compiled>& made) {
   Result<graph::Graph> graph = graph::parse(text);
   ASSERT_TRUE(graph.ok()) << graph.status().message() << text;
@@ -45,10 +81,13 @@ void compile(const std::string& text, const target::Target& target, std::optiona
 
 int streams_of(const compiler::Compiled& compiled) { return compiled.regions[0].kernels[0].schedule.rows_at_once; }
 
-Elements run(const compiler::Compiled& compiled, target::Isa isa, Elements& in, std::size_t bytes) {
-  Elements out(bytes);
-  const Bytes from{in.data(), in.size()}, to{out.data(), out.size()};
-  const Status status = run_at(compiled.program, isa, {&from, 1}, {&to, 1});
+Elements run(const compiler::Compiled& compiled, target::Isa isa, Elements& in, std::size_t bytes,
+             std::size_t outputs = 1) {
+  Elements out(bytes * outputs);
+  const Bytes from{in.data(), in.size()};
+  std::vector<Bytes> to;
+  for (std::size_t i = 0; i < outputs; ++i) to.push_back({out.data() + i * bytes, bytes});
+  const Status status = run_at(compiled.program, isa, {&from, 1}, to);
   EXPECT_TRUE(status.ok()) << status.message();
   return out;
 }
@@ -99,6 +138,38 @@ TEST(Streams, RowsInStreamsHaveTheBitsOfRowsOneByOne) {
           EXPECT_TRUE(run(*streams, isa, in, bytes) == run(*one_by_one, isa, in, bytes));
         }
       }
+  }
+}
+
+TEST(Streams, ChainsInRunsHaveTheBitsOfRowsInOrder) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  for (const target::Isa isa : all_levels()) {
+    target::Target plain, small;
+    plain.isa = small.isa = isa;
+    small.l2_bytes = small.l3_bytes = 0;
+    small.far_l3 = true;
+    for (const std::string kind : {"extremes", "variance", "logsumexp", "softmax"})
+      for (const DType dtype : {DType::f32, DType::bf16})
+        for (const auto& [rows, length] : {std::pair<int, int>{16, 512}, {19, 513}, {133, 700}, {23, 2047}}) {
+          SCOPED_TRACE(std::string(target::to_string(isa)) + ", " + kind + " of " + std::string(to_string(dtype)) +
+                       " [" + std::to_string(rows) + ", " + std::to_string(length) + "], seed " +
+                       std::to_string(test_seed()));
+          const std::string text = chain(kind, dtype, rows, length);
+          std::optional<compiler::Compiled> runs, in_order;
+          compile(text, small, runs);
+          compile(text, plain, in_order);
+          ASSERT_TRUE(runs && in_order);
+          ASSERT_EQ(runs->regions.size(), 1U);
+          EXPECT_TRUE(runs->regions[0].kernels[0].schedule.runs);
+          EXPECT_FALSE(in_order->regions[0].kernels[0].schedule.runs);
+          for (const bool special : {false, true}) {
+            Elements in = input_of(dtype, std::int64_t{rows} * length, special);
+            const std::size_t bytes =
+                static_cast<std::size_t>(rows) * 4 * static_cast<std::size_t>(kind == "softmax" ? length : 1);
+            const std::size_t outputs = kind == "extremes" ? 3 : 1;
+            EXPECT_TRUE(run(*runs, isa, in, bytes, outputs) == run(*in_order, isa, in, bytes, outputs));
+          }
+        }
   }
 }
 

@@ -14,7 +14,8 @@
 #include <type_traits>
 #include <vector>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+// ThreadSanitizer instruments what chooses a clone, which runs before it is there itself.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define TENFOLD_CLONES __attribute__((target_clones("default", "arch=haswell"), flatten))
 #else
 #define TENFOLD_CLONES

@@ -525,9 +525,41 @@ TEST(Choose, StagedRowsAskForTheNextRowWhereItIsFarAway) {
   EXPECT_TRUE(asks("kept 1024, reduced 1024", "[1024, 1]", again));
   EXPECT_FALSE(asks("kept 256, reduced 1024", "[1024, 1]", again)) << "the core has room for all rows";
   EXPECT_FALSE(asks("kept 64, reduced 65536", "[65536, 1]", again)) << "a row and the next one are too much";
-  EXPECT_FALSE(choose(staged_spec("kept 1024, reduced 1024", "[1024, 1]", "[1, 0]"), machine).ahead) << "one pass";
   machine.far_l3 = false;
   EXPECT_FALSE(asks("kept 1024, reduced 1024", "[1024, 1]", again));
+}
+
+TEST(Choose, StagedRowsComeInRunsWhereTheyAreFarAway) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  machine.l2_bytes = 1 << 20;
+  machine.l3_bytes = 32 << 20;
+  machine.far_l3 = true;
+  const auto runs = [&machine](int rows, int length, const std::string& rest = "") {
+    const std::string row = std::to_string(length), strides = "[" + row + ", 1]";
+    const std::string space = "kept " + std::to_string(rows) + ", reduced " + row;
+    const KernelSpec spec =
+        rest.empty() ? staged_spec(space, strides, "[1, 0]") : staged_spec(space, strides, strides, rest);
+    const Schedule schedule = choose(spec, machine);
+    EXPECT_TRUE(check(spec, schedule).ok());
+    EXPECT_LE(schedule.runs, schedule.ahead);
+    return schedule.runs;
+  };
+  const std::string again = "%3 = sub %0 %2\nstore y0 %3\n";
+  EXPECT_TRUE(runs(1024, 1024)) << "one pass over one input";
+  EXPECT_FALSE(runs(256, 1024)) << "the core has room for all rows";
+  EXPECT_FALSE(runs(1 << 14, 127)) << "short rows";
+  EXPECT_FALSE(runs(8, 32768)) << "few rows";
+  EXPECT_FALSE(runs(1024, 1024, again)) << "the last cache has what two passes read";
+  EXPECT_TRUE(runs(8193, 1024, again));
+  EXPECT_FALSE(runs(1024, 32769, again)) << "the next rows are too much";
+  machine.far_l3 = false;
+  EXPECT_FALSE(runs(8193, 1024, again));
+
+  const KernelSpec rows = staged_spec("kept 1024, reduced 1024", "[1024, 1]", "[1, 0]");
+  EXPECT_TRUE(check(rows, parse("avx2 staged_rows level=1 unroll=2 ahead=1 runs=1").value()).ok());
+  EXPECT_FALSE(check(rows, parse("avx2 staged_rows level=1 unroll=2 runs=1").value()).ok());
+  EXPECT_FALSE(check(rows, parse("avx2 staged_rows level=1 unroll=2 rows=2 ahead=1 runs=1").value()).ok());
 }
 
 TEST(Choose, CountsOnAShareOfALargeLastCache) {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows that come from four runs of consecutive rows in turn, and what is asked for ahead of them: a line of each run at
+// a time, so that the machine's own prefetching follows all of them.
+#include "jit/frame.hpp"
+#include "jit/operand_walk.hpp"
+
+namespace tenfold::jit {
+
+namespace {
+
+constexpr int kLineBytes = 64;
+
+}  // namespace
+
+using Xbyak::Label;
+
+void OperandWalk::over_runs(int level, std::size_t depth, const std::function<void(std::size_t depth)>& body) {
+  const Xbyak::Address counter = slot(frame::kCounters + frame::kSlot * level);
+  Label again, run, rest, done;
+  enter(level, depth, done);
+  {
+    Gpr rows(a_), taken(a_);
+    c_.mov(rows, counter);
+    c_.mov(taken, rows);
+    c_.shr(taken, 2);
+    // Runs a large power of two apart would meet in the same sets of the caches.
+    Label is_short;
+    c_.cmp(taken, 32);
+    c_.jb(is_short);
+    c_.dec(taken);
+    c_.or_(taken, 1);
+    c_.L(is_short);
+    c_.mov(slot(frame::kRunRows), taken);
+    c_.mov(counter, taken);
+    c_.shl(taken, 2);
+    c_.sub(rows, taken);
+    c_.mov(slot(frame::kRunRest), rows);
+    c_.mov(slot(frame::kRuns), kRuns);
+    c_.test(taken, taken);
+    c_.jz(rest, Xbyak::CodeGenerator::T_NEAR);
+  }
+  c_.L(again);
+  {
+    Gpr value(a_);
+    for (std::size_t k = 0; k < count(); ++k) {
+      c_.mov(value, pointer_slot(depth + 1, k));
+      c_.mov(pointer_slot(depth + 2, k), value);
+    }
+    c_.mov(value, slot(frame::kRuns));
+    c_.mov(slot(frame::kRunsLeft), value);
+  }
+  c_.L(run);
+  body(depth + 2);
+  advance_by(level, depth + 2, slot(frame::kRunRows));
+  c_.dec(slot(frame::kRunsLeft));
+  c_.jnz(run, Xbyak::CodeGenerator::T_NEAR);
+  advance(level, depth + 1, 1);
+  c_.dec(counter);
+  c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
+  c_.L(rest);
+  {
+    Gpr rows(a_);
+    c_.mov(rows, slot(frame::kRunRest));
+    c_.test(rows, rows);
+    c_.jz(done, Xbyak::CodeGenerator::T_NEAR);
+    c_.mov(counter, rows);
+    for (int other = 1; other < kRuns; ++other) advance_by(level, depth + 1, slot(frame::kRunRows));
+    c_.mov(slot(frame::kRunRest), 0);
+    c_.mov(slot(frame::kRuns), 1);
+    c_.jmp(again, Xbyak::CodeGenerator::T_NEAR);
+  }
+  c_.L(done);
+}
+
+void OperandWalk::start_asking(std::size_t k, int level, std::size_t depth) {
+  Gpr place(a_), share(a_);
+  load_vector_extent(share);
+  c_.imul(share, share, byte_size(operand(k).dtype));
+  c_.shr(share, 2);
+  c_.mov(place, slot(frame::kRuns));
+  c_.sub(place, slot(frame::kRunsLeft));
+  c_.imul(place, share);
+  load_stride(share, k, level);
+  c_.add(place, share);
+  c_.add(place, pointer_slot(depth - 1, k));
+  c_.mov(slot(frame::kAskFor), place);
+  c_.imul(share, slot(frame::kRunRows));
+  c_.mov(slot(frame::kAskApart), share);
+}
+
+void OperandWalk::ask_for_runs() {
+  Gpr place(a_), apart(a_);
+  c_.mov(place, slot(frame::kAskFor));
+  c_.mov(apart, slot(frame::kAskApart));
+  c_.prefetcht0(c_.ptr[place.reg()]);
+  c_.prefetcht0(c_.ptr[place.reg() + apart.reg()]);
+  c_.prefetcht0(c_.ptr[place.reg() + apart.reg() * 2]);
+  c_.lea(place, c_.ptr[place.reg() + apart.reg() * 2]);
+  c_.prefetcht0(c_.ptr[place.reg() + apart.reg()]);
+  c_.add(slot(frame::kAskFor), kLineBytes);
+}
+
+void OperandWalk::advance_by(int level, std::size_t depth, const Xbyak::Address& rows) {
+  Gpr stride(a_);
+  for (std::size_t k = 0; k < count(); ++k) {
+    load_stride(stride, k, level);
+    c_.imul(stride, rows);
+    c_.add(pointer_slot(depth, k), stride);
+  }
+}
+
+}  // namespace tenfold::jit
