@@ -9,6 +9,12 @@
 #include "jit/operand_walk.hpp"
 
 namespace tenfold::jit {
+namespace {
+
+/// Inputs that visits ask for ahead.
+constexpr std::size_t kMostAsked = 2;
+
+}  // namespace
 
 using Xbyak::Label;
 
@@ -59,7 +65,7 @@ std::int64_t emit_flat(Assembler& assembler, LaneLayer& layer, const LaneProgram
                                   free};
       spilled = std::max(spilled, emit_lanes(assembler, layer, program, spill, operands));
     };
-    const auto steps = [&](bool around) {
+    const auto take = [&](bool around) {
       Label again;
       c.align(32);
       c.L(again);
@@ -67,6 +73,21 @@ std::int64_t emit_flat(Assembler& assembler, LaneLayer& layer, const LaneProgram
       c.add(index, layer.lanes());
       c.cmp(index, end);
       c.jb(again, Xbyak::CodeGenerator::T_NEAR);
+    };
+    const auto steps = [&](bool around) {
+      if (!schedule.runs) return take(around);
+      Label rest, done;
+      const auto ask = [&](const Xbyak::Reg64& distance) {
+        const OperandWalk::At at{depth, index, Part::full, tail_count};
+        for (std::size_t k = 0; k < std::min(kMostAsked, walk.inputs()); ++k)
+          if (walk.vector_stride(k) == 1) walk.ask_for_visit(k, at, distance);
+      };
+      walk.over_visits(index, end, rest, ask, [&] { take(around); });
+      c.L(rest);
+      c.cmp(index, end);
+      c.jae(done, Xbyak::CodeGenerator::T_NEAR);
+      take(around);
+      c.L(done);
     };
     Label tail, done;
     c.xor_(index.r32(), index.r32());

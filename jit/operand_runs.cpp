@@ -2,6 +2,8 @@
 //
 // Rows that come from four runs of consecutive rows in turn, and what is asked for ahead of them: a line of each run at
 // a time, so that the machine's own prefetching follows all of them.
+#include <bit>
+
 #include "jit/frame.hpp"
 #include "jit/operand_walk.hpp"
 
@@ -14,6 +16,7 @@ constexpr int kLineBytes = 64;
 }  // namespace
 
 using Xbyak::Label;
+using Xbyak::Reg64;
 
 void OperandWalk::over_runs(int level, std::size_t depth, const std::function<void(std::size_t depth)>& body) {
   const Xbyak::Address counter = slot(frame::kCounters + frame::kSlot * level);
@@ -108,6 +111,68 @@ void OperandWalk::advance_by(int level, std::size_t depth, const Xbyak::Address&
     c_.imul(stride, rows);
     c_.add(pointer_slot(depth, k), stride);
   }
+}
+
+void OperandWalk::over_visits(const Reg64& index, const Reg64& end, const Label& rest,
+                              const std::function<void(const Reg64& distance)>& ask,
+                              const std::function<void()>& take) {
+  const Xbyak::Address left = slot(frame::kRunsLeft), rounds = slot(frame::kRunRows), apart = slot(frame::kAskApart),
+                       whole = slot(frame::kRunRest);
+  Label again, to_first, done;
+  c_.mov(whole, end);
+  {
+    // As many visits to each run as make an odd number: runs a large power of two apart would meet in the caches.
+    Gpr visits(a_);
+    c_.mov(visits, end);
+    c_.shr(visits, std::countr_zero(static_cast<unsigned>(kVisit * kRuns)));
+    c_.jz(rest, Xbyak::CodeGenerator::T_NEAR);
+    c_.dec(visits);
+    c_.or_(visits, 1);
+    c_.mov(rounds, visits);
+    c_.shl(visits, std::countr_zero(static_cast<unsigned>(kVisit)));
+    c_.mov(apart, visits);
+    c_.mov(left, kRuns);
+  }
+  c_.L(again);
+  c_.lea(end, c_.ptr[index + kVisit]);
+  {
+    Gpr distance(a_);
+    Label next;
+    c_.mov(distance, apart);
+    c_.cmp(left, 1);
+    c_.jne(next);
+    c_.imul(distance, distance, 1 - kRuns);
+    c_.add(distance, kVisit);
+    c_.L(next);
+    ask(distance);
+  }
+  take();
+  c_.dec(left);
+  c_.jz(to_first, Xbyak::CodeGenerator::T_NEAR);
+  c_.add(index, apart);
+  c_.sub(index, kVisit);
+  c_.jmp(again, Xbyak::CodeGenerator::T_NEAR);
+  c_.L(to_first);
+  {
+    Gpr back(a_);
+    c_.imul(back, apart, kRuns - 1);
+    c_.sub(index, back);
+    c_.mov(left, kRuns);
+    c_.dec(rounds);
+    c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
+    c_.add(index, back);
+  }
+  c_.mov(end, whole);
+  c_.jmp(rest, Xbyak::CodeGenerator::T_NEAR);
+}
+
+void OperandWalk::ask_for_visit(std::size_t k, const At& at, const Reg64& distance) {
+  const int element = byte_size(operand(k).dtype);
+  Gpr bytes(a_);
+  c_.imul(bytes, distance, element);
+  ahead(k, at, bytes, [&](const Memory& place) {
+    for (int byte = 0; byte < kVisit * element; byte += kLineBytes) c_.prefetcht0(c_.ptr[place + byte]);
+  });
 }
 
 }  // namespace tenfold::jit

@@ -117,6 +117,14 @@ class OperandWalk {
   /// Emits `ask` for the place `distance` bytes on from where `at` stands.
   void ahead(std::size_t k, const At& at, const Xbyak::Reg64& distance,
              const std::function<void(const Memory& place)>& ask);
+  /// Visits kVisit elements of each of kRuns runs in turn, of those along the vector level that lie before `end`, then
+  /// jumps to `rest`, for what is left from `index` on. A visit asks, first of all, for what is `distance` elements
+  /// further on than `index`, where the next one begins, and then takes its elements, which moves `index` to `end`.
+  void over_visits(const Xbyak::Reg64& index, const Xbyak::Reg64& end, const Xbyak::Label& rest,
+                   const std::function<void(const Xbyak::Reg64& distance)>& ask, const std::function<void()>& take);
+  /// For an operand with its elements side by side: asks for the first lines of that next visit.
+  void ask_for_visit(std::size_t k, const At& at, const Xbyak::Reg64& distance);
+  static constexpr int kVisit = 128;
   /// One element, in all lanes, of an operand that does not move along the vector level.
   void broadcast(LaneLayer& layer, std::size_t k, Vec d, std::size_t depth);
   /// Copies one element from the staging area to where row `depth` stands.

@@ -229,7 +229,8 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
   if (!status.ok()) return status;
   if (schedule.serpentine && schedule.nest != Nest::staged_columns)
     return broken("serpentine is for columns in stages");
-  if (schedule.runs && schedule.nest != Nest::staged_rows) return broken("runs is for rows in stages");
+  if (schedule.runs && schedule.nest != Nest::staged_rows && schedule.nest != Nest::flat)
+    return broken("runs is for flat kernels and rows in stages");
   if (schedule.turns != 0 && schedule.nest != Nest::rows) return broken("turns is for rows");
   if (kernel::is_elementwise(spec)) return check_flat(spec, schedule);
   if (is_staged(schedule.nest)) return check_staged(spec, schedule);

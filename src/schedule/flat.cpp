@@ -30,6 +30,22 @@ std::int64_t bytes_per_element(const KernelSpec& spec) {
   return bytes;
 }
 
+/// More operands are streams enough.
+constexpr std::size_t kMostOperandsInRuns = 6;
+
+bool may_come_in_runs(const KernelSpec& spec) {
+  return spec.levels.size() == 1 && spec.inputs.size() + spec.outputs.size() <= kMostOperandsInRuns;
+}
+
+/// Whether elements come from four runs in turn, and around the caches then, dear ones as well: what is more than a
+/// last cache that is far away. On a Xeon, AVX2 and AVX-512, |x| of f32 [67108864] takes 23.0 and 21.9 ms so instead of
+/// 31.2 and 29.2, x + y 37.3 and 35.2 instead of 44.1 and 39.8, exp(x), which went through the caches, 31.8 and 26.8
+/// instead of 53.6 and 43.4; but with AVX-512 exp(x) of [4194304] 1168 us instead of 1126, x + y 1789 instead of 1708.
+bool comes_in_runs(const KernelSpec& spec, const target::Target& target) {
+  return target.far_l3 && may_come_in_runs(spec) && spec.outputs[0].strides[0] == 1 &&
+         bytes_per_element(spec) * kernel::kept_count(spec) > target.last_cache_bytes();
+}
+
 }  // namespace
 
 Schedule choose_flat(const KernelSpec& spec, const target::Target& target) {
@@ -39,6 +55,8 @@ Schedule choose_flat(const KernelSpec& spec, const target::Target& target) {
   schedule.vector_level = choose_vector_level(spec);
   schedule.around = pays_around(spec, schedule.vector_level, target);
   schedule.claim = pays_to_claim(spec, schedule.vector_level, target);
+  schedule.runs = comes_in_runs(spec, target);
+  if (schedule.runs && may_go_around(spec, schedule.vector_level)) schedule.around = true;
   int widest = 0;
   for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level)
     if (spec.levels[static_cast<std::size_t>(level)].extent > spec.levels[static_cast<std::size_t>(widest)].extent)
@@ -64,6 +82,7 @@ Status check_flat(const KernelSpec& spec, const Schedule& schedule) {
   if (schedule.split.level >= 0) return broken("an elementwise kernel is split");
   if (schedule.around && !may_go_around(spec, schedule.vector_level))
     return broken("no output can be stored around the caches");
+  if (schedule.runs && !may_come_in_runs(spec)) return broken("runs are of few operands of one level");
   if (schedule.claim && !may_claim(spec, schedule.vector_level)) return broken("no output has lines to claim");
   if (spec.inputs.size() > static_cast<std::size_t>(kernel::kMaxInputs) ||
       spec.outputs.size() > static_cast<std::size_t>(kernel::kMaxOutputs))

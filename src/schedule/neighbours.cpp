@@ -128,9 +128,9 @@ std::vector<Schedule> neighbours(const KernelSpec& spec, const Schedule& base) {
   }
   candidate.serpentine = base.serpentine;
   candidate.runs = !base.runs;
-  candidate.ahead = true;
+  candidate.ahead = base.nest == Nest::staged_rows;
   candidate.rows_at_once = 1;
-  if (base.nest == Nest::staged_rows) add(candidate);
+  if (base.nest == Nest::staged_rows || base.nest == Nest::flat) add(candidate);
   candidate = base;
   for (const int unroll : unrolls_of(spec, base))
     for (const int rows : rows_of(spec, base))
@@ -141,7 +141,7 @@ std::vector<Schedule> neighbours(const KernelSpec& spec, const Schedule& base) {
               for (const std::int64_t keep : keeps_of(base))
                 for (const Cut& tile : tiles_of(spec, base)) {
                   candidate.claim = claim;
-                  candidate.runs = base.runs && ahead && rows == 1;
+                  candidate.runs = base.runs && (base.nest == Nest::flat || (ahead && rows == 1));
                   candidate.unroll = unroll;
                   candidate.rows_at_once = rows;
                   candidate.columns = columns;

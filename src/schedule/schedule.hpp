@@ -51,7 +51,8 @@ struct Schedule {
   bool claim = false;   ///< flat, staged: what is stored through the caches asks for the lines of later stores
   /// Staged columns: passes go down the rows of a tile and up again by turns, where their results do not depend on it.
   bool serpentine = false;
-  bool runs = false;  ///< staged rows, with `ahead`: a row of each of four runs in turn; asks for the next row of each
+  /// Four runs in turn. Flat: a few lines of each. Staged rows, with `ahead`: a row of each.
+  bool runs = false;
   std::int64_t keep = 0;     ///< staged: elements of a row (columns: of each) that scratch may keep for a later pass
   std::int64_t part = 0;     ///< staged columns that keep: columns of a tile that scratch has room for at a time
   std::int64_t columns = 0;  ///< columns: lanes per tile at most, whose accumulators stay in L1; 0: in registers

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows that are read as streams, beside the same rows one after another: the bits are the same, whatever the streams
-// leave over; so are those of chains whose rows come from four runs. One long row of sums has streams of its own, whose
-// order counts; there, each element counts once.
+// leave over; so are those of chains whose rows, or elements, come from four runs. One long row of sums has streams of
+// its own, whose order counts; there, each element counts once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -141,36 +141,56 @@ TEST(Streams, RowsInStreamsHaveTheBitsOfRowsOneByOne) {
   }
 }
 
+/// Of one input of `count` elements, in runs and in order; outputs have so many bytes each.
+void expect_same_bits(const std::string& text, target::Isa isa, DType dtype, std::int64_t count, std::size_t bytes,
+                      std::size_t outputs) {
+  target::Target plain, small;
+  plain.isa = small.isa = isa;
+  small.l2_bytes = small.l3_bytes = 0;
+  small.far_l3 = true;
+  std::optional<compiler::Compiled> runs, in_order;
+  compile(text, small, runs);
+  compile(text, plain, in_order);
+  ASSERT_TRUE(runs && in_order);
+  ASSERT_EQ(runs->regions.size(), 1U);
+  EXPECT_TRUE(runs->regions[0].kernels[0].schedule.runs);
+  EXPECT_FALSE(in_order->regions[0].kernels[0].schedule.runs);
+  for (const bool special : {false, true}) {
+    Elements in = input_of(dtype, count, special);
+    EXPECT_TRUE(run(*runs, isa, in, bytes, outputs) == run(*in_order, isa, in, bytes, outputs));
+  }
+}
+
 TEST(Streams, ChainsInRunsHaveTheBitsOfRowsInOrder) {
   if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
-  for (const target::Isa isa : all_levels()) {
-    target::Target plain, small;
-    plain.isa = small.isa = isa;
-    small.l2_bytes = small.l3_bytes = 0;
-    small.far_l3 = true;
+  for (const target::Isa isa : all_levels())
     for (const std::string kind : {"extremes", "variance", "logsumexp", "softmax"})
       for (const DType dtype : {DType::f32, DType::bf16})
         for (const auto& [rows, length] : {std::pair<int, int>{16, 512}, {19, 513}, {133, 700}, {23, 2047}}) {
           SCOPED_TRACE(std::string(target::to_string(isa)) + ", " + kind + " of " + std::string(to_string(dtype)) +
                        " [" + std::to_string(rows) + ", " + std::to_string(length) + "], seed " +
                        std::to_string(test_seed()));
-          const std::string text = chain(kind, dtype, rows, length);
-          std::optional<compiler::Compiled> runs, in_order;
-          compile(text, small, runs);
-          compile(text, plain, in_order);
-          ASSERT_TRUE(runs && in_order);
-          ASSERT_EQ(runs->regions.size(), 1U);
-          EXPECT_TRUE(runs->regions[0].kernels[0].schedule.runs);
-          EXPECT_FALSE(in_order->regions[0].kernels[0].schedule.runs);
-          for (const bool special : {false, true}) {
-            Elements in = input_of(dtype, std::int64_t{rows} * length, special);
-            const std::size_t bytes =
-                static_cast<std::size_t>(rows) * 4 * static_cast<std::size_t>(kind == "softmax" ? length : 1);
-            const std::size_t outputs = kind == "extremes" ? 3 : 1;
-            EXPECT_TRUE(run(*runs, isa, in, bytes, outputs) == run(*in_order, isa, in, bytes, outputs));
-          }
+          const std::size_t bytes =
+              static_cast<std::size_t>(rows) * 4 * static_cast<std::size_t>(kind == "softmax" ? length : 1);
+          expect_same_bits(chain(kind, dtype, rows, length), isa, dtype, std::int64_t{rows} * length, bytes,
+                           kind == "extremes" ? 3 : 1);
         }
-  }
+}
+
+TEST(Streams, ElementsInRunsHaveTheBitsOfElementsInOrder) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  for (const target::Isa isa : all_levels())
+    for (const DType dtype : {DType::f32, DType::bf16})
+      for (const int count : {16, 511, 512, 640, 1024, 5000, 20001}) {
+        SCOPED_TRACE(std::string(target::to_string(isa)) + ", " + std::to_string(count) + " of " +
+                     std::string(to_string(dtype)) + ", seed " + std::to_string(test_seed()));
+        const std::string type = " : " + std::string(to_string(dtype)) + "[" + std::to_string(count) + "]\n",
+                          wide = " : f32[" + std::to_string(count) + "]\n";
+        const std::string text = "graph {\n %0 = input" + type + " %1 = core.cast (%0)" + wide +
+                                 " %2 = core.map (%1) {function = \"exp\"}" + wide + " %3 = core.cast (%2)" + type +
+                                 " output %3\n}\n";
+        expect_same_bits(text, isa, dtype, count, static_cast<std::size_t>(count * byte_size(dtype)), 1);
+      }
 }
 
 TEST(Streams, RunsOfOneRowCountEachElementOnce) {

@@ -112,13 +112,36 @@ void copy_then_rest(const Share& share) {
 
 std::int64_t whole_lines(const Share& share) { return std::min(share.read, share.write) / kLine * kLine; }
 
+void stream_lines(const Share& share, std::int64_t begin, std::int64_t end) {
+  if (__builtin_cpu_supports("avx512f") != 0) {
+    for (std::int64_t at = begin; at < end; at += kLine) stream_whole_line(share.from + at, share.to + at);
+  } else {
+    for (std::int64_t at = begin; at < end; at += kLine) stream_line(share.from + at, share.to + at);
+  }
+}
+
 void stream_then_rest(const Share& share) {
   const std::int64_t both = whole_lines(share);
-  if (__builtin_cpu_supports("avx512f") != 0) {
-    for (std::int64_t at = 0; at < both; at += kLine) stream_whole_line(share.from + at, share.to + at);
-  } else {
-    for (std::int64_t at = 0; at < both; at += kLine) stream_line(share.from + at, share.to + at);
-  }
+  stream_lines(share, 0, both);
+  end_vectors();
+  asm volatile("sfence" : : : "memory");
+  take_rest(share, both);
+}
+
+/// A few lines of each of four runs in turn, whose next ones are asked for meanwhile.
+void stream_runs_then_rest(const Share& share) {
+  constexpr std::int64_t kRuns = 4, kVisit = 8 * kLine;
+  const std::int64_t both = whole_lines(share);
+  // Runs a large power of two apart would meet in the same sets of the caches.
+  const std::int64_t visits = both < kRuns * kVisit ? 0 : ((both / kVisit / kRuns - 1) | 1), apart = visits * kVisit;
+  for (std::int64_t visit = 0; visit < visits; ++visit)
+    for (std::int64_t run = 0; run < kRuns; ++run) {
+      const std::int64_t begin = run * apart + visit * kVisit;
+      const std::int64_t next = run + 1 < kRuns ? begin + apart : (visit + 1) * kVisit;
+      for (std::int64_t line = 0; line < kVisit; line += kLine) prefetch_line(share.from + next + line);
+      stream_lines(share, begin, begin + kVisit);
+    }
+  stream_lines(share, kRuns * apart, both);
   end_vectors();
   asm volatile("sfence" : : : "memory");
   take_rest(share, both);
@@ -200,6 +223,7 @@ std::vector<Contender> probes(const void* from, std::int64_t read_bytes, void* t
   return {contender("roof: copy", &copy_then_rest, shares),
           contender("roof: copy, lines claimed", &claim_then_rest, shares),
           contender("roof: copy, streaming stores", &stream_then_rest, shares),
+          contender("roof: copy, streaming stores, four runs", &stream_runs_then_rest, shares),
           contender("roof: read and write in turn", &read_and_write_in_turn, shares)};
 }
 

@@ -529,6 +529,29 @@ TEST(Choose, StagedRowsAskForTheNextRowWhereItIsFarAway) {
   EXPECT_FALSE(asks("kept 1024, reduced 1024", "[1024, 1]", again));
 }
 
+TEST(Choose, ElementsComeInRunsBeyondAFarLastCache) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  machine.l3_bytes = 1 << 20;
+  machine.far_l3 = true;
+  const auto chosen = [&machine](int count, const std::string& dtype) {
+    const Result<KernelSpec> spec =
+        kernel::parse("kernel\nspace kept " + std::to_string(count) + "\nin x0 " + dtype + " [1]\nout y0 " + dtype +
+                      " [1]\n%0 = load x0\n%1 = neg %0\nstore y0 %1\n");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    const Schedule schedule = choose(spec.value(), machine);
+    EXPECT_TRUE(check(spec.value(), schedule).ok());
+    return schedule;
+  };
+  EXPECT_FALSE(chosen(1 << 17, "f32").runs) << "the last cache has room for input and output";
+  EXPECT_TRUE(chosen((1 << 17) + 1, "f32").runs);
+  EXPECT_TRUE(chosen((1 << 17) + 1, "f32").around);
+  EXPECT_TRUE(chosen((1 << 18) + 1, "bf16").runs);
+  EXPECT_FALSE(chosen((1 << 18) + 1, "bf16").around) << "no output has elements of 32 bits";
+  machine.far_l3 = false;
+  EXPECT_FALSE(chosen(1 << 18, "f32").runs);
+}
+
 TEST(Choose, StagedRowsComeInRunsWhereTheyAreFarAway) {
   target::Target machine;
   machine.isa = target::Isa::avx2;
