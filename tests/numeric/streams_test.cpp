@@ -70,6 +70,13 @@ std::string chain(const std::string& kind, DType dtype, std::int64_t rows, std::
   return text + " output " + end + "\n}\n";
 }
 
+std::string exponentials(DType dtype, int count) {
+  const std::string dims = "[" + std::to_string(count) + "]\n";
+  const std::string own = " : " + std::string(to_string(dtype)) + dims, wide = " : f32" + dims;
+  return "graph {\n %0 = input" + own + " %1 = core.cast (%0)" + wide + " %2 = core.map (%1) {function = \"exp\"}" +
+         wide + " %3 = core.cast (%2)" + own + " output %3\n}\n";
+}
+
 void compile(const std::string& text, const target::Target& target, std::optional<compiler::Compiled>& made) {
   Result<graph::Graph> graph = graph::parse(text);
   ASSERT_TRUE(graph.ok()) << graph.status().message() << text;
@@ -184,12 +191,8 @@ TEST(Streams, ElementsInRunsHaveTheBitsOfElementsInOrder) {
       for (const int count : {16, 511, 512, 640, 1024, 5000, 20001}) {
         SCOPED_TRACE(std::string(target::to_string(isa)) + ", " + std::to_string(count) + " of " +
                      std::string(to_string(dtype)) + ", seed " + std::to_string(test_seed()));
-        const std::string type = " : " + std::string(to_string(dtype)) + "[" + std::to_string(count) + "]\n",
-                          wide = " : f32[" + std::to_string(count) + "]\n";
-        const std::string text = "graph {\n %0 = input" + type + " %1 = core.cast (%0)" + wide +
-                                 " %2 = core.map (%1) {function = \"exp\"}" + wide + " %3 = core.cast (%2)" + type +
-                                 " output %3\n}\n";
-        expect_same_bits(text, isa, dtype, count, static_cast<std::size_t>(count * byte_size(dtype)), 1);
+        expect_same_bits(exponentials(dtype, count), isa, dtype, count,
+                         static_cast<std::size_t>(count) * static_cast<std::size_t>(byte_size(dtype)), 1);
       }
 }
 
@@ -213,6 +216,25 @@ TEST(Streams, RunsOfOneRowCountEachElementOnce) {
       graph::store_real(dtype, expected.data(), 0, sum);
       EXPECT_TRUE(out == expected) << graph::load_real(dtype, out.data(), 0) << " instead of " << sum;
     }
+}
+
+TEST(Streams, RunsOfOneRowHaveTheSameBitsOnAllLevels) {
+  const std::int64_t length = (std::int64_t{32} << 20) / 4 + 70001;
+  std::mt19937_64 random(test_seed());
+  Elements in(static_cast<std::size_t>(length) * 4);
+  for (std::int64_t i = 0; i < length; ++i)
+    graph::store_real(DType::f32, in.data(), i, static_cast<double>(random() >> 40) * 0x1p-20 - 7);
+  std::optional<Elements> first;
+  for (const target::Isa isa : native_levels()) {
+    target::Target target;
+    target.isa = isa;
+    std::optional<compiler::Compiled> compiled;
+    compile(reduction("sum", DType::f32, 1, length, "[0, 1]"), target, compiled);
+    ASSERT_TRUE(compiled.has_value());
+    const Elements out = run(*compiled, isa, in, 4);
+    if (!first) first = out;
+    EXPECT_TRUE(out == *first) << target::to_string(isa) << ", seed " << test_seed();
+  }
 }
 
 }  // namespace
