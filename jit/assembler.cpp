@@ -103,4 +103,14 @@ Gpr::~Gpr() {
   if (!assembler_.ran_out_) assembler_.free_.push_back(reg_.getIdx());
 }
 
+void cut_into_runs(Xbyak::CodeGenerator& code, const Xbyak::Reg64& rows, int runs, int odd_from) {
+  Xbyak::Label is_short;
+  code.shr(rows, std::countr_zero(static_cast<unsigned>(runs)));
+  code.cmp(rows, odd_from);
+  code.jb(is_short);
+  code.dec(rows);
+  code.or_(rows, 1);
+  code.L(is_short);
+}
+
 }  // namespace tenfold::jit

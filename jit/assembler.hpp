@@ -84,4 +84,8 @@ class Gpr {
   Xbyak::Reg64 reg_;
 };
 
+/// Makes of a number of rows that of each of `runs` (a power of two). From `odd_from` on it becomes odd: runs a large
+/// power of two apart meet in the same sets of the caches and the same banks of memory.
+void cut_into_runs(Xbyak::CodeGenerator& code, const Xbyak::Reg64& rows, int runs, int odd_from = 32);
+
 }  // namespace tenfold::jit

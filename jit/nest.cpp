@@ -146,15 +146,11 @@ void Nest::load_count(const Gpr& count, Part part) {
 }
 
 void Nest::divide_into_streams(const Reg64& rows, int streams, bool adjacent) {
-  const int long_run = streams == 2 ? 1 << 15 : 32;
-  c.shr(rows, std::countr_zero(static_cast<unsigned>(streams)));
-  if (adjacent) return;
-  Label is_short;
-  c.cmp(rows, long_run);
-  c.jb(is_short);
-  c.dec(rows);
-  c.or_(rows, 1);
-  c.L(is_short);
+  if (adjacent) {
+    c.shr(rows, std::countr_zero(static_cast<unsigned>(streams)));
+  } else {
+    cut_into_runs(c, rows, streams, streams == 2 ? 1 << 15 : 32);
+  }
 }
 
 void Nest::over(const std::vector<int>& levels, const std::function<void()>& body) {

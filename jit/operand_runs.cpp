@@ -26,14 +26,7 @@ void OperandWalk::over_runs(int level, std::size_t depth, const std::function<vo
     Gpr rows(a_), taken(a_);
     c_.mov(rows, counter);
     c_.mov(taken, rows);
-    c_.shr(taken, 2);
-    // Runs a large power of two apart would meet in the same sets of the caches.
-    Label is_short;
-    c_.cmp(taken, 32);
-    c_.jb(is_short);
-    c_.dec(taken);
-    c_.or_(taken, 1);
-    c_.L(is_short);
+    cut_into_runs(c_, taken, kRuns);
     c_.mov(slot(frame::kRunRows), taken);
     c_.mov(counter, taken);
     c_.shl(taken, 2);
@@ -121,13 +114,12 @@ void OperandWalk::over_visits(const Reg64& index, const Reg64& end, const Label&
   Label again, to_first, done;
   c_.mov(whole, end);
   {
-    // As many visits to each run as make an odd number: runs a large power of two apart would meet in the caches.
     Gpr visits(a_);
     c_.mov(visits, end);
-    c_.shr(visits, std::countr_zero(static_cast<unsigned>(kVisit * kRuns)));
+    c_.shr(visits, std::countr_zero(static_cast<unsigned>(kVisit)));
+    cut_into_runs(c_, visits, kRuns);
+    c_.test(visits, visits);
     c_.jz(rest, Xbyak::CodeGenerator::T_NEAR);
-    c_.dec(visits);
-    c_.or_(visits, 1);
     c_.mov(rounds, visits);
     c_.shl(visits, std::countr_zero(static_cast<unsigned>(kVisit)));
     c_.mov(apart, visits);
