@@ -15,7 +15,8 @@ namespace tenfold::runtime {
 namespace {
 
 /// True in a process that was forked from one that had made a pool. oneTBB's workers are threads of the parent and its
-/// records still count on them, so such a process uses oneTBB no more: its pools run everything on the caller.
+/// records still count on them, and its locks may be held by one of them for ever. So such a process never calls oneTBB
+/// again, not even to destroy an arena: its pools run everything on the caller.
 std::atomic<bool> forked{false};
 
 void notice_forks() {
@@ -60,6 +61,11 @@ class Pool final : public ThreadPool {
   explicit Pool(int threads) : threads_(std::max(1, threads)) {
     if (threads_ > 1 && !forked) arena_ = std::make_unique<TbbArena>(threads_);
   }
+  ~Pool() override {
+    if (forked) static_cast<void>(arena_.release());  // the parent's: see above
+  }
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
 
   int num_threads() const noexcept override { return has_workers() ? threads_ : 1; }
 
@@ -93,7 +99,7 @@ std::unique_ptr<ThreadPool> make_pool(int threads) {
 
 ThreadPool& default_pool() {
   // Never destroyed: a host may execute() from its own static destructors, and oneTBB ends its workers by itself.
-  static ThreadPool* const pool = make_pool(TbbArena::cores()).release();
+  static ThreadPool* const pool = make_pool(forked ? 1 : TbbArena::cores()).release();
   return *pool;
 }
 
