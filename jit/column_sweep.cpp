@@ -128,7 +128,7 @@ void ColumnSweep::take_rows(const Reg64& record, int at_once, Part part, Pass pa
     } else {
       n_.s.load_set(record);
     }
-    if (part == Part::tail || staged_input_ || !n_.s.loads_tails()) {
+    if (part == Part::tail || staged_input_) {
       rows_one_by_one(at_once, part);
     } else {
       rows_together(at_once, stream3);
