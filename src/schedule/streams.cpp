@@ -21,10 +21,11 @@ bool is_one_row(const KernelSpec& spec) {
   return spec.levels.size() == 1 && spec.levels[0].reduced && spec.inputs[0].strides[0] == 1;
 }
 
-/// Rows of one level each, of elements that lie side by side, whose state can wait in a record.
+/// Rows of one level each, of elements that lie side by side, whose state can wait in a record: of arg-reductions in
+/// groups, but not on keys, whose state is in the frame.
 bool takes_streams(const KernelSpec& spec, Lanes lanes, int unroll) {
   return spec.levels.size() == 2 && !spec.levels[0].reduced && spec.inputs[0].strides[1] == 1 &&
-         (!gives_index(lanes) || unroll == kGroupSteps);
+         (!gives_index(lanes) || (lanes == Lanes::arg && unroll == kGroupSteps));
 }
 
 /// Streams that a state has sets for, a step of each at a time.

@@ -53,6 +53,11 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return at == std::string::npos ? text : text.replace(at, what.size(), by);
 }
 
+graph::Graph arg_max(const std::string& dtype, const std::string& in, const std::string& axis, const std::string& out) {
+  return core_graph("graph {\n  %0 = input : " + dtype + "[" + in + "]\n  %1 = onnx.ArgMax \"a\" (%0) {axis = " + axis +
+                    ", keepdims = 0} : s64[" + out + "]\n  output %1\n}\n");
+}
+
 /// A legal entry for columns of f32, and the graph that it is for.
 struct Sample {
   graph::Graph graph = reduction("ReduceMax", "f32", "64, 4096", "0", "4096");
@@ -219,8 +224,12 @@ TEST(Tuned, EveryNeighbourGivesTheSameBits) {
       reduction("ReduceMax", "f32", "5000, 7", "0", "7"),
       core_graph(replaced(softmax, "AXIS", "1")),
       core_graph(replaced(softmax, "AXIS", "0")),
-      core_graph("graph {\n  %0 = input : f32[67, 2063]\n  %1 = onnx.ArgMax \"a\" (%0) {axis = 0, keepdims = 0} : "
-                 "s64[2063]\n  output %1\n}\n")};
+      arg_max("f32", "67, 2063", "0", "2063"),
+      arg_max("f32", "37, 1031", "1", "37"),
+      arg_max("bf16", "37, 1031", "1", "37"),
+      arg_max("s8", "37, 1031", "1", "37"),
+      arg_max("f32", "5000, 7", "1", "5000"),
+      arg_max("bf16", "5000, 7", "0", "7")};
   std::size_t count = 0;
   for (const graph::Graph& graph : graphs)
     for (const int cores : {1, 2}) {
