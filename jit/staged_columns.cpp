@@ -13,6 +13,7 @@
 #include "jit/look_ahead.hpp"
 #include "jit/pass_order.hpp"
 #include "schedule/body.hpp"
+#include "schedule/staged.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -141,6 +142,19 @@ class StagedColumns final : ColumnRecords {
     c_.L(ended);
   }
 
+  /// Whether a tile is so narrow that its rows stay near from the first pass on: what comes from afar is the next tile.
+  bool asks_for_next_tile() const {
+    return schedule_.ahead && stages_.passes.size() > 1 && schedule_.columns <= schedule::kFewRowsColumns;
+  }
+
+  /// Inputs of which the last pass prefetches the same row of the next tile.
+  std::vector<Ahead> next_tile(const StagePass& pass) {
+    if (&pass != &stages_.passes.back() || levels(true).empty()) return {};
+    std::vector<Ahead> found = look_ahead(a_, walk_, pass.step.inputs, levels(true).back(), 1, most_ahead(spec_));
+    for (const Ahead& of : found) c_.mov(*of.distance, schedule_.columns * byte_size(walk_.operand(of.operand).dtype));
+    return found;
+  }
+
   /// Inputs of which sweeps prefetch the rows of the next one.
   std::vector<Ahead> next_rows(const StagePass& pass, int rows) {
     // Parts of rows are too short for the machine's own prefetching.
@@ -176,7 +190,7 @@ class StagedColumns final : ColumnRecords {
     std::optional<Gpr> kept;
     if (touches_kept(pass)) c_.mov(kept.emplace(a_), slot(kKeptRow));
     const int kept_step = walk_.goes_backwards() ? -kept_row_bytes() : kept_row_bytes();
-    const std::vector<Ahead> ahead = next_rows(pass, rows);
+    const std::vector<Ahead> ahead = asks_for_next_tile() ? next_tile(pass) : next_rows(pass, rows);
     const std::vector<Ahead> claimed = next_stores(pass, rows, most_ahead(spec_) - ahead.size());
     if (rows > 1) layer_->hold(vectors_of(pass).constants(), vectors_of(pass).free());
     each_vector([&](const Reg64& index, const Reg64& record, Part part) {

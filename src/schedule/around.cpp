@@ -37,6 +37,19 @@ bool is_element(const kernel::Operand& output, int vector_level, const KernelSpe
   return true;
 }
 
+/// Whether each row of what may go around begins on a line if the first one does. Kernels store through the caches
+/// where it does not.
+bool lies_on_lines(const KernelSpec& spec, int vector_level) {
+  constexpr std::int64_t kLine = 64;
+  return std::none_of(spec.outputs.begin(), spec.outputs.end(), [&](const kernel::Operand& output) {
+    if (byte_size(output.dtype) < 4 || !is_element(output, vector_level, spec)) return false;
+    for (std::size_t level = 0; level < spec.levels.size(); ++level)
+      if (static_cast<int>(level) != vector_level && output.strides[level] * byte_size(output.dtype) % kLine != 0)
+        return true;
+    return false;
+  });
+}
+
 std::int64_t bytes_moved(const KernelSpec& spec) {
   const std::int64_t elements = kernel::kept_count(spec) * kernel::reduced_count(spec);
   std::int64_t bytes = 0;
@@ -76,8 +89,8 @@ bool may_go_around(const KernelSpec& spec, int vector_level) {
 }
 
 bool pays_around(const KernelSpec& spec, int vector_level, const target::Target& target, bool kept) {
-  return may_go_around(spec, vector_level) && bytes_moved(spec) >= target.last_cache_bytes() &&
-         (kept || !stores_dear_elements(spec));
+  return may_go_around(spec, vector_level) && lies_on_lines(spec, vector_level) &&
+         bytes_moved(spec) >= target.last_cache_bytes() && (kept || !stores_dear_elements(spec));
 }
 
 bool may_claim(const KernelSpec& spec, int vector_level) {

@@ -16,7 +16,7 @@ namespace tenfold::schedule {
 bool may_go_around(const kernel::KernelSpec& spec, int vector_level);
 
 /// Whether that pays: where inputs and outputs fill the last cache, and elements are cheap to compute, or `kept` in
-/// scratch where they are dear.
+/// scratch where they are dear, and rows lie on lines.
 bool pays_around(const kernel::KernelSpec& spec, int vector_level, const target::Target& target, bool kept = false);
 
 /// Whether the kernel has an output with elements side by side, of any size, along `vector_level`.

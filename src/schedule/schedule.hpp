@@ -43,10 +43,11 @@ struct Schedule {
   /// Streams of rows read side by side or in turns, in columns by a sweep of the tile, and of one row runs of it;
   /// staged rows: adjacent rows whose passes take turns.
   int rows_at_once = 1;
-  int pilot = 0;       ///< staged rows: steps that the pilot of a centred moment is the mean of; 0: it takes two passes
-  int turns = 0;       ///< rows: outputs that take turns, a row of each; 0: one output at a time
-  bool ahead = false;  ///< columns: sweeps prefetch the next one's rows; packed: blocks prefetch others; staged rows:
-                       ///< the second pass prefetches the next row
+  int pilot = 0;  ///< staged rows: steps that the pilot of a centred moment is the mean of; 0: it takes two passes
+  int turns = 0;  ///< rows: outputs that take turns, a row of each; 0: one output at a time
+  /// Columns: sweeps prefetch the next one's rows. Staged columns of narrow tiles: the last pass prefetches the next
+  /// tile's. Packed: blocks prefetch others. Staged rows: the second pass prefetches the next row.
+  bool ahead = false;
   bool around = false;  ///< flat, staged: elements that no later pass reads are stored past the caches
   bool claim = false;   ///< flat, staged: what is stored through the caches asks for the lines of later stores
   /// Staged columns: passes go down the rows of a tile and up again by turns, where their results do not depend on it.

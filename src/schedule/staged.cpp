@@ -23,6 +23,10 @@ constexpr std::int64_t kTileColumns = 4096;
 /// Where elements are written, with values of their rows, these should stay in L1: x / max |x| of f32 [1024, 4096]
 /// takes 2.1 ms with 4096 columns, 1.75 with 1024, 2.6 with 512 and prefetches; LayerNorm 2.66, 2.49, 2.7.
 constexpr std::int64_t kWrittenColumns = 1024;
+/// Passes of exponentials that only read like it in L2 as well: log-sum-exp of f32 [64, 64, 1024] over axis 0
+/// takes 1.29 and 1.11 ms so instead of 1.43 and 1.31, [128, 32768] 1.37 and 1.15 instead of 1.45 and 1.24; variance of
+/// [64, 65536] would take up to a tenth longer.
+constexpr std::int64_t kFewRowsOfFunctions = 128;
 /// Rows of a sweep, of all inputs together: as many lines as a set of L1 holds, for those of rows a multiple of the
 /// page apart are all in one. Absolute maximum, f32 [1024, 4096], 347 us, with four 445; max, min and sum 505 and 647;
 /// max of the maximum of two [256, 4096] 241 us with eight of each, 172 with four.
@@ -240,16 +244,30 @@ void choose_sweep(const KernelSpec& spec, const target::Target& target, Schedule
   schedule.ahead = from_memory || hardly_cached || schedule.around;
 }
 
+/// Of all inputs that move along what is reduced, per column and row.
+std::int64_t moving_bytes(const KernelSpec& spec) {
+  std::int64_t bytes = 0;
+  for (const kernel::Operand& input : spec.inputs)
+    if (kernel::moves_along_reduced(spec, input)) bytes += byte_size(input.dtype);
+  return bytes;
+}
+
+std::int64_t choose_columns_of_tile(const KernelSpec& spec, const target::Target& target) {
+  const std::int64_t rows = kernel::reduced_count(spec);
+  const bool written = writes_elements(spec);
+  if (moving_bytes(spec) * rows * kFewRowsColumns <= target.l1_bytes) return kFewRowsColumns;
+  if (!written && rows <= kFewRowsOfFunctions && dear_functions(spec) > 0 && pass_count(spec) > 1)
+    return kFewRowsColumns;
+  return written ? kWrittenColumns : kTileColumns;
+}
+
 /// Whether passes find in L2 what the last ones of a tile's rows left there, but not the first ones. x / max |x| of f32
 /// [1024, 4096] over axis 0, in tiles of 4 MiB on a core with 2 MiB of L2, takes 1.74 ms instead of 1.88, RMSNorm 1.87
 /// instead of 2.04, LayerNorm 2.09 instead of 2.17.
 bool outgrows_cache(const KernelSpec& spec, const Schedule& schedule, const target::Target& target) {
-  std::int64_t bytes = 0;
-  for (const kernel::Operand& input : spec.inputs)
-    if (kernel::moves_along_reduced(spec, input)) bytes += byte_size(input.dtype);
   const std::int64_t columns =
       std::min(schedule.columns, spec.levels[static_cast<std::size_t>(schedule.vector_level)].extent);
-  return pass_count(spec) > 1 && bytes * kernel::reduced_count(spec) * columns > target.l2_bytes;
+  return pass_count(spec) > 1 && moving_bytes(spec) * kernel::reduced_count(spec) * columns > target.l2_bytes;
 }
 
 /// Whether the ends of a row, which wait for one another, are long beside its elements, and there is another row.
@@ -307,7 +325,7 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
     schedule.ahead = schedule.runs || asks_for_next_row(spec, target);
   } else {
     schedule.nest = Nest::staged_columns;
-    schedule.columns = writes_elements(spec) ? kWrittenColumns : kTileColumns;
+    schedule.columns = choose_columns_of_tile(spec, target);
     const bool keeps = keeps_columns(spec), again = keeps && computes_again(spec, target);
     if (keeps && !target.far_l3) choose_part(spec, target, schedule);
     schedule.around = pays_around(spec, schedule.vector_level, target, schedule.keep > 0 || again);

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "compile/compile.hpp"
+#include "compile/tuning.hpp"
 #include "emulated_run.hpp"
 #include "emulator/emulator.hpp"
 #include "graph/pass/pass.hpp"
@@ -63,6 +64,7 @@ struct Kind {
 };
 void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 
+/// Around: of any columns, though the heuristic only wants it where all rows lie on lines.
 Result<compiler::Compiled> compile(const std::string& text, target::Isa isa, bool around) {
   Result<graph::Graph> graph = graph::parse(text);
   if (!graph.ok()) return graph.status();
@@ -70,7 +72,16 @@ Result<compiler::Compiled> compile(const std::string& text, target::Isa isa, boo
   target::Target target;
   target.isa = isa;
   if (around) target.l2_bytes = target.l3_bytes = 0, target.far_l3 = true;
-  return compiler::compile(graph.value(), target);
+  Result<compiler::Compiled> compiled = compiler::compile(graph.value(), target);
+  if (!compiled.ok() || !around) return compiled;
+  compiler::Tuning tuning;
+  for (const compiler::RegionReport& region : compiled.value().regions)
+    for (const compiler::KernelReport& kernel : region.kernels) {
+      schedule::Schedule wanted = kernel.schedule;
+      wanted.around = true;
+      tuning.add(kernel.spec, target.cores, wanted);
+    }
+  return compiler::compile(graph.value(), target, {.tuning = &tuning});
 }
 
 bool goes_around(const compiler::Compiled& compiled) {

@@ -27,6 +27,12 @@ struct Shape {
   std::int64_t outer, rows, columns, part;  ///< and the part that is to be expected
 };
 
+/// Elements of f32 are kept where outputs go around the caches, which takes rows that lie on lines.
+Shape shape_for(const std::string& dtype, Shape shape) {
+  if (dtype == "f32") shape.columns = (shape.columns + 15) / 16 * 16;
+  return shape;
+}
+
 std::string softmax(const std::string& dtype, const Shape& shape) {
   const auto dims = [&](std::int64_t rows) {
     return "[" + std::to_string(shape.outer) + "," + std::to_string(rows) + "," + std::to_string(shape.columns) + "]";
@@ -101,8 +107,9 @@ TEST_P(Kept, WhatScratchKeepsOfColumnsDoesNotShowInTheBits) {
   if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
   const std::string dtype = GetParam();
   for (const target::Isa isa : all_levels())
-    for (const Shape& shape :
+    for (const Shape& drawn :
          {Shape{1, 600, 530, 512}, Shape{2, 130, 50, 1024}, Shape{1, 4100, 70, 64}, Shape{1, 2049, 300, 128}}) {
+      const Shape shape = shape_for(dtype, drawn);
       for (const bool around : {false, true}) {
         if (dtype == "f32" && !around && shape.part < 1024) continue;  // the output keeps them
         SCOPED_TRACE(std::string(target::to_string(isa)) + ", rows " + std::to_string(shape.rows) + ", seed " +
@@ -118,7 +125,7 @@ TEST_P(Kept, WhatScratchKeepsOfColumnsDoesNotShowInTheBits) {
         EXPECT_TRUE(expected == got);
         if (std::ranges::count(native_levels(), isa) == 0) break;
         Bytes bytes{got.data(), got.size()}, from{in.data(), in.size()};
-        if (shape.columns == 50) {
+        if (drawn.columns == 50) {
           const Status emulated = emulated_run(kernels->keeps.program, isa, {&from, 1}, {&bytes, 1});
           ASSERT_TRUE(emulated.ok()) << emulated.message();
           EXPECT_TRUE(expected == got) << "emulated";
