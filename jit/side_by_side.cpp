@@ -9,14 +9,17 @@ namespace {
 
 constexpr int kSteps = 2;
 
-bool moves(const StagePlace& place) {
+bool is_of_element(const StagePlace& place) {
   return place.kind == StagePlace::Kind::operand || place.kind == StagePlace::Kind::set ||
          place.kind == StagePlace::Kind::kept;
 }
 
-}  // namespace
+bool is_of_column(const StagePlace& place) {
+  return is_of_element(place) || place.kind == StagePlace::Kind::total || place.kind == StagePlace::Kind::saved;
+}
 
-StageProgram side_by_side(const StageProgram& program) {
+/// `moves`: whether each step has a place of its own.
+StageProgram two_steps(const StageProgram& program, bool (*moves)(const StagePlace& place)) {
   StageProgram made;
   std::vector<std::array<int, kSteps>> node_of(program.lanes.nodes.size());
   const auto add_input = [&](StagePlace place, int step) {
@@ -53,5 +56,11 @@ StageProgram side_by_side(const StageProgram& program) {
     }
   return made;
 }
+
+}  // namespace
+
+StageProgram side_by_side(const StageProgram& program) { return two_steps(program, is_of_element); }
+
+StageProgram columns_side_by_side(const StageProgram& program) { return two_steps(program, is_of_column); }
 
 }  // namespace tenfold::jit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two steps of a program of elements in one, an operation of each in turns: a vector unit that waits with an operation
+// Two steps of a program in one, an operation of each in turns: a vector unit that waits with an operation
 // until its arguments are there has fewer of them waiting, and so looks further ahead.
 #pragma once
 
@@ -10,5 +10,8 @@ namespace tenfold::jit {
 
 /// The second step's operands, sets and kept values have StagePlace::step 1; values of rows and constants are shared.
 StageProgram side_by_side(const StageProgram& program);
+
+/// The same of a program of rows where lanes are columns, whose totals and saved values are their own as well.
+StageProgram columns_side_by_side(const StageProgram& program);
 
 }  // namespace tenfold::jit

@@ -10,8 +10,10 @@
 #include "jit/centred.hpp"
 #include "jit/column_records.hpp"
 #include "jit/frame.hpp"
+#include "jit/lane_emit.hpp"
 #include "jit/look_ahead.hpp"
 #include "jit/pass_order.hpp"
+#include "jit/side_by_side.hpp"
 #include "schedule/body.hpp"
 #include "schedule/staged.hpp"
 
@@ -295,13 +297,22 @@ class StagedColumns final : ColumnRecords {
     c_.L(not_yet);
   }
 
-  /// A program of rows, for each vector of columns; in halves where it has lanes of 64 bits beside steps of 16.
+  /// A program of rows, for each vector of columns; in halves where it has lanes of 64 bits beside steps of 16, which
+  /// wait for themselves less side by side.
   void rows(const StageProgram& program, std::size_t depth) {
     if (program.results.empty()) return;
     LaneLayer& layer = layer_for(program);
     // Of lanes with even elements first, both halves have some; no operand is among the places of their programs then.
     const bool takes_parts = layer.lanes() == lanes_ || layer_->order() == LaneOrder::straight;
+    const StageProgram both = columns_side_by_side(program);
+    const std::vector<bool> in_memory(both.inputs.size(), false);
+    const bool by_two = layer.lanes() < lanes_ && vectors_needed(both.lanes, in_memory) <= layer.vectors();
     each_vector([&](const Reg64& index, const Reg64& record, Part part) {
+      if (by_two && part == Part::full) {
+        for (int lane = 0; lane < lanes_; lane += 2 * layer.lanes())
+          rows_of(both, layer, {depth, index, part, c_.rbp + kHalfCount, lane, false}, record);
+        return;
+      }
       for (int lane = 0; lane < lanes_; lane += layer.lanes()) {
         Label nothing;
         if (part == Part::tail && takes_parts) take_part(lane, layer.lanes(), nothing);
@@ -326,13 +337,20 @@ class StagedColumns final : ColumnRecords {
   void rows_of(const StageProgram& program, LaneLayer& layer, const OperandWalk::At& at, const Reg64& record) {
     const auto in_record = [&](const StagePlace& place) {
       const int first = place.kind == StagePlace::Kind::total ? total_of(place.index) : saved_of(place.index);
-      return record + (first + at.offset * lane_bytes(place.type));
+      return record + (first + (at.offset + place.step * layer.lanes()) * lane_bytes(place.type));
+    };
+    const auto moved = [&](const StagePlace& place) {
+      OperandWalk::At to = at;
+      to.offset += place.step * layer.lanes();
+      return to;
     };
     run(
         program, layer,
         [&](const StagePlace& from, Vec d) {
           switch (from.kind) {
-            case StagePlace::Kind::operand: walk_.load(layer, static_cast<std::size_t>(from.index), d, at); break;
+            case StagePlace::Kind::operand:
+              walk_.load(layer, static_cast<std::size_t>(from.index), d, moved(from));
+              break;
             case StagePlace::Kind::count: load_count(layer, d, from.type); break;
             case StagePlace::Kind::taken: layer.broadcast(d, DType::f64, c_.rbp + kTakenAs); break;
             default: load_lanes(layer, d, from.type, in_record(from)); break;
@@ -340,7 +358,7 @@ class StagedColumns final : ColumnRecords {
         },
         [&](const StagePlace& to, Vec s) {
           if (to.kind == StagePlace::Kind::operand) {
-            walk_.store(layer, static_cast<std::size_t>(to.index), s, at);
+            walk_.store(layer, static_cast<std::size_t>(to.index), s, moved(to));
           } else {
             store_lanes(layer, s, to.type, in_record(to));
           }

@@ -36,7 +36,7 @@ Lanes value_of(const StagePlace& place) {
   Lanes lanes{};
   for (std::size_t i = 0; i < kLanes; ++i)
     lanes[i] = place.kind == StagePlace::Kind::saved
-                   ? 3.0F
+                   ? 3.0F + static_cast<float>(place.step)
                    : 2.5F - 0.37F * static_cast<float>(i) - static_cast<float>(place.step);
   return lanes;
 }
@@ -58,7 +58,7 @@ TEST(SideBySide, GivesWhatEachStepGives) {
   ASSERT_EQ(two.results.size(), 2 * one.results.size());
   for (int step = 0; step < 2; ++step) {
     StageProgram alone = one;
-    for (StagePlace& place : alone.inputs) place.step = step;
+    for (StagePlace& place : alone.inputs) place.step = place.kind == StagePlace::Kind::saved ? 0 : step;
     const std::vector<Lanes> expected = run(alone);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const std::size_t at = static_cast<std::size_t>(step) * expected.size() + i;
@@ -66,6 +66,19 @@ TEST(SideBySide, GivesWhatEachStepGives) {
       EXPECT_EQ(two.results[at].kind, one.results[i].kind);
       EXPECT_EQ(both[at], expected[i]);
     }
+  }
+}
+
+TEST(SideBySide, ColumnsHaveTheirOwnValues) {
+  const StageProgram one = step_of_softmax(), two = columns_side_by_side(one);
+  EXPECT_EQ(std::ranges::count(two.inputs, StagePlace::Kind::saved, &StagePlace::kind), 2);
+  const std::vector<Lanes> both = run(two);
+  for (int step = 0; step < 2; ++step) {
+    StageProgram alone = one;
+    for (StagePlace& place : alone.inputs) place.step = step;
+    const std::vector<Lanes> expected = run(alone);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_EQ(both[static_cast<std::size_t>(step) * expected.size() + i], expected[i]);
   }
 }
 
