@@ -10,7 +10,9 @@ using kernel::KernelSpec;
 
 /// Rows of this much, and so many of them, are read as streams side by side where the order is free: two, and four from
 /// what the last cache does not hold. Of one stream's time ReduceMax s64 over the last axis takes 0.95 and 1.02 with
-/// two and with four for [2048, 1024], 0.88 and 0.85 for [4096, 1024], 0.88 and 0.86 for [16384, 1024].
+/// two and with four for [2048, 1024], 0.88 and 0.85 for [4096, 1024], 0.88 and 0.86 for [16384, 1024]. From half the
+/// L2 of a Xeon four take 0.9 of the time of two where rows are short and registers are 32 bytes, as their ends are
+/// taken side by side as well: s8 [256, 1024] and [1024, 1024]; with AVX-512 0.86 to 1.
 constexpr std::int64_t kStreamRowBytes = 1024, kStreamRows = 16;
 constexpr int kMostStreams = 4;
 /// A row of sums has runs from here on: more than the least that a last cache counts for.
@@ -41,7 +43,9 @@ int choose_streams(const KernelSpec& spec, Lanes lanes, int unroll, const target
   const std::int64_t row_bytes = byte_size(spec.inputs[0].dtype) * spec.levels.back().extent;
   if (!takes_streams(spec, lanes, unroll) || row_bytes < kStreamRowBytes) return 1;
   const std::int64_t rows = spec.levels[0].extent;
-  return beyond && rows >= kMostStreams ? kMostStreams : rows >= kStreamRows ? std::min(2, sets_of(lanes)) : 1;
+  if (beyond && rows >= kMostStreams) return kMostStreams;
+  const int most = target.far_l3 && 2 * kernel::bytes_read(spec) <= target.l2_bytes ? kMostStreams : 2;
+  return rows >= kStreamRows ? std::min(most, sets_of(lanes)) : 1;
 }
 
 Status check_streams(const KernelSpec& spec, Lanes lanes, const Schedule& schedule) {
