@@ -83,13 +83,14 @@ std::int64_t chained_tile(std::int64_t row_bytes, bool near) {
   return row_bytes <= kPairRowBytes ? kPairRowBytes : kTileRowBytes;
 }
 
+/// Whether a tile has a page of each row, and asks for the next rows' beyond what the machine sees coming.
 bool takes_pages(const KernelSpec& spec, std::int64_t row_bytes, const target::Target& target) {
   if (!target.far_l3 || row_bytes <= kPartRowBytes) return false;
   if (inner_rows(spec) <= kFewRows) return true;
   return row_bytes > kWholeRowBytes && (target.isa == target::Isa::avx2 || byte_size(spec.inputs[0].dtype) <= 2);
 }
 
-/// Tiles of states whose order is free, and how many rows they take at once.
+/// Tiles of states whose order is free, how many rows they take at once, and whether they ask for the next ones.
 void choose_exact_tile(const KernelSpec& spec, Lanes lanes, std::int64_t row_bytes, bool near,
                        const target::Target& target, Schedule& schedule) {
   const std::int64_t bytes = kernel::bytes_read(spec);
@@ -121,6 +122,9 @@ void choose_exact_tile(const KernelSpec& spec, Lanes lanes, std::int64_t row_byt
   } else {
     tile(kTileRowBytes, 4);
   }
+  if (lanes == Lanes::order && schedule.rows_at_once == 8 && row_bytes <= kWholeRowBytes && !in_cache &&
+      target.far_l3 && (target.isa == target::Isa::avx2 || element >= 4))
+    schedule.ahead = true;
 }
 
 }  // namespace
@@ -164,12 +168,7 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& t
       return;
     }
     case Lanes::order:
-    case Lanes::integer:
-      choose_exact_tile(spec, lanes, row_bytes, near, target, schedule);
-      if (lanes == Lanes::order && schedule.rows_at_once == 8 && row_bytes <= kWholeRowBytes &&
-          kernel::bytes_read(spec) > target.last_cache_bytes() && !schedule.ahead)
-        schedule.ahead = target.far_l3 && (target.isa == target::Isa::avx2 || element >= 4);
-      return;
+    case Lanes::integer: choose_exact_tile(spec, lanes, row_bytes, near, target, schedule); return;
   }
 }
 

@@ -252,6 +252,7 @@ std::int64_t moving_bytes(const KernelSpec& spec) {
   return bytes;
 }
 
+/// Columns of a tile: as many as leave its rows in L1 where they are few, else by what is written.
 std::int64_t choose_columns_of_tile(const KernelSpec& spec, const target::Target& target) {
   const std::int64_t rows = kernel::reduced_count(spec);
   const bool written = writes_elements(spec);
