@@ -87,25 +87,24 @@ TEST(Sizes, EveryArgReductionBecomesCode) {
       }
 }
 
+/// An op of one input, whose output has its type.
+std::string unary(const std::string& op, const std::string& attributes, const std::string& dtype, const Space& space) {
+  const std::string type = dtype + "[" + space.shape + "]";
+  return "graph {\n  %0 = input : " + type + "\n  %1 = onednn." + op + " \"u\" (%0)" + attributes + " : " + type +
+         "\n  output %1\n}\n";
+}
+
 TEST(Sizes, EveryChainBecomesCode) {
   for (const char* dtype : {"f32", "bf16", "f16"})
-    for (const char* kind : {"SoftMax", "LogSoftmax"})
-      for (const Space& space : spaces()) {
-        if (space.axes.size() > 1) continue;
-        const std::string type = std::string(dtype) + "[" + space.shape + "]";
-        expect_kernels("graph {\n  %0 = input : " + type + "\n  %1 = onednn." + kind +
-                       " \"s\" (%0) {axis = " + space.axes + "} : " + type + "\n  output %1\n}\n");
-      }
+    for (const char* op : {"SoftMax", "LogSoftmax"})
+      for (const Space& space : spaces())
+        if (space.axes.size() == 1) expect_kernels(unary(op, " {axis = " + space.axes + "}", dtype, space));
 }
 
 TEST(Sizes, EveryFlatKernelBecomesCode) {
   for (const char* dtype : {"f32", "bf16", "f16"})
-    for (const char* kind : {"Abs", "Exp"})
-      for (const Space& space : spaces()) {
-        const std::string type = std::string(dtype) + "[" + space.shape + "]";
-        expect_kernels("graph {\n  %0 = input : " + type + "\n  %1 = onednn." + kind + " \"f\" (%0) : " + type +
-                       "\n  output %1\n}\n");
-      }
+    for (const char* op : {"Abs", "Exp"})
+      for (const Space& space : spaces()) expect_kernels(unary(op, "", dtype, space));
 }
 
 }  // namespace
