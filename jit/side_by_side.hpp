@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two steps of a program in one, an operation of each in turns: a vector unit that waits with an operation
-// until its arguments are there has fewer of them waiting, and so looks further ahead.
+// Two steps of a program in one, an operation of each in turns: a vector unit that waits with an operation until its
+// arguments are there has fewer of them waiting, and so looks further ahead.
 #pragma once
 
 #include "jit/stages.hpp"
