@@ -71,14 +71,25 @@ class Flow {
            node.args[0] == spec_.body[static_cast<std::size_t>(max_)].args[0];
   }
 
-  /// A logarithm that is NaN where any of the row is, plus the max: a logarithm is no -0, so that the sum is the same
-  /// with either zero.
-  bool is_beside_logarithm(const Node& node) const {
+  /// A logarithm, or 0 times a sum of exponentials, that is NaN where any of the row is, plus the max: neither is -0,
+  /// so that the sum is the same with either zero.
+  bool is_beside_what_shows_nan(const Node& node) const {
     if (node.kind != Node::Kind::apply || node.function != Function::add) return false;
     const int other = node.args[node.args[0] == max_ ? 1 : 0];
-    const Node& of = spec_.body[static_cast<std::size_t>(other)];
-    return of.kind == Node::Kind::apply && of.function == Function::log &&
-           facts_[static_cast<std::size_t>(other)].row_is_nan;
+    const Node& of = at(other);
+    if (of.kind != Node::Kind::apply || !facts_[static_cast<std::size_t>(other)].row_is_nan) return false;
+    return of.function == Function::log ||
+           (of.function == Function::mul && is_sum_of_exponentials(at(of.args[0])) && is_zero(at(of.args[1])));
+  }
+
+  const Node& at(int node) const { return spec_.body[static_cast<std::size_t>(node)]; }
+  bool is_sum_of_exponentials(const Node& node) const {
+    if (node.kind != Node::Kind::reduce || node.monoid != kernel::Monoid::sum) return false;
+    const Node& of = at(node.args[0]);
+    return of.kind == Node::Kind::apply && of.function == Function::exp;
+  }
+  static bool is_zero(const Node& node) {
+    return node.kind == Node::Kind::constant && node.value == 0 && !std::signbit(node.value);
   }
 
   bool is_guard(const Node& node) const {
@@ -91,9 +102,9 @@ class Flow {
            is_guard(spec_.body[static_cast<std::size_t>(node.args[0])]) && node.args[1] == max_ && node.args[2] != max_;
   }
 
-  /// Of the max, differences, and sums with a logarithm; of differences, exponentials, and what is taken from them.
+  /// Of the max, differences, and sums that show NaN; of differences, exponentials, and what is taken from them.
   bool may_use(const Node& node, int arg) const {
-    if (arg == max_) return is_difference(node) || is_beside_logarithm(node) || is_guard(node) || is_guarded(node);
+    if (arg == max_) return is_difference(node) || is_beside_what_shows_nan(node) || is_guard(node) || is_guarded(node);
     if (is_guard(spec_.body[static_cast<std::size_t>(arg)])) return is_guarded(node) && node.args[2] != arg;
     if (!facts_[static_cast<std::size_t>(arg)].difference || is_difference(node)) return true;
     if (node.kind != Node::Kind::apply) return false;

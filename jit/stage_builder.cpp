@@ -2,6 +2,7 @@
 #include "jit/stage_builder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "jit/centred.hpp"
@@ -59,15 +60,21 @@ Lane StageBuilder::value(int index) {
 }
 
 void StageBuilder::store(const kernel::Store& store) {
-  const Lane lane = stored(store.node);
-  result(is_never_negative(store.node) ? canonical_of_positive(lane)
-         : is_real(lane.type)          ? canonical_nan(lane)
-                                       : lane,
+  const Lane lane = stored(store);
+  const bool is_f32 = lane.type == LaneType::f32;
+  result(is_f32 && is_never_negative(store.node) ? canonical_of_positive(lane)
+         : is_real(lane.type)                    ? canonical_nan(lane)
+                                                 : lane,
          {StagePlace::Kind::operand, static_cast<int>(spec_.inputs.size()) + store.output, lane.type});
 }
 
-/// What is stored in 16 bits is rounded by the store.
-Lane StageBuilder::stored(int index) {
+/// A sum that is handed on to be summed up further is stored unrounded, as f64; what is stored in 16 bits is rounded by
+/// the store.
+Lane StageBuilder::stored(const kernel::Store& store) {
+  const int index = store.node;
+  const bool goes_on = spec_.outputs[static_cast<std::size_t>(store.output)].dtype == DType::f64;
+  if (goes_on && dtype(index) == DType::f32)
+    if (const std::optional<Lane> unfinished = wide(index)) return *unfinished;
   const Node& at = node(index);
   const bool rounds = at.kind == Node::Kind::cast && is_floating(at.dtype) && byte_size(at.dtype) == 2;
   const bool is_kept = index == kept_.node || (elements_ && positions_[static_cast<std::size_t>(index)].per_row);
@@ -85,7 +92,15 @@ bool StageBuilder::is_never_negative(int index) const {
   if (at.kind == Node::Kind::cast) return is_floating(dtype(at.args[0])) && all();
   if (at.kind == Node::Kind::reduce) return at.monoid == kernel::Monoid::sum && all();
   if (at.kind != Node::Kind::apply) return false;
-  return at.function == Function::exp || (at.function == Function::div && all());
+  if (at.function == Function::exp) return true;
+  return at.function == Function::div && is_never_negative(at.args[0]) &&
+         (is_never_negative(at.args[1]) || is_kept_above_zero(node(at.args[1])));
+}
+
+/// max(x, c) with c above 0. A NaN may be a signalling one, which a division makes quiet.
+bool StageBuilder::is_kept_above_zero(const Node& at) const {
+  return at.kind == Node::Kind::apply && at.function == Function::max &&
+         node(at.args[1]).kind == Node::Kind::constant && node(at.args[1]).value > 0;
 }
 
 StageProgram StageBuilder::finish() {
@@ -137,12 +152,12 @@ Lane StageBuilder::saved_value(const SavedValue& what) {
   }
 }
 
-/// Elements divided by what follows from a reduction of the row.
+/// Elements divided by what follows from a reduction of the row, which another kernel may have made.
 bool StageBuilder::is_by_row(const Node& at) const {
   if (at.function != Function::div || lane_type(dtype(at.args[0])) != LaneType::f32) return false;
   const Position &dividend = positions_[static_cast<std::size_t>(at.args[0])],
                  &divisor = positions_[static_cast<std::size_t>(at.args[1])];
-  return !dividend.per_row && divisor.per_row && divisor.pass > 0;
+  return !dividend.per_row && divisor.per_row && (divisor.pass > 0 || reductions_.empty());
 }
 
 Lane StageBuilder::divided_by_row(const Node& at) {
@@ -155,9 +170,13 @@ Lane StageBuilder::divided_by_row(const Node& at) {
   return divide_by(x, slot({divisor, SavedValue::Part::high}), slot({divisor, SavedValue::Part::low}));
 }
 
-/// Roots, and sums of exponentials of which the greatest is 1.
+/// Roots, sums of exponentials of which the greatest is 1, and what is kept within such bounds.
 bool StageBuilder::is_moderate(int index) const {
   const Node& at = node(index);
+  if (is_kept_above_zero(at)) {
+    const Node& most = node(at.args[0]);
+    return is_below_constant(most) && node(most.args[1]).value <= 0x1p75 && node(at.args[1]).value >= 0x1p-75;
+  }
   if (at.kind == Node::Kind::cast) return dtype(at.args[0]) != DType::f64 && is_moderate(at.args[0]);
   if (at.kind == Node::Kind::apply) return at.function == Function::sqrt;
   if (at.kind != Node::Kind::reduce || at.monoid != kernel::Monoid::sum) return false;
@@ -256,14 +275,22 @@ Lane StageBuilder::extreme(int reductions, bool max) {
   return select(is_nan(other), other, as(LaneType::f32, found));
 }
 
-/// What is left of elements when the greatest is taken from each.
+/// What is left of elements when the greatest is taken from each, or no more than 0 by a minimum.
 bool StageBuilder::is_never_positive(int index) const {
   const Node& at = node(index);
+  if (is_below_constant(at)) return node(at.args[1]).value <= 0;
   if (at.kind == Node::Kind::cast) return is_floating(at.dtype) && is_never_positive(at.args[0]);
   if (at.kind != Node::Kind::apply || at.function != Function::sub) return false;
   const Node& greatest = node(at.args[1]);
   return greatest.kind == Node::Kind::reduce && greatest.monoid == kernel::Monoid::max &&
          greatest.args[0] == at.args[0] && is_floating(dtype(at.args[0]));
+}
+
+/// min(x, c) of f32, which the machine's own does with c first: x where it is NaN, or both are zeros.
+bool StageBuilder::is_below_constant(const Node& at) const {
+  if (at.kind != Node::Kind::apply || at.function != Function::min || dtype(at.args[0]) != DType::f32) return false;
+  const Node& most = node(at.args[1]);
+  return most.kind == Node::Kind::constant && !std::isnan(most.value) && !(most.value == 0 && std::signbit(most.value));
 }
 
 Lane StageBuilder::applied(int index) {
@@ -273,6 +300,8 @@ Lane StageBuilder::applied(int index) {
   if (elements_ && is_by_row(at)) return divided_by_row(at);
   if (at.function == Function::exp && is_never_positive(at.args[0]))
     return is_scaled(index) ? scaled_exp_of_negative(value(at.args[0])) : exp_of_negative(value(at.args[0]));
+  if (is_below_constant(at))
+    return jit::combine(LaneOp::lesser, builder_.constant(LaneType::f32, node(at.args[1]).value), value(at.args[0]));
   const DType of = dtype(at.function == Function::select ? at.args.back() : at.args.front());
   if (!has_function(at.function, of)) return missing(std::string(kernel::row(at.function).name), of);
   std::vector<Lane> args;

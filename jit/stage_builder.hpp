@@ -89,8 +89,10 @@ class StageBuilder {
   bool is_moderate(int index) const;
   bool is_scaled(int index) const;
   bool is_never_positive(int index) const;
+  bool is_below_constant(const kernel::Node& at) const;
+  bool is_kept_above_zero(const kernel::Node& at) const;
   bool is_never_negative(int index) const;
-  Lane stored(int index);
+  Lane stored(const kernel::Store& store);
 
   const kernel::KernelSpec& spec_;
   const std::vector<Position>& positions_;

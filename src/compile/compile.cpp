@@ -92,7 +92,7 @@ Status compile_region(const graph::Graph& graph, const Region& region, Buffers& 
 Result<Compiled> compile(const graph::Graph& graph, const target::Target& target, const Options& options) {
   Compiled compiled;
   Buffers buffers(graph, compiled.program);
-  Partition parts = partition(graph, target, options.fuse);
+  Partition parts = partition(graph, target, options.fuse, options.pieces);
   if (options.tuning != nullptr)
     for (Region& region : parts.regions)
       for (PlannedPart& part : region.parts) apply_tuning(*options.tuning, target, part.plan, compiled.notices);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/long_rows.hpp"
 #include "graph/ir/graph.hpp"
 #include "jit/code.hpp"
 #include "kernel/spec.hpp"
@@ -72,6 +73,7 @@ class Tuning;
 struct Options {
   bool fuse = true;                ///< false: a kernel for each op
   const Tuning* tuning = nullptr;  ///< measured schedules (tuning.hpp); null: the heuristic's
+  RowPieces pieces = {};           ///< decides bits
 };
 
 /// Emitted kernels by class key, shared by all partitions of a process; bounded by the code memory's capacity.

@@ -11,6 +11,7 @@
 #include "compile/lower_copies.hpp"
 #include "compile/space.hpp"
 #include "jit/emit.hpp"
+#include "schedule/body.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -26,9 +27,10 @@ using Ops = std::set<OpId>;
 
 class Partitioner {
  public:
-  Partitioner(const graph::Graph& graph, const target::Target& target)
+  Partitioner(const graph::Graph& graph, const target::Target& target, const RowPieces& pieces)
       : graph_(graph),
         target_(target),
+        pieces_(pieces),
         users_(graph.values.size()),
         leaves_(graph.values.size(), false),
         seen_through_(graph.ops.size(), false),
@@ -119,7 +121,7 @@ class Partitioner {
     group.region.status = lowered.status();
     if (!lowered.ok()) return group;
     for (Lowered& part : lowered.value()) {
-      Result<Plan> plan = make_plan(part.spec, target_);
+      Result<Plan> plan = make_plan(part.spec, target_, pieces_);
       if (group.region.status.ok()) group.region.status = plan.status();
       if (!group.region.status.ok()) return group;
       for (const PlannedKernel& kernel : plan.value().kernels)
@@ -230,7 +232,7 @@ class Partitioner {
     both.insert(groups_[b].ops.begin(), groups_[b].ops.end());
     Group merged = make(both);
     if (!merged.region.status.ok()) return refuse(merged.region.status.message());
-    if (is_long_row(merged.region.parts[0].lowered.spec))
+    if (is_one_task(merged.region.parts[0]))
       return refuse("few rows of many elements each: once fused, they could not be cut into tasks");
     if (merged.cost > groups_[a].cost + groups_[b].cost)
       return refuse("to compute small values anew for each element costs more than to read them");
@@ -241,10 +243,12 @@ class Partitioner {
 
   const kernel::KernelSpec& spec_of(OpId group) const { return groups_[group].region.parts[0].lowered.spec; }
 
-  /// Reductions that run alone are split; bodies in stages are not. By the shape alone: cores must not decide bits.
-  static bool is_long_row(const kernel::KernelSpec& spec) {
+  /// Reductions of one value are split, and bodies in stages as a rule. By the shape alone: cores must not decide bits.
+  static bool is_one_task(const PlannedPart& part) {
     constexpr std::int64_t kFewRows = 8, kManyElements = 1 << 20;
-    return kernel::kept_count(spec) < kFewRows && kernel::reduced_count(spec) >= kManyElements;
+    const kernel::KernelSpec& spec = part.lowered.spec;
+    const bool is_long = kernel::kept_count(spec) < kFewRows && kernel::reduced_count(spec) >= kManyElements;
+    return is_long && !part.plan.in_pieces && !schedule::read_body(spec).ok();
   }
 
   std::set<OpId> read_by(OpId group) const {
@@ -293,6 +297,7 @@ class Partitioner {
 
   const graph::Graph& graph_;
   const target::Target& target_;
+  RowPieces pieces_;
   std::vector<std::vector<OpId>> users_;  ///< by value
   std::vector<bool> leaves_;              ///< by value
   std::vector<bool> seen_through_;        ///< by op: a view without a region
@@ -304,8 +309,8 @@ class Partitioner {
 
 }  // namespace
 
-Partition partition(const graph::Graph& graph, const target::Target& target, bool fuse) {
-  return Partitioner(graph, target).run(fuse);
+Partition partition(const graph::Graph& graph, const target::Target& target, bool fuse, const RowPieces& pieces) {
+  return Partitioner(graph, target, pieces).run(fuse);
 }
 
 }  // namespace tenfold::compiler

@@ -47,6 +47,6 @@ struct Partition {
 };
 
 /// `fuse` false: each op by itself.
-Partition partition(const graph::Graph& graph, const target::Target& target, bool fuse);
+Partition partition(const graph::Graph& graph, const target::Target& target, bool fuse, const RowPieces& pieces = {});
 
 }  // namespace tenfold::compiler

@@ -2,9 +2,11 @@
 #include "compile/plan.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
+#include <utility>
 
 #include "compile/partials.hpp"
+#include "compile/relay.hpp"
 #include "schedule/apart.hpp"
 #include "schedule/body.hpp"
 
@@ -13,17 +15,19 @@ namespace {
 
 using kernel::KernelSpec;
 
-Status add_kernel(Plan& plan, KernelSpec spec, schedule::Schedule schedule, std::vector<int> reads) {
-  Status status = schedule::check(spec, schedule);
-  if (status.ok()) plan.kernels.push_back({std::move(spec), schedule, std::move(reads)});
+Status add_kernel(Plan& plan, PlannedKernel kernel) {
+  Status status = schedule::check(kernel.spec, kernel.schedule);
+  if (status.ok()) plan.kernels.push_back(std::move(kernel));
   return status;
 }
 
-std::vector<int> all_inputs(const KernelSpec& spec) {
-  std::vector<int> reads(spec.inputs.size());
-  std::iota(reads.begin(), reads.end(), 0);
-  return reads;
+std::vector<Place> all_operands(const std::vector<kernel::Operand>& operands) {
+  std::vector<Place> places;
+  for (int i = 0; i < static_cast<int>(operands.size()); ++i) places.push_back({Place::Kind::operand, i, 0});
+  return places;
 }
+
+double count_of(const KernelSpec& spec) { return static_cast<double>(kernel::reduced_count(spec)); }
 
 /// More streams than that evict each other from L1: a Sum of 64 f32 [64, 1000] runs at 0.47 of the roof in one kernel,
 /// at 0.7 in legs of 16. What lies in L2 is not worth another call.
@@ -44,23 +48,50 @@ Result<Plan> plan_legs(const KernelSpec& spec, const target::Target& target, std
   Result<Relay> relay = cut_into_legs(spec, most_inputs);
   if (!relay.ok()) return relay.status();
   Plan plan;
-  plan.partial_bytes = relay.value().bytes;
-  for (Leg& leg : relay.value().legs) {
-    const schedule::Schedule schedule = schedule::choose(leg.spec, target);
-    Status status = add_kernel(plan, std::move(leg.spec), schedule, std::move(leg.reads));
+  std::vector<Leg>& legs = relay.value().legs;
+  for (std::size_t i = 0; i < legs.size(); ++i) {
+    const int before = static_cast<int>(i) - 1;
+    PlannedKernel kernel;
+    kernel.schedule = schedule::choose(legs[i].spec, target);
+    kernel.spec = std::move(legs[i].spec);
+    for (const int read : legs[i].reads)
+      kernel.reads.push_back(read == kHandedOn ? Place{Place::Kind::between, before, 0}
+                                               : Place{Place::Kind::operand, read, 0});
+    const bool last = i + 1 == legs.size();
+    kernel.writes = {last ? Place{} : Place{Place::Kind::between, before + 1, 0}};
+    if (!last) plan.between.push_back(relay.value().bytes);
+    Status status = add_kernel(plan, std::move(kernel));
     if (!status.ok()) return status;
   }
   return plan;
 }
 
-Result<Plan> plan_two(TwoKernels two, const schedule::Schedule& first, const target::Target& target) {
+Result<Plan> plan_two(TwoKernels two, double count, const schedule::Schedule& first, const target::Target& target) {
   Plan plan;
-  plan.partial_bytes = two.partial_bytes;
+  plan.between = {two.partial_bytes};
   plan.partial_stride_bytes = two.piece_bytes;
   const schedule::Schedule second = schedule::choose_whole(two.second, target);
-  Status status = add_kernel(plan, std::move(two.first), first, {0});
-  if (status.ok()) status = add_kernel(plan, std::move(two.second), second, {kHandedOn});
+  const Place handed_on{Place::Kind::between, 0, 0};
+  Status status = add_kernel(plan, {std::move(two.first), first, {Place{}}, {handed_on}, count});
+  if (status.ok()) status = add_kernel(plan, {std::move(two.second), second, {handed_on}, {Place{}}, count});
   if (!status.ok()) return status;
+  return plan;
+}
+
+/// Nothing where the rows are not to be cut, or cannot be.
+std::optional<Plan> plan_long_rows(const KernelSpec& spec, const target::Target& target, const RowPieces& pieces) {
+  if (schedule::read_body(spec).ok() || !has_long_rows(spec, pieces)) return std::nullopt;
+  Result<LongRows> rows = cut_long_rows(spec, pieces.piece);
+  if (!rows.ok()) return std::nullopt;
+  Plan plan;
+  plan.in_pieces = true;
+  plan.between = std::move(rows.value().between);
+  for (LongRowKernel& kernel : rows.value().kernels) {
+    const schedule::Schedule schedule = schedule::choose_whole(kernel.spec, target);
+    const Status status = add_kernel(plan, {std::move(kernel.spec), schedule, std::move(kernel.reads),
+                                            std::move(kernel.writes), static_cast<double>(kernel.count)});
+    if (!status.ok()) return std::nullopt;
+  }
   return plan;
 }
 
@@ -70,8 +101,9 @@ Result<Plan> plan_split(const KernelSpec& spec, const target::Target& target, co
   const std::int64_t extent = spec.levels[static_cast<std::size_t>(schedule.split.level)].extent;
   const std::int64_t pieces = (extent + schedule.split.grain - 1) / schedule.split.grain;
   if (!schedule::gives_index(schedule::lanes_of(spec, body.value())))
-    return plan_two(in_pieces(spec, schedule::partial_dtype(spec, body.value()), pieces), schedule, target);
-  Result<Plan> plan = plan_two(index_in_pieces(spec, pieces), schedule, target);
+    return plan_two(in_pieces(spec, schedule::partial_dtype(spec, body.value()), pieces), count_of(spec), schedule,
+                    target);
+  Result<Plan> plan = plan_two(index_in_pieces(spec, pieces), 0, schedule, target);
   if (plan.ok()) plan.value().index_grain = schedule.split.grain;
   return plan;
 }
@@ -82,12 +114,12 @@ Result<Plan> plan_apart(const KernelSpec& spec, const target::Target& target, in
   Result<TwoKernels> two = with_level_apart(spec, schedule::partial_dtype(spec, body.value()), level);
   if (!two.ok()) return two.status();
   const schedule::Schedule first = schedule::choose_whole(two.value().first, target);
-  return plan_two(std::move(two).value(), first, target);
+  return plan_two(std::move(two).value(), count_of(spec), first, target);
 }
 
 }  // namespace
 
-Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target) {
+Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target, const RowPieces& pieces) {
   if (target.isa == target::Isa::reference)
     return Status(Code::unsupported_target, target.native == target::Isa::reference
                                                 ? "this CPU is below avx2, which kernels need"
@@ -97,10 +129,12 @@ Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target) {
     if (legs.ok() || spec.inputs.size() > kernel::kMaxInputs) return legs;
   }
   if (const int apart = schedule::level_apart(spec); apart >= 0) return plan_apart(spec, target, apart);
+  if (std::optional<Plan> long_rows = plan_long_rows(spec, target, pieces)) return std::move(*long_rows);
   const schedule::Schedule schedule = schedule::choose(spec, target);
   if (schedule.split.level >= 0) return plan_split(spec, target, schedule);
   Plan plan;
-  Status status = add_kernel(plan, spec, schedule, all_inputs(spec));
+  Status status =
+      add_kernel(plan, {spec, schedule, all_operands(spec.inputs), all_operands(spec.outputs), count_of(spec)});
   if (!status.ok()) return status;
   return plan;
 }

@@ -2,12 +2,14 @@
 //
 // Plan: the kernels that run one spec, which is one as a rule. A reduction that is split, or whose
 // reduced levels lie apart, writes partial results and a second kernel combines them in index order (partials.hpp); a
-// body of more inputs than one kernel takes is cut into legs (relay.hpp). All of them are ordinary specs and schedules.
+// body of more inputs than one kernel takes is cut into legs (relay.hpp); long rows of a body in stages are cut into
+// pieces (long_rows.hpp). All of them are ordinary specs and schedules.
 #pragma once
 
 #include <vector>
 
-#include "compile/relay.hpp"
+#include "compile/long_rows.hpp"
+#include "compile/place.hpp"
 #include "kernel/spec.hpp"
 #include "schedule/schedule.hpp"
 #include "target/target.hpp"
@@ -18,17 +20,19 @@ namespace tenfold::compiler {
 struct PlannedKernel {
   kernel::KernelSpec spec;
   schedule::Schedule schedule;
-  std::vector<int> reads;  ///< by input: which one of the spec's, or kHandedOn
+  std::vector<Place> reads, writes;  ///< by input, and by output
+  double count = 0;                  ///< what the spec's `count` is
 };
 
 struct Plan {
-  std::vector<PlannedKernel> kernels;     ///< each after the first reads what the one before wrote, and inputs
-  std::int64_t partial_bytes = 0;         ///< of each buffer between two; 0 when there is one kernel
-  std::int64_t partial_stride_bytes = 0;  ///< from one piece's results to the next's
+  std::vector<PlannedKernel> kernels;     ///< in the order that they run in
+  std::vector<std::int64_t> between;      ///< bytes of each buffer between kernels
+  std::int64_t partial_stride_bytes = 0;  ///< of a split: from one piece's results to the next's
   std::int64_t index_grain = 0;           ///< of an arg-reduction in pieces (index_pieces.hpp): elements of a piece
+  bool in_pieces = false;                 ///< rows are: all cores take part, however few there are
 };
 
 /// unsupported_* when the schedule cannot be followed by the emitter.
-Result<Plan> make_plan(const kernel::KernelSpec& spec, const target::Target& target);
+Result<Plan> make_plan(const kernel::KernelSpec& spec, const target::Target& target, const RowPieces& pieces = {});
 
 }  // namespace tenfold::compiler

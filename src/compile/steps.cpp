@@ -34,10 +34,10 @@ void add_strides(const kernel::Operand& operand, std::vector<std::int64_t>& stri
     strides[first + level] = operand.strides[level] * byte_size(operand.dtype);
 }
 
-runtime::KernelStep make_step(const PlannedKernel& kernel, std::shared_ptr<const jit::Code> code, double count) {
+runtime::KernelStep make_step(const PlannedKernel& kernel, std::shared_ptr<const jit::Code> code) {
   runtime::KernelStep step;
   step.code = std::move(code);
-  step.count = count;
+  step.count = kernel.count;
   for (std::size_t level = 0; level < kernel.spec.levels.size(); ++level)
     step.extents[level] = kernel.spec.levels[level].extent;
   step.tile = make_grid(kernel.spec, kernel.schedule.tile);
@@ -54,12 +54,11 @@ runtime::KernelStep make_step(const PlannedKernel& kernel, std::shared_ptr<const
 }
 
 /// The kernel's step, without its operands' places; told in the report.
-Result<std::unique_ptr<runtime::KernelStep>> kernel_step(const PlannedKernel& kernel, double count,
-                                                         RegionReport& report) {
+Result<std::unique_ptr<runtime::KernelStep>> kernel_step(const PlannedKernel& kernel, RegionReport& report) {
   Result<std::shared_ptr<const jit::Code>> code = kernel_cache().get(kernel);
   if (!code.ok()) return code.status();
   const auto code_bytes = static_cast<std::int64_t>(code.value()->bytes().size());
-  auto step = std::make_unique<runtime::KernelStep>(make_step(kernel, std::move(code).value(), count));
+  auto step = std::make_unique<runtime::KernelStep>(make_step(kernel, std::move(code).value()));
   report.kernels.push_back({kernel.spec, kernel.schedule, code_bytes, step->bytes_moved});
   report.bytes_moved += step->bytes_moved;
   return step;
@@ -68,12 +67,12 @@ Result<std::unique_ptr<runtime::KernelStep>> kernel_step(const PlannedKernel& ke
 /// The two kernels of an arg-reduction in pieces, and the two steps that go with them.
 Status add_index_steps(const Plan& plan, const kernel::KernelSpec& spec, const Location& input, const Location& output,
                        Buffers& buffers, runtime::Program& program, RegionReport& report) {
-  auto first = kernel_step(plan.kernels[0], 0, report);
+  auto first = kernel_step(plan.kernels[0], report);
   if (!first.ok()) return first.status();
-  auto second = kernel_step(plan.kernels[1], 0, report);
+  auto second = kernel_step(plan.kernels[1], report);
   if (!second.ok()) return second.status();
   const IndexPieces pieces = index_pieces(spec, plan.index_grain);
-  const Location places = buffers.temporary(plan.partial_bytes);
+  const Location places = buffers.temporary(plan.between[0]);
   const Location elements = buffers.temporary(pieces.element_bytes * pieces.pieces * pieces.outputs());
   const Location winners = buffers.temporary(plan.partial_stride_bytes);
   first.value()->inputs = {input};
@@ -95,7 +94,6 @@ Status add_index_steps(const Plan& plan, const kernel::KernelSpec& spec, const L
 
 Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffers, runtime::Program& program,
                         RegionReport& report) {
-  const double count = static_cast<double>(kernel::reduced_count(lowered.spec));
   const auto location = [&buffers](graph::ValueId value, const std::vector<std::int64_t>& offsets,
                                    std::size_t operand) {
     Location found = buffers.location(value);
@@ -105,24 +103,25 @@ Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffe
   if (plan.index_grain > 0)
     return add_index_steps(plan, lowered.spec, location(lowered.inputs[0], lowered.input_offsets, 0),
                            location(lowered.outputs[0], lowered.output_offsets, 0), buffers, program, report);
-  Location handed_on;
-  for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
-    const bool last = i + 1 == plan.kernels.size();
-    auto made = kernel_step(plan.kernels[i], count, report);
+  std::vector<Location> between;
+  for (const std::int64_t bytes : plan.between) between.push_back(buffers.temporary(bytes));
+  const auto locate = [&](const Place& place, const std::vector<graph::ValueId>& values,
+                          const std::vector<std::int64_t>& offsets) {
+    const auto index = static_cast<std::size_t>(place.index);
+    Location found = place.kind == Place::Kind::between ? between[index] : location(values[index], offsets, index);
+    found.offset += place.offset;
+    return found;
+  };
+  for (const PlannedKernel& kernel : plan.kernels) {
+    auto made = kernel_step(kernel, report);
     if (!made.ok()) return made.status();
     std::unique_ptr<runtime::KernelStep> step = std::move(made).value();
-    for (const int read : plan.kernels[i].reads) {
-      const auto k = static_cast<std::size_t>(read);
-      step->inputs.push_back(read == kHandedOn ? handed_on : location(lowered.inputs[k], lowered.input_offsets, k));
+    for (const Place& place : kernel.reads)
+      step->inputs.push_back(locate(place, lowered.inputs, lowered.input_offsets));
+    for (const Place& place : kernel.writes) {
+      step->outputs.push_back(locate(place, lowered.outputs, lowered.output_offsets));
+      step->split_output_stride.push_back(place.kind == Place::Kind::between ? plan.partial_stride_bytes : 0);
     }
-    if (last) {
-      for (std::size_t k = 0; k < lowered.outputs.size(); ++k)
-        step->outputs.push_back(location(lowered.outputs[k], lowered.output_offsets, k));
-    } else {
-      step->outputs = {buffers.temporary(plan.partial_bytes)};
-    }
-    step->split_output_stride.assign(step->outputs.size(), last ? 0 : plan.partial_stride_bytes);
-    handed_on = step->outputs[0];
     program.steps.push_back({std::move(step), nullptr});
   }
   return {};

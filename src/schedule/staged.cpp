@@ -287,7 +287,8 @@ bool has_short_rows(const KernelSpec& spec, const target::Target& target) {
 bool asks_for_next_row(const KernelSpec& spec, const target::Target& target) {
   const bool has_next = std::any_of(spec.levels.begin(), spec.levels.end(), [](const auto& l) { return !l.reduced; });
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
-  return target.far_l3 && has_next && reduced_levels(spec) == 1 && pass_count(spec) > 1 && row_bytes <= kMostNextRow &&
+  const bool computes = pass_count(spec) > 1 || (writes_elements(spec) && dear_functions(spec) > 0);
+  return target.far_l3 && has_next && reduced_levels(spec) == 1 && computes && row_bytes <= kMostNextRow &&
          kernel::bytes_read(spec) > target.l2_bytes;
 }
 
@@ -321,8 +322,9 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
     schedule.pilot = choose_pilot(spec);
     schedule.runs = comes_in_runs(spec, target);
     if (!schedule.runs && has_short_rows(spec, target)) schedule.rows_at_once = 2;
-    schedule.around = schedule.rows_at_once == 1 &&
-                      pays_around(spec, schedule.vector_level, target, target.far_l3 && schedule.keep > 0);
+    schedule.around =
+        schedule.rows_at_once == 1 &&
+        pays_around(spec, schedule.vector_level, target, target.far_l3 && (schedule.keep > 0 || pass_count(spec) == 1));
     schedule.ahead = schedule.runs || asks_for_next_row(spec, target);
   } else {
     schedule.nest = Nest::staged_columns;

@@ -35,7 +35,7 @@ using compiler::RegionReport;
 
 /// Of the base shape, of the cases that are emulated too, and of the one case of kLargeEvery that threads share.
 constexpr FusedSizes kUsual{600, false}, kEmulated{160, false}, kLarge{140'000, true};
-constexpr std::uint64_t kLargeEvery = 250, kEmulatedEvery = 20;
+constexpr std::uint64_t kLargeEvery = 250, kEmulatedEvery = 20, kPiecesEvery = 2;
 constexpr std::int64_t kCasesPerTest = 2500;
 constexpr int kMostFailures = 3;
 /// A bound of this part of the greatest element says something.
@@ -207,12 +207,13 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
 
   /// The last cache decides what is prefetched, kept, and stored around the caches, but no bit. One way of two has
   /// none, and it is far away for half the cases whatever the machine.
-  static Result<Compiled> compile(const graph::Graph& graph, target::Isa isa, bool fuse, std::uint64_t index) {
+  static Result<Compiled> compile(const graph::Graph& graph, target::Isa isa, bool fuse, std::uint64_t index,
+                                  const compiler::RowPieces& pieces = {}) {
     target::Target target = target::host().ok() ? target::host().value() : target::Target{};
     target.isa = isa;
     if ((index / 2 + static_cast<std::uint64_t>(isa) + (fuse ? 1 : 0)) % 2 == 0) target.l2_bytes = target.l3_bytes = 0;
     target.far_l3 = index / 4 % 2 == 0;
-    return compiler::compile(graph, target, {.fuse = fuse});
+    return compiler::compile(graph, target, {.fuse = fuse, .pieces = pieces});
   }
 
   /// What is wrong with the case, or nothing. `counts` leaves its trace in the summary.
@@ -241,6 +242,7 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
         if (got != first) return where + std::to_string(threads) + " threads: other bits than the first way";
       }
     }
+    if (const std::string wrong = check_pieces(ready, index, counts); !wrong.empty()) return wrong;
     if (native.empty()) return "";
     const target::Isa isa = native[index % native.size()];
     const Result<Compiled> apart = compile(ready.core(), isa, false, index);
@@ -250,6 +252,29 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
     if (!wrong.empty()) return "unfused: " + wrong;
     const bool reduces = std::ranges::any_of(ready.core().ops, [](const graph::Op& op) { return op.kind == "reduce"; });
     return reduces || got == first ? "" : "fused gives other bits than unfused";
+  }
+
+  /// Rows of a few vectors in pieces of one or two, as rows that no cache holds would be.
+  std::string check_pieces(const Ready& ready, std::uint64_t index, bool counts) {
+    if (index % kPiecesEvery != 0) return "";
+    const std::int64_t piece = index / kPiecesEvery % 2 == 0 ? 16 : 32;
+    const compiler::RowPieces pieces{piece, 2 * piece, 2 * piece};
+    Elements first;
+    const std::vector<target::Isa> native = native_levels();
+    for (const target::Isa isa : all_levels()) {
+      const bool is_native = std::ranges::count(native, isa) > 0;
+      if (!is_native && !is_emulated(index)) continue;
+      const Result<Compiled> compiled = compile(ready.core(), isa, true, index, pieces);
+      if (!compiled.ok()) return "in pieces: " + compiled.status().message();
+      if (counts)
+        for (const RegionReport& region : compiled.value().regions) in_pieces_ += region.kernels.size() > 2 ? 1 : 0;
+      Elements got;
+      std::string wrong = ready.run(compiled.value(), {isa, is_native, 1, nullptr}, got);
+      if (first.empty()) first = got;
+      if (wrong.empty() && got != first) wrong = "other bits than the first way";
+      if (!wrong.empty()) return "in pieces, " + std::string(target::to_string(isa)) + ": " + wrong;
+    }
+    return "";
   }
 
   void count_outputs(const Ready& ready) {
@@ -280,17 +305,17 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
     };
     std::printf(
         "%llu graphs, %lld outputs (%lld without a useful bound), %lld regions;%s %lld of several ops, of:%s "
-        "pool used %lld times, seed %llu\n",
+        "%lld regions of rows in pieces, pool used %lld times, seed %llu\n",
         static_cast<unsigned long long>(cases), static_cast<long long>(outputs_), static_cast<long long>(skipped_),
         static_cast<long long>(regions_), list(nests_).c_str(), static_cast<long long>(fused_regions_),
-        list(fused_ops_).c_str(), static_cast<long long>(two_.calls() + three_.calls()),
-        static_cast<unsigned long long>(test_seed()));
+        list(fused_ops_).c_str(), static_cast<long long>(in_pieces_),
+        static_cast<long long>(two_.calls() + three_.calls()), static_cast<unsigned long long>(test_seed()));
     for (const auto& [reason, count] : reasons_)
       std::printf("  on the reference %lld times: %s\n", static_cast<long long>(count), reason.c_str());
   }
 
   TestPool two_{2}, three_{3};
-  std::int64_t outputs_ = 0, skipped_ = 0, regions_ = 0, fused_regions_ = 0;
+  std::int64_t outputs_ = 0, skipped_ = 0, regions_ = 0, fused_regions_ = 0, in_pieces_ = 0;
   std::map<std::string, std::int64_t> nests_, fused_ops_, reasons_;
 };
 
@@ -319,6 +344,7 @@ TEST_P(Fused, AgreesWithTheReferenceAndWithUnfused) {
     EXPECT_GT(nests_[nest], 0) << nest;
   for (const char* kind : {"map", "cast", "select", "reduce", "reshape", "transpose", "broadcast"})
     EXPECT_GT(fused_ops_[kind], 0) << kind;
+  EXPECT_GT(in_pieces_, 0) << "no rows in pieces";
   if (native_levels().empty() || cases < 4 * kLargeEvery) return;
   EXPECT_GT(two_.calls() + three_.calls(), 0) << "no case was large enough for threads";
 }

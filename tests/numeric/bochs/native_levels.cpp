@@ -52,12 +52,12 @@ std::vector<target::Isa> levels_of_this_cpu() {
 /// One kernel over its tiles and splits, as runtime/program.hpp states the walk.
 class KernelRun {
  public:
-  KernelRun(const compiler::PlannedKernel& planned, const jit::Code& code, double count, std::int64_t partial_stride)
+  KernelRun(const compiler::PlannedKernel& planned, const jit::Code& code, std::int64_t partial_stride)
       : planned_(planned),
         code_(code),
         partial_stride_(partial_stride),
         scratch_((static_cast<std::size_t>(code.scratch_bytes()) + 63) / 64 * 64, GuardedBuffer::Guard::after) {
-    whole_.count = count;
+    whole_.count = planned.count;
     whole_.scratch = scratch_.data();
     whole_.strides = strides_;
     const kernel::KernelSpec& spec = planned.spec;
@@ -154,8 +154,8 @@ class Case {
     if (!spec.ok()) return "collapse: " + spec.status().message();
     const Result<compiler::Plan> plan = compiler::make_plan(spec.value(), target);
     if (!plan.ok()) return "plan: " + plan.status().message();
-    GuardedBuffer partials(static_cast<std::size_t>(plan.value().partial_bytes), guard_);
-    const auto count = static_cast<double>(kernel::reduced_count(spec.value()));
+    const std::vector<std::int64_t>& between = plan.value().between;
+    GuardedBuffer partials(static_cast<std::size_t>(between.empty() ? 0 : between[0]), guard_);
     const std::byte* from = input_.data();
     for (std::size_t k = 0; k < plan.value().kernels.size(); ++k) {
       const compiler::PlannedKernel& planned = plan.value().kernels[k];
@@ -164,7 +164,7 @@ class Case {
       if (!emitted.ok()) return "emit: " + emitted.status().message();
       const auto code = memory_.publish(emitted.value().bytes, emitted.value().scratch_bytes, "case");
       if (!code.ok()) return "publish: " + code.status().message();
-      KernelRun kernel(planned, *code.value(), count, last ? 0 : plan.value().partial_stride_bytes);
+      KernelRun kernel(planned, *code.value(), last ? 0 : plan.value().partial_stride_bytes);
       kernel(from, last ? output.data() : partials.data());
       if (!kernel.scratch_kept()) return "bytes beside the scratch memory were written";
       from = partials.data();

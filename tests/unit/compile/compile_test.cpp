@@ -107,7 +107,7 @@ TEST(Plan, ASplitSumHasAPartialAndACombiningKernel) {
   EXPECT_EQ(kernel::print(plan.value().kernels[1].spec),
             "kernel\nspace reduced 8, kept 1\nin x0 f64 [1, 1]\nout y0 f32 [0, 1]\n%0 = load x0\n"
             "%1 = reduce sum %0\n%2 = count\n%3 = div %1 %2\nstore y0 %3\n");
-  EXPECT_EQ(plan.value().partial_bytes, 8 * 8);
+  EXPECT_EQ(plan.value().between, std::vector<std::int64_t>{8 * 8});
 }
 
 TEST(Plan, ASplitMaxKeepsItsOwnType) {
@@ -135,7 +135,7 @@ TEST(Plan, AxesApartAreReducedOneAfterTheOther) {
   EXPECT_EQ(kernel::print(plan.value().kernels[1].spec),
             "kernel\nspace kept 1280, reduced 48\nin x0 f64 [48, 1]\nout y0 bf16 [1, 0]\n%0 = load x0\n"
             "%1 = reduce sum %0\n%2 = sqrt %1\nstore y0 %2\n");
-  EXPECT_EQ(plan.value().partial_bytes, 16 * 80 * 48 * 8);
+  EXPECT_EQ(plan.value().between, std::vector<std::int64_t>{16 * 80 * 48 * 8});
 }
 
 TEST(Compile, TheMeanOverAxesApartDividesByAllThatItReduces) {

@@ -95,7 +95,8 @@ TEST(Relay, PlansTakeAsManyKernelsAsTheInputsNeed) {
     std::size_t read = 0;
     for (const PlannedKernel& kernel : plan.value().kernels) {
       EXPECT_LE(kernel.spec.inputs.size(), static_cast<std::size_t>(kernel::kMaxInputs));
-      read += static_cast<std::size_t>(std::ranges::count_if(kernel.reads, [](int input) { return input >= 0; }));
+      read += static_cast<std::size_t>(
+          std::ranges::count_if(kernel.reads, [](const Place& place) { return place.kind == Place::Kind::operand; }));
     }
     EXPECT_EQ(read, static_cast<std::size_t>(inputs)) << "each input is read once";
   }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/kernel_draft.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tenfold::compiler {
+
+using kernel::Node;
+
+int KernelDraft::add(Node node) {
+  made_.spec.body.push_back(std::move(node));
+  return static_cast<int>(made_.spec.body.size()) - 1;
+}
+
+int KernelDraft::load(kernel::Operand operand, Place from) {
+  made_.spec.inputs.push_back(std::move(operand));
+  made_.reads.push_back(from);
+  return add({.kind = Node::Kind::load, .index = static_cast<int>(made_.reads.size()) - 1, .args = {}});
+}
+
+int KernelDraft::apply(kernel::Function function, std::vector<int> args) {
+  return add({.kind = Node::Kind::apply, .function = function, .args = std::move(args)});
+}
+
+int KernelDraft::reduce(kernel::Monoid monoid, int arg) {
+  return add({.kind = Node::Kind::reduce, .monoid = monoid, .args = {arg}});
+}
+
+int KernelDraft::cast(DType to, int arg) {
+  return dtype(arg) == to ? arg : add({.kind = Node::Kind::cast, .args = {arg}, .dtype = to});
+}
+
+int KernelDraft::count() { return add({.kind = Node::Kind::count, .args = {}}); }
+
+int KernelDraft::constant(DType dtype, double value) {
+  return add({.kind = Node::Kind::constant, .args = {}, .dtype = dtype, .value = value});
+}
+
+void KernelDraft::store(int node, kernel::Operand operand, Place to) {
+  made_.spec.stores.push_back({static_cast<int>(made_.writes.size()), node});
+  made_.spec.outputs.push_back(std::move(operand));
+  made_.writes.push_back(to);
+}
+
+void KernelDraft::lead_with(std::size_t input) {
+  std::swap(made_.spec.inputs[0], made_.spec.inputs[input]);
+  std::swap(made_.reads[0], made_.reads[input]);
+  for (Node& node : made_.spec.body)
+    if (node.kind == Node::Kind::load && (node.index == 0 || node.index == static_cast<int>(input)))
+      node.index = static_cast<int>(input) - node.index;
+}
+
+Result<LongRowKernel> KernelDraft::finish(std::int64_t count, std::size_t along) {
+  made_.count = count;
+  const std::vector<kernel::Operand>& inputs = made_.spec.inputs;
+  const auto leader =
+      std::find_if(inputs.begin(), inputs.end(), [along](const auto& input) { return input.strides[along] == 1; });
+  if (leader != inputs.end()) lead_with(static_cast<std::size_t>(leader - inputs.begin()));
+  if (made_.spec.inputs.size() > static_cast<std::size_t>(kernel::kMaxInputs) ||
+      made_.spec.outputs.size() > static_cast<std::size_t>(kernel::kMaxOutputs))
+    return Status(Code::unsupported_shape, "too many operands for one kernel");
+  Result<kernel::KernelSpec> collapsed = kernel::collapse(std::move(made_.spec));
+  if (!collapsed.ok()) return collapsed.status();
+  made_.spec = std::move(collapsed).value();
+  return std::move(made_);
+}
+
+}  // namespace tenfold::compiler

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Long rows in pieces: which bodies are cut, into what, and what lies between. That the results are right is
+// numeric_fused's to say, which cuts short rows of random graphs, and numeric_errors'.
+#include "compile/long_rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "compile/plan.hpp"
+
+namespace tenfold::compiler {
+namespace {
+
+kernel::KernelSpec spec_of(const std::string& text) {
+  const Result<kernel::KernelSpec> spec = kernel::parse(text);
+  EXPECT_TRUE(spec.ok()) << spec.status().message() << "\n" << text;
+  return spec.ok() ? spec.value() : kernel::KernelSpec{};
+}
+
+std::string softmax(std::int64_t rows, std::int64_t elements) {
+  const std::string n = std::to_string(elements);
+  return "kernel\nspace kept " + std::to_string(rows) + ", reduced " + n + "\nin x0 f32 [" + n + ", 1]\nout y0 f32 [" +
+         n +
+         ", 1]\n%0 = load x0\n%1 = reduce max %0\n%2 = sub %0 %1\n%3 = exp %2\n%4 = reduce sum %3\n%5 = div %3 %4\n"
+         "store y0 %5\n";
+}
+
+constexpr Place between(int index, std::int64_t offset = 0) { return {Place::Kind::between, index, offset}; }
+constexpr Place operand(int index, std::int64_t offset = 0) { return {Place::Kind::operand, index, offset}; }
+using Places = std::vector<Place>;
+
+TEST(LongRows, SoftmaxReadsItsInputTwice) {
+  const Result<LongRows> made = cut_long_rows(spec_of(softmax(3, 100)), 32);
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  const std::vector<LongRowKernel>& kernels = made.value().kernels;
+  // Pieces of 32 or 48 would leave 4 elements.
+  ASSERT_EQ(kernels.size(), 5U);
+  EXPECT_EQ(kernel::print(kernels[0].spec),
+            "kernel\nspace kept 3, reduced 64\nin x0 f32 [100, 1]\nout y0 f32 [2, 0]\nout y1 f64 [2, 0]\n%0 = load x0\n"
+            "%1 = reduce max %0\n%2 = sub %0 %1\n%3 = exp %2\n%4 = reduce sum %3\n%5 = constant f32 0\n%6 = mul %4 %5\n"
+            "%7 = is_infinite %1\n%8 = add %1 %6\n%9 = select %7 %1 %8\nstore y0 %9\nstore y1 %4\n");
+  EXPECT_EQ(kernels[0].reads, Places{operand(0)});
+  EXPECT_EQ(kernels[0].writes, (Places{between(0), between(1)}));
+  EXPECT_EQ(kernels[1].spec.levels[1].extent, 36);
+  EXPECT_EQ(kernels[1].reads, Places{operand(0, 64 * 4)});
+  EXPECT_EQ(kernels[1].writes, (Places{between(0, 4), between(1, 8)}));
+  EXPECT_EQ(
+      kernel::print(kernels[2].spec),
+      "kernel\nspace kept 3, reduced 2\nin x0 f32 [2, 1]\nin x1 f64 [2, 1]\nout y0 f32 [1, 0]\nout y1 f32 [1, 0]\n"
+      "%0 = load x0\n%1 = load x1\n%2 = reduce max %0\n%3 = sub %0 %2\n%4 = exp %3\n%5 = cast f64 %4\n"
+      "%6 = mul %1 %5\n%7 = is_negative_infinity %0\n%8 = constant f64 0\n%9 = select %7 %8 %6\n"
+      "%10 = reduce sum %9\n%11 = cast f32 %10\nstore y0 %2\nstore y1 %11\n");
+  EXPECT_EQ(kernels[2].reads, (Places{between(0), between(1)}));
+  EXPECT_EQ(kernels[2].writes, (Places{between(2), between(3)}));
+  EXPECT_EQ(kernel::print(kernels[3].spec),
+            "kernel\nspace kept 3, reduced 64\nin x0 f32 [100, 1]\nin x1 f32 [1, 0]\nin x2 f32 [1, 0]\n"
+            "out y0 f32 [100, 1]\n%0 = load x0\n%1 = load x1\n%2 = sub %0 %1\n%3 = constant f32 0\n%4 = min %2 %3\n"
+            "%5 = exp %4\n%6 = load x2\n%7 = constant f32 9223372036854775808\n%8 = min %6 %7\n%9 = constant f32 1\n"
+            "%10 = max %8 %9\n%11 = div %5 %10\nstore y0 %11\n");
+  EXPECT_EQ(kernels[4].writes, Places{operand(0, 64 * 4)});
+  EXPECT_EQ(made.value().between, (std::vector<std::int64_t>{3 * 2 * 4, 3 * 2 * 8, 3 * 4, 3 * 4}));
+}
+
+TEST(LongRows, MeanAndVarianceReadTheirInputOnce) {
+  const Result<LongRows> made = cut_long_rows(
+      spec_of("kernel\nspace kept 2, reduced 96\nin x0 f32 [96, 1]\nout y0 f32 [1, 0]\nout y1 f32 [1, 0]\n"
+              "%0 = load x0\n%1 = reduce sum %0\n%2 = count\n%3 = div %1 %2\n%4 = sub %0 %3\n%5 = square %4\n"
+              "%6 = reduce sum %5\n%7 = div %6 %2\nstore y0 %3\nstore y1 %7\n"),
+      32);
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  const std::vector<LongRowKernel>& kernels = made.value().kernels;
+  ASSERT_EQ(kernels.size(), 2U);
+  EXPECT_EQ(kernels[0].count, 32);
+  EXPECT_EQ(kernel::print(kernels[0].spec),
+            "kernel\nspace kept 6, reduced 32\nin x0 f32 [32, 1]\nout y0 f64 [1, 0]\nout y1 f64 [1, 0]\n"
+            "out y2 f64 [1, 0]\n%0 = load x0\n%1 = reduce sum %0\n%2 = count\n%3 = div %1 %2\n%4 = sub %0 %3\n"
+            "%5 = square %4\n%6 = reduce sum %5\n%7 = count\nstore y0 %1\nstore y1 %6\nstore y2 %7\n");
+  EXPECT_EQ(kernels[1].count, 96);
+  EXPECT_EQ(kernels[1].writes, (Places{operand(0), operand(1)}));
+}
+
+TEST(LongRows, AStageThatNeedsTheOneBeforeReadsAgain) {
+  const Result<LongRows> made = cut_long_rows(
+      spec_of(
+          "kernel\nspace kept 2, reduced 96\nin x0 bf16 [96, 1]\nout y0 f32 [1, 0]\n%0 = load x0\n%1 = cast f32 %0\n"
+          "%2 = reduce max %1\n%3 = div %1 %2\n%4 = abs %3\n%5 = reduce sum %4\n%6 = sqrt %5\nstore y0 %6\n"),
+      32);
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  const std::vector<LongRowKernel>& kernels = made.value().kernels;
+  ASSERT_EQ(kernels.size(), 4U);
+  EXPECT_EQ(kernels[0].spec.outputs[0].dtype, DType::f32);
+  EXPECT_EQ(kernels[2].reads, (Places{operand(0), between(1)}));
+  EXPECT_EQ(kernels[2].spec.outputs[0].dtype, DType::f64);
+}
+
+TEST(LongRows, TheInputThatRunsAlongRowsLeads) {
+  const Result<LongRows> made = cut_long_rows(
+      spec_of("kernel\nspace kept 2, reduced 96\nin x0 f32 [96, 1]\nin x1 f32 [1, 0]\nout y0 f32 [1, 0]\n"
+              "%0 = load x1\n%1 = load x0\n%2 = mul %0 %1\n%3 = reduce sum %2\n%4 = reduce max %1\n%5 = add %3 %4\n"
+              "store y0 %5\n"),
+      32);
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  EXPECT_EQ(made.value().kernels[0].reads, (Places{operand(0), operand(1)}));
+  EXPECT_EQ(made.value().kernels[0].spec.levels.back().reduced, true);
+}
+
+TEST(LongRows, WhatCannotBeCombinedIsNotCut) {
+  for (const char* body : {"%0 = load x0\n%1 = reduce argmax %0\nstore y0 %1\n",
+                           "%0 = load x0\n%1 = count\n%2 = div %0 %1\n%3 = reduce sum %2\n%4 = reduce max %2\n%5 = add "
+                           "%3 %4\nstore y0 %5\n"})
+    EXPECT_FALSE(
+        cut_long_rows(
+            spec_of("kernel\nspace kept 2, reduced 96\nin x0 f32 [96, 1]\nout y0 f32 [1, 0]\n" + std::string(body)), 32)
+            .ok())
+        << body;
+  EXPECT_FALSE(cut_long_rows(spec_of(softmax(2, 40)), 32).ok()) << "one piece and a few elements";
+}
+
+TEST(LongRows, OnlyLongRowsAreCut) {
+  target::Target target;
+  target.isa = target.native = target::Isa::avx2;
+  for (const auto& [rows, elements, kernels] :
+       {std::tuple{1, 1 << 18, 1U}, {1, 1 << 19, 3U}, {64, 1 << 18, 1U}, {64, (1 << 19) + 100, 5U}}) {
+    const Result<Plan> plan = make_plan(spec_of(softmax(rows, elements)), target);
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    EXPECT_EQ(plan.value().kernels.size(), kernels) << rows << " " << elements;
+    EXPECT_EQ(plan.value().in_pieces, kernels > 1);
+  }
+}
+
+}  // namespace
+}  // namespace tenfold::compiler
