@@ -72,9 +72,10 @@ Result<int> write_reduction(BodyWriter& body, const graph::Op& op, int value) {
     if (name == "l2")
       return body.apply(Function::sqrt, {body.reduce(Monoid::sum, body.apply(Function::square, {value}))});
     if (name == "log_sum") return body.apply(Function::log, {body.reduce(Monoid::sum, value)});
-    if (name == "log_sum_exp" && integers)
-      return body.cast(dtype, write_log_sum_exp(body, body.cast(DType::f64, value)));
-    if (name == "log_sum_exp") return write_log_sum_exp(body, value);
+    if (name == "log_sum_exp") {
+      const DType computed = integers ? DType::f64 : byte_size(dtype) == 2 ? DType::f32 : dtype;
+      return body.cast(dtype, write_log_sum_exp(body, body.cast(computed, value)));
+    }
   }
   return Status(Code::unsupported_op, "no kernel for reduction '" + name + "' of " + std::string(to_string(dtype)));
 }
