@@ -35,6 +35,12 @@ std::size_t reduced_level(const KernelSpec& spec) {
       spec.levels.begin());
 }
 
+/// Where the first input's elements are neighbours.
+std::size_t level_of_neighbours(const KernelSpec& spec) {
+  const std::vector<std::int64_t>& strides = spec.inputs[0].strides;
+  return static_cast<std::size_t>(std::find(strides.begin(), strides.end(), 1) - strides.begin());
+}
+
 /// By node: how many reductions, one after another, it waits for.
 std::vector<int> stages_of(const KernelSpec& spec) {
   std::vector<int> stages;
@@ -44,6 +50,28 @@ std::vector<int> stages_of(const KernelSpec& spec) {
     stages.push_back(own + (node.kind == Node::Kind::reduce ? 1 : 0));
   }
   return stages;
+}
+
+/// Whether node `sum` sums e^(x - max) of the elements x that node `max` is the maximum of.
+bool is_sum_of_exponentials(const KernelSpec& spec, int sum, int max) {
+  const auto node = [&spec](int index) -> const Node& { return spec.body[at(index)]; };
+  const auto reduces = [&](int index, Monoid monoid) {
+    return node(index).kind == Node::Kind::reduce && node(index).monoid == monoid;
+  };
+  if (!reduces(sum, Monoid::sum) || !reduces(max, Monoid::max) || !is_floating(kernel::dtype_of(spec, sum)))
+    return false;
+  const Node& exponential = node(node(sum).args[0]);
+  if (exponential.kind != Node::Kind::apply || exponential.function != Function::exp) return false;
+  const Node& difference = node(exponential.args[0]);
+  return difference.kind == Node::Kind::apply && difference.function == Function::sub &&
+         difference.args == std::vector<int>{node(max).args[0], max};
+}
+
+bool sums_exponentials(const KernelSpec& spec) {
+  for (int sum = 0; sum < static_cast<int>(spec.body.size()); ++sum)
+    for (int max = 0; max < sum; ++max)
+      if (is_sum_of_exponentials(spec, sum, max)) return true;
+  return false;
 }
 
 /// How what the pieces gave is combined.
@@ -61,6 +89,7 @@ class Cutter {
         stages_(stages_of(spec)),
         per_row_(kernel::per_row(spec)),
         sums_(kernel::sums_beside_moments(spec)),
+        vector_level_(level_of_neighbours(spec)),
         extent_(spec.levels[level_].extent),
         piece_(piece) {
     while (extent_ % piece_ > 0 && extent_ % piece_ < kLeastPiece) piece_ += kLeastPiece;
@@ -131,21 +160,13 @@ class Cutter {
 
   Merge merge_of(int stage) const {
     const std::vector<int> first = reductions_of(stage, stage + 1), second = reductions_of(stage + 1, stage + 2);
-    if (first.size() == 1 && second.size() == 1 && is_sum_of_exponentials(second[0], first[0])) return Merge::online;
+    if (first.size() == 1 && second.size() == 1 && is_sum_of_exponentials(spec_, second[0], first[0]))
+      return Merge::online;
     const auto is_moment = [&](int reduction) {
       return std::find(first.begin(), first.end(), sums_[at(reduction)]) != first.end();
     };
     const bool moments = !second.empty() && std::all_of(second.begin(), second.end(), is_moment);
     return moments ? Merge::moments : Merge::plain;
-  }
-
-  bool is_sum_of_exponentials(int sum, int max) const {
-    if (node(sum).monoid != Monoid::sum || node(max).monoid != Monoid::max || !is_floating(dtype(sum))) return false;
-    const Node& exponential = node(node(sum).args[0]);
-    if (exponential.kind != Node::Kind::apply || exponential.function != Function::exp) return false;
-    const Node& difference = node(exponential.args[0]);
-    return difference.kind == Node::Kind::apply && difference.function == Function::sub &&
-           difference.args == std::vector<int>{node(max).args[0], max};
   }
 
   /// Sums and products of f32 go on as they are, in f64.
@@ -168,11 +189,14 @@ class Cutter {
     return places;
   }
 
-  /// Rows of `pieces` results each, one after another.
+  bool of_columns() const { return vector_level_ != level_; }
+  /// From a piece's results to the next one's: rows have theirs side by side, columns those of a piece.
+  std::int64_t partial_stride() const { return of_columns() ? kernel::kept_count(spec_) : 1; }
   std::vector<std::int64_t> partial_strides() const {
-    std::vector<std::int64_t> strides;
-    for (const std::int64_t row : rows_) strides.push_back(row * pieces_);
-    strides[level_] = 1;
+    std::vector<std::int64_t> strides = rows_;
+    if (!of_columns())
+      for (std::int64_t& stride : strides) stride *= pieces_;
+    strides[level_] = partial_stride();
     return strides;
   }
 
@@ -225,8 +249,8 @@ class Cutter {
     return draft.apply(Function::max, {below, draft.constant(dtype(index), 1)});
   }
 
-  Status add(KernelDraft& draft, std::int64_t count, std::size_t along) {
-    Result<LongRowKernel> kernel = draft.finish(count, along);
+  Status add(KernelDraft& draft, std::int64_t count, bool split) {
+    Result<LongRowKernel> kernel = draft.finish(count, vector_level_ + (split && vector_level_ >= level_ ? 1 : 0));
     if (!kernel.ok()) return kernel.status();
     made_.kernels.push_back(std::move(kernel).value());
     return {};
@@ -248,7 +272,7 @@ class Cutter {
     const auto store = [&](int value, DType of, Place to) {
       std::vector<std::int64_t> strides = partial_strides();
       strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(level_) + 1, 0);
-      to.offset = first / piece_ * byte_size(of);
+      to.offset = first / piece_ * partial_stride() * byte_size(of);
       draft.store(value, {of, std::move(strides)}, to);
     };
     for (std::size_t i = 0; i < reductions.size(); ++i) {
@@ -257,7 +281,7 @@ class Cutter {
       store(value, partial_dtype(reductions[i]), partials[i]);
     }
     if (merge == Merge::moments) store(draft.count(), DType::f64, partials.back());
-    return add(draft, std::min(piece_, elements), level_ + 1);
+    return add(draft, std::min(piece_, elements), true);
   }
 
   /// The max, or NaN where the sum of the exponentials says so: kernels need not look for NaN in the max itself then.
@@ -298,7 +322,7 @@ class Cutter {
     }
     for (const auto& [index, place] : waiting_) held_[index] = place;
     waiting_.clear();
-    return draft.stores() ? add(draft, extent_, level_) : Status();
+    return draft.stores() ? add(draft, extent_, false) : Status();
   }
 
   void know(KernelDraft& draft, int reduction, int value) const {
@@ -384,14 +408,15 @@ class Cutter {
       draft.store(copy(draft, store.node, first, true), std::move(operand),
                   {Place::Kind::operand, store.output, offset});
     }
-    return draft.stores() ? add(draft, extent_, level_ + 1) : Status();
+    return draft.stores() ? add(draft, extent_, true) : Status();
   }
 
   const KernelSpec& spec_;
   std::size_t level_;  ///< the reduced one
   std::vector<int> stages_;
   std::vector<bool> per_row_;
-  std::vector<int> sums_;  ///< kernel::sums_beside_moments
+  std::vector<int> sums_;     ///< kernel::sums_beside_moments
+  std::size_t vector_level_;  ///< of neighbours in memory: the reduced one, or else there are columns
   std::int64_t extent_, piece_, pieces_ = 0;
   std::vector<std::int64_t> rows_;  ///< strides of a dense buffer over the kept levels
   std::map<int, Place> held_;       ///< by node: values of rows that a kernel before has stored
@@ -402,15 +427,21 @@ class Cutter {
 
 }  // namespace
 
-bool has_long_rows(const KernelSpec& spec, const RowPieces& pieces) {
-  if (reduced_levels(spec) != 1 || spec.levels.size() >= at(kernel::kMaxLevels)) return false;
-  const std::size_t level = reduced_level(spec);
-  if (spec.inputs[0].strides[level] != 1) return false;
+std::int64_t long_row_piece(const KernelSpec& spec, const RowPieces& pieces) {
+  if (reduced_levels(spec) != 1 || spec.levels.size() >= at(kernel::kMaxLevels)) return 0;
+  const std::size_t level = reduced_level(spec), neighbours = level_of_neighbours(spec);
   const std::int64_t rows = kernel::kept_count(spec), elements = spec.levels[level].extent;
+  if (rows == 0 || neighbours >= spec.levels.size()) return 0;
   const std::vector<bool> per_row = kernel::per_row(spec);
   const bool only_reduces = std::all_of(spec.stores.begin(), spec.stores.end(),
                                         [&](const kernel::Store& store) { return bool{per_row[at(store.node)]}; });
-  return rows > 0 && elements >= (only_reduces && rows < kFewRows ? pieces.few_from : pieces.from);
+  if (neighbours != level) {
+    const std::int64_t row_bytes = spec.levels[neighbours].extent * byte_size(spec.inputs[0].dtype);
+    const std::int64_t piece = std::clamp(pieces.column_piece_bytes / row_bytes, pieces.column_piece, pieces.piece);
+    const bool far = kernel::bytes_read(spec) >= (only_reduces ? pieces.columns_from : pieces.written_columns_from);
+    return far && elements >= 2 * piece && sums_exponentials(spec) ? piece : 0;
+  }
+  return elements >= (only_reduces && rows < kFewRows ? pieces.few_from : pieces.from) ? pieces.piece : 0;
 }
 
 Result<LongRows> cut_long_rows(const KernelSpec& spec, std::int64_t piece) { return Cutter(spec, piece).run(); }

@@ -36,6 +36,11 @@ struct RowPieces {
   /// twentieth's cost where there is but one: the sum of x * y of f32 [262144] takes 28 us in one kernel, in pieces 29,
   /// and 10 on two.
   std::int64_t few_from = 1 << 18;
+  /// Columns that sum exponentials of what is left of their maximum, which take but one pass so, are cut in pieces of
+  /// adjacent rows: so many, or as many as have so many bytes, `piece` at most. From so many bytes on, and those of
+  /// which elements are stored from so many.
+  std::int64_t column_piece = 64, column_piece_bytes = 128 << 10;
+  std::int64_t columns_from = 16 << 20, written_columns_from = 64 << 20;
 };
 
 struct LongRowKernel {
@@ -49,8 +54,8 @@ struct LongRows {
   std::vector<std::int64_t> between;   ///< bytes of each buffer
 };
 
-/// Whether rows of `spec`, a body in stages, are to be cut.
-bool has_long_rows(const kernel::KernelSpec& spec, const RowPieces& pieces = {});
+/// Elements of the pieces in which rows of `spec`, a body in stages, are to be cut; 0: they are not.
+std::int64_t long_row_piece(const kernel::KernelSpec& spec, const RowPieces& pieces = {});
 
 /// Cuts them in pieces of `piece` elements, a few more where the last one would have less than 16. unsupported_op or
 /// unsupported_shape with the reason where the body or its operands are not of a form that can be.

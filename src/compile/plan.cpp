@@ -80,8 +80,9 @@ Result<Plan> plan_two(TwoKernels two, double count, const schedule::Schedule& fi
 
 /// Nothing where the rows are not to be cut, or cannot be.
 std::optional<Plan> plan_long_rows(const KernelSpec& spec, const target::Target& target, const RowPieces& pieces) {
-  if (schedule::read_body(spec).ok() || !has_long_rows(spec, pieces)) return std::nullopt;
-  Result<LongRows> rows = cut_long_rows(spec, pieces.piece);
+  const std::int64_t piece = schedule::read_body(spec).ok() ? 0 : long_row_piece(spec, pieces);
+  if (piece == 0) return std::nullopt;
+  Result<LongRows> rows = cut_long_rows(spec, piece);
   if (!rows.ok()) return std::nullopt;
   Plan plan;
   plan.in_pieces = true;

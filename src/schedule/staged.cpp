@@ -331,7 +331,8 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
     schedule.columns = choose_columns_of_tile(spec, target);
     const bool keeps = keeps_columns(spec), again = keeps && computes_again(spec, target);
     if (keeps && !target.far_l3) choose_part(spec, target, schedule);
-    schedule.around = pays_around(spec, schedule.vector_level, target, schedule.keep > 0 || again);
+    const bool only_stores = target.far_l3 && pass_count(spec) == 1;
+    schedule.around = pays_around(spec, schedule.vector_level, target, schedule.keep > 0 || again || only_stores);
     choose_sweep(spec, target, schedule);
     schedule.serpentine = outgrows_cache(spec, schedule, target);
   }

@@ -258,7 +258,7 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
   std::string check_pieces(const Ready& ready, std::uint64_t index, bool counts) {
     if (index % kPiecesEvery != 0) return "";
     const std::int64_t piece = index / kPiecesEvery % 2 == 0 ? 16 : 32;
-    const compiler::RowPieces pieces{piece, 2 * piece, 2 * piece};
+    const compiler::RowPieces pieces{piece, 2 * piece, 2 * piece, 16, 0, 0, 0};
     Elements first;
     const std::vector<target::Isa> native = native_levels();
     for (const target::Isa isa : all_levels()) {

@@ -106,6 +106,34 @@ TEST(LongRows, TheInputThatRunsAlongRowsLeads) {
   EXPECT_EQ(made.value().kernels[0].spec.levels.back().reduced, true);
 }
 
+TEST(LongRows, ColumnsHandOnWhatAPieceGaveSideBySide) {
+  const Result<LongRows> made = cut_long_rows(
+      spec_of("kernel\nspace reduced 100, kept 24\nin x0 f32 [24, 1]\nout y0 f32 [0, 1]\n%0 = load x0\n"
+              "%1 = reduce max %0\n%2 = sub %0 %1\n%3 = exp %2\n%4 = reduce sum %3\n%5 = log %4\n%6 = add %5 %1\n"
+              "store y0 %6\n"),
+      32);
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  const std::vector<LongRowKernel>& kernels = made.value().kernels;
+  ASSERT_EQ(kernels.size(), 3U);
+  EXPECT_EQ(kernels[0].spec.levels, (std::vector<kernel::Level>{{64, true}, {24, false}}));
+  EXPECT_EQ(kernels[0].spec.outputs[1].strides, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(kernels[1].reads, Places{operand(0, 64 * 24 * 4)});
+  EXPECT_EQ(kernels[1].writes, (Places{between(0, 24 * 4), between(1, 24 * 8)}));
+  EXPECT_EQ(kernels[2].spec.levels, (std::vector<kernel::Level>{{2, true}, {24, false}}));
+  EXPECT_EQ(kernels[2].writes, Places{operand(0)});
+}
+
+TEST(LongRows, OnlyColumnsOfExponentialsAreCut) {
+  const auto columns = [](const std::string& rest) {
+    return spec_of("kernel\nspace reduced 8192, kept 1024\nin x0 f32 [1024, 1]\nout y0 f32 [0, 1]\n%0 = load x0\n" +
+                   rest);
+  };
+  EXPECT_EQ(long_row_piece(columns("%1 = reduce max %0\n%2 = sub %0 %1\n%3 = exp %2\n%4 = reduce sum %3\n"
+                                   "store y0 %4\n")),
+            64);
+  EXPECT_EQ(long_row_piece(columns("%1 = reduce max %0\n%2 = sub %0 %1\n%3 = reduce sum %2\nstore y0 %3\n")), 0);
+}
+
 TEST(LongRows, WhatCannotBeCombinedIsNotCut) {
   for (const char* body : {"%0 = load x0\n%1 = reduce argmax %0\nstore y0 %1\n",
                            "%0 = load x0\n%1 = count\n%2 = div %0 %1\n%3 = reduce sum %2\n%4 = reduce max %2\n%5 = add "
