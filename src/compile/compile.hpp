@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "compile/long_rows.hpp"
+#include "compile/row_pieces.hpp"
 #include "graph/ir/graph.hpp"
 #include "jit/code.hpp"
 #include "kernel/spec.hpp"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compile/kernel_draft.hpp"
+#include "compile/row_pieces.hpp"
 #include "kernel/moments.hpp"
 
 namespace tenfold::compiler {
@@ -18,28 +19,10 @@ using kernel::KernelSpec;
 using kernel::Monoid;
 using kernel::Node;
 
-constexpr std::int64_t kFewRows = 8;
 /// A last piece of less is none: with one element there would be nothing to reduce.
 constexpr std::int64_t kLeastPiece = 16;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-std::ptrdiff_t reduced_levels(const KernelSpec& spec) {
-  return std::count_if(spec.levels.begin(), spec.levels.end(),
-                       [](const kernel::Level& level) { return level.reduced; });
-}
-
-std::size_t reduced_level(const KernelSpec& spec) {
-  return static_cast<std::size_t>(
-      std::find_if(spec.levels.begin(), spec.levels.end(), [](const kernel::Level& level) { return level.reduced; }) -
-      spec.levels.begin());
-}
-
-/// Where the first input's elements are neighbours.
-std::size_t level_of_neighbours(const KernelSpec& spec) {
-  const std::vector<std::int64_t>& strides = spec.inputs[0].strides;
-  return static_cast<std::size_t>(std::find(strides.begin(), strides.end(), 1) - strides.begin());
-}
 
 /// By node: how many reductions, one after another, it waits for.
 std::vector<int> stages_of(const KernelSpec& spec) {
@@ -50,28 +33,6 @@ std::vector<int> stages_of(const KernelSpec& spec) {
     stages.push_back(own + (node.kind == Node::Kind::reduce ? 1 : 0));
   }
   return stages;
-}
-
-/// Whether node `sum` sums e^(x - max) of the elements x that node `max` is the maximum of.
-bool is_sum_of_exponentials(const KernelSpec& spec, int sum, int max) {
-  const auto node = [&spec](int index) -> const Node& { return spec.body[at(index)]; };
-  const auto reduces = [&](int index, Monoid monoid) {
-    return node(index).kind == Node::Kind::reduce && node(index).monoid == monoid;
-  };
-  if (!reduces(sum, Monoid::sum) || !reduces(max, Monoid::max) || !is_floating(kernel::dtype_of(spec, sum)))
-    return false;
-  const Node& exponential = node(node(sum).args[0]);
-  if (exponential.kind != Node::Kind::apply || exponential.function != Function::exp) return false;
-  const Node& difference = node(exponential.args[0]);
-  return difference.kind == Node::Kind::apply && difference.function == Function::sub &&
-         difference.args == std::vector<int>{node(max).args[0], max};
-}
-
-bool sums_exponentials(const KernelSpec& spec) {
-  for (int sum = 0; sum < static_cast<int>(spec.body.size()); ++sum)
-    for (int max = 0; max < sum; ++max)
-      if (is_sum_of_exponentials(spec, sum, max)) return true;
-  return false;
 }
 
 /// How what the pieces gave is combined.
@@ -426,23 +387,6 @@ class Cutter {
 };
 
 }  // namespace
-
-std::int64_t long_row_piece(const KernelSpec& spec, const RowPieces& pieces) {
-  if (reduced_levels(spec) != 1 || spec.levels.size() >= at(kernel::kMaxLevels)) return 0;
-  const std::size_t level = reduced_level(spec), neighbours = level_of_neighbours(spec);
-  const std::int64_t rows = kernel::kept_count(spec), elements = spec.levels[level].extent;
-  if (rows == 0 || neighbours >= spec.levels.size()) return 0;
-  const std::vector<bool> per_row = kernel::per_row(spec);
-  const bool only_reduces = std::all_of(spec.stores.begin(), spec.stores.end(),
-                                        [&](const kernel::Store& store) { return bool{per_row[at(store.node)]}; });
-  if (neighbours != level) {
-    const std::int64_t row_bytes = spec.levels[neighbours].extent * byte_size(spec.inputs[0].dtype);
-    const std::int64_t piece = std::clamp(pieces.column_piece_bytes / row_bytes, pieces.column_piece, pieces.piece);
-    const bool far = kernel::bytes_read(spec) >= (only_reduces ? pieces.columns_from : pieces.written_columns_from);
-    return far && elements >= 2 * piece && sums_exponentials(spec) ? piece : 0;
-  }
-  return elements >= (only_reduces && rows < kFewRows ? pieces.few_from : pieces.from) ? pieces.piece : 0;
-}
 
 Result<LongRows> cut_long_rows(const KernelSpec& spec, std::int64_t piece) { return Cutter(spec, piece).run(); }
 

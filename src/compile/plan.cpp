@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "compile/long_rows.hpp"
 #include "compile/partials.hpp"
 #include "compile/relay.hpp"
 #include "schedule/apart.hpp"

@@ -8,8 +8,8 @@
 
 #include <vector>
 
-#include "compile/long_rows.hpp"
 #include "compile/place.hpp"
+#include "compile/row_pieces.hpp"
 #include "kernel/spec.hpp"
 #include "schedule/schedule.hpp"
 #include "target/target.hpp"

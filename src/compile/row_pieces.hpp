@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which rows are run in pieces (long_rows.hpp): by the shape and the body alone, as it decides bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernel/spec.hpp"
+
+namespace tenfold::compiler {
+
+/// Which rows are cut, and how; other numbers than these are for tests.
+struct RowPieces {
+  std::int64_t piece = 4096;  ///< elements, at least 32: a piece is in L1 when it is read again
+  /// Rows of so many elements are cut. Where L2 holds them, one kernel is as fast: softmax of f32 [8, 524288] takes
+  /// 2.15 and 2.14 ms on a Xeon, AVX2 and AVX-512, in pieces 2.34 and 2.13; [64, 524288] 33.9 and 36.0, and 20.0 and
+  /// 18.0.
+  std::int64_t from = 1 << 19;
+  /// Less than eight rows of which no element is stored are cut from so many on, for the sake of threads, at a
+  /// twentieth's cost where there is but one: the sum of x * y of f32 [262144] takes 28 us in one kernel, in pieces 29,
+  /// and 10 on two.
+  std::int64_t few_from = 1 << 18;
+  /// Columns that sum exponentials of what is left of their maximum, which take but one pass so, are cut in pieces of
+  /// adjacent rows: so many, or as many as have so many bytes, `piece` at most. From so many bytes on, and those of
+  /// which elements are stored from so many.
+  std::int64_t column_piece = 64, column_piece_bytes = 128 << 10;
+  std::int64_t columns_from = 16 << 20, written_columns_from = 64 << 20;
+};
+
+/// Elements of the pieces in which rows of `spec`, a body in stages, are to be cut; 0: they are not.
+std::int64_t long_row_piece(const kernel::KernelSpec& spec, const RowPieces& pieces = {});
+
+/// Of a spec with one: the level that is reduced, and that along which the first input's elements are neighbours.
+std::size_t reduced_level(const kernel::KernelSpec& spec);
+std::size_t level_of_neighbours(const kernel::KernelSpec& spec);
+
+/// Whether node `sum` sums e^(x - max) of the elements x that node `max` is the maximum of.
+bool is_sum_of_exponentials(const kernel::KernelSpec& spec, int sum, int max);
+
+}  // namespace tenfold::compiler
