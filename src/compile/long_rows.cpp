@@ -10,6 +10,7 @@
 #include "compile/kernel_draft.hpp"
 #include "compile/row_pieces.hpp"
 #include "kernel/moments.hpp"
+#include "kernel/passes.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -24,17 +25,6 @@ constexpr std::int64_t kLeastPiece = 16;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-/// By node: how many reductions, one after another, it waits for.
-std::vector<int> stages_of(const KernelSpec& spec) {
-  std::vector<int> stages;
-  for (const Node& node : spec.body) {
-    int own = 0;
-    for (const int arg : node.args) own = std::max(own, stages[at(arg)]);
-    stages.push_back(own + (node.kind == Node::Kind::reduce ? 1 : 0));
-  }
-  return stages;
-}
-
 /// How what the pieces gave is combined.
 enum class Merge : std::uint8_t {
   plain,    ///< by the reduction itself
@@ -47,7 +37,7 @@ class Cutter {
   Cutter(const KernelSpec& spec, std::int64_t piece)
       : spec_(spec),
         level_(reduced_level(spec)),
-        stages_(stages_of(spec)),
+        stages_(kernel::passes_of(spec)),
         per_row_(kernel::per_row(spec)),
         sums_(kernel::sums_beside_moments(spec)),
         vector_level_(level_of_neighbours(spec)),
@@ -91,6 +81,7 @@ class Cutter {
   const Node& node(int index) const { return spec_.body[at(index)]; }
   DType dtype(int index) const { return kernel::dtype_of(spec_, index); }
   bool is_reduction(int index) const { return node(index).kind == Node::Kind::reduce; }
+
   Status check() const {
     if (pieces_ < 2) return {Code::unsupported_shape, "rows of one piece"};
     for (int i = 0; i < static_cast<int>(spec_.body.size()); ++i) {
@@ -293,7 +284,8 @@ class Cutter {
     return draft.reduce(node(reduction).monoid, partials);
   }
 
-  /// A piece without a number above -inf has nothing to add, and the sum of its exponentials is none.
+  /// A piece without a number above -inf has nothing to add, and the sum of its exponentials is none. Of a row without
+  /// one the sum is NaN, as is an infinite maximum less itself.
   void combine_online(KernelDraft& draft, const std::vector<int>& reductions, const std::vector<int>& loaded) {
     const int max = loaded[0], sum = loaded[1], greatest = draft.reduce(Monoid::max, max);
     const DType wide = partial_dtype(reductions[1]);
@@ -302,7 +294,8 @@ class Cutter {
     const int none = draft.apply(Function::is_negative_infinity, {max});
     const int added = draft.apply(Function::select, {none, draft.constant(wide, 0), moved});
     know(draft, reductions[0], greatest);
-    know(draft, reductions[1], draft.reduce(Monoid::sum, added));
+    const int nothing = draft.cast(wide, draft.apply(Function::sub, {greatest, greatest}));
+    know(draft, reductions[1], draft.apply(Function::add, {draft.reduce(Monoid::sum, added), nothing}));
     online_[node(reductions[1]).args[0]] = reductions[1];
   }
 
@@ -373,8 +366,8 @@ class Cutter {
   }
 
   const KernelSpec& spec_;
-  std::size_t level_;  ///< the reduced one
-  std::vector<int> stages_;
+  std::size_t level_;        ///< the reduced one
+  std::vector<int> stages_;  ///< kernel::passes_of
   std::vector<bool> per_row_;
   std::vector<int> sums_;     ///< kernel::sums_beside_moments
   std::size_t vector_level_;  ///< of neighbours in memory: the reduced one, or else there are columns

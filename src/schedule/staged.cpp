@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "kernel/moments.hpp"
+#include "kernel/passes.hpp"
 #include "schedule/around.hpp"
 #include "schedule/body.hpp"
 
@@ -64,17 +65,6 @@ int choose_vector_level(const KernelSpec& spec) {
   return last;
 }
 
-/// By node: the pass over the elements in which it is known, one more after each reduction.
-std::vector<int> passes_of(const KernelSpec& spec) {
-  std::vector<int> pass;
-  for (const kernel::Node& node : spec.body) {
-    int own = 0;
-    for (const int arg : node.args) own = std::max(own, pass[static_cast<std::size_t>(arg)]);
-    pass.push_back(own + (node.kind == kernel::Node::Kind::reduce ? 1 : 0));
-  }
-  return pass;
-}
-
 bool writes_elements(const KernelSpec& spec) {
   const std::vector<bool> per_row = kernel::per_row(spec);
   return std::any_of(spec.stores.begin(), spec.stores.end(),
@@ -84,7 +74,7 @@ bool writes_elements(const KernelSpec& spec) {
 /// How often elements are read: once more for all that waits for a reduction.
 int pass_count(const KernelSpec& spec) {
   const std::vector<bool> per_row = kernel::per_row(spec);
-  const std::vector<int> pass = passes_of(spec);
+  const std::vector<int> pass = kernel::passes_of(spec);
   int count = 0;
   for (std::size_t i = 0; i < pass.size(); ++i)
     if (spec.body[i].kind == kernel::Node::Kind::reduce) count = std::max(count, pass[i]);
@@ -95,7 +85,7 @@ int pass_count(const KernelSpec& spec) {
 
 /// Whether no pass has two reductions.
 bool reduces_one_at_a_time(const KernelSpec& spec) {
-  const std::vector<int> pass = passes_of(spec);
+  const std::vector<int> pass = kernel::passes_of(spec);
   std::vector<int> seen;
   for (std::size_t i = 0; i < pass.size(); ++i)
     if (spec.body[i].kind == kernel::Node::Kind::reduce) seen.push_back(pass[i]);
@@ -166,7 +156,7 @@ bool keeps_columns(const KernelSpec& spec) {
       spec.inputs.size() + spec.outputs.size() > kMostBesideKept)
     return false;
   const std::vector<bool> per_row = kernel::per_row(spec);
-  const std::vector<int> pass = passes_of(spec);
+  const std::vector<int> pass = kernel::passes_of(spec);
   const auto is_dear = [&](int node) {
     std::vector<bool> needed(spec.body.size());
     needed[static_cast<std::size_t>(node)] = true;

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <map>
 
 #include "compile/compile.hpp"
@@ -21,6 +22,7 @@
 #include "graph/eval/eval.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph/read/json.hpp"
+#include "graph/text/text.hpp"
 #include "guarded_buffer.hpp"
 #include "prepared_case.hpp"
 #include "settings.hpp"
@@ -373,6 +375,51 @@ TEST_P(Fused, GraphsCanBeWrittenToFiles) {
           << text;
   }
   EXPECT_GE(written, 20);
+}
+
+/// Rows with infinities and NaN in some pieces or in all: the same as whole rows give.
+TEST(Pieces, WhatIsNoNumberGoesAsInWholeRows) {
+  if (native_levels().empty()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  constexpr std::size_t kRows = 7, kColumns = 100;
+  const std::string all = " : f32[7,100]\n", row = " : f32[7,1]\n", reduce = "keep_dims = true, axes = [1]}";
+  const Result<graph::Graph> graph =
+      graph::parse("graph {\n %0 = input" + all + " %1 = core.reduce (%0) {reduction = \"max\", " + reduce + row +
+                   " %2 = core.map (%0, %1) {function = \"sub\"}" + all + " %3 = core.map (%2) {function = \"exp\"}" +
+                   all + " %4 = core.reduce (%3) {reduction = \"sum\", " + reduce + row +
+                   " %5 = core.map (%3, %4) {function = \"div\"}" + all + " output %4, %5\n}\n");
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> x(kRows * kColumns);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 17) - 8;
+  std::fill_n(x.begin(), kColumns, -kInfinity);                 // row 0 has no number
+  std::fill_n(x.begin() + kColumns, kColumns - 1, -kInfinity);  // row 1 has one, the last
+  std::fill_n(x.begin() + 2 * kColumns, 40, -kInfinity);        // row 2 has pieces without one
+  x[3 * kColumns + 50] = kInfinity;
+  x[4 * kColumns + 99] = kNan;
+  std::fill_n(x.begin() + 5 * kColumns, kColumns, -kInfinity);
+  x[5 * kColumns] = kNan;  // row 5: in a piece of -inf
+  for (const target::Isa isa : native_levels()) {
+    SCOPED_TRACE(std::string(target::to_string(isa)));
+    target::Target target;
+    target.isa = isa;
+    std::vector<std::vector<float>> found;
+    for (const compiler::RowPieces& pieces : {compiler::RowPieces{}, compiler::RowPieces{16, 32, 32}}) {
+      const Result<Compiled> compiled = compiler::compile(graph.value(), target, {.pieces = pieces});
+      ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+      EXPECT_EQ(compiled.value().regions[0].kernels.size() > 1, pieces.piece == 16);
+      std::vector<float> sums(kRows), quotients(x.size());
+      const void* const ins[] = {x.data()};
+      void* const outs[] = {sums.data(), quotients.data()};
+      ASSERT_TRUE(runtime::run(compiled.value().program, ins, outs, nullptr, 1).ok());
+      sums.insert(sums.end(), quotients.begin(), quotients.end());
+      found.push_back(std::move(sums));
+    }
+    for (std::size_t i = 0; i < found[0].size(); ++i) {
+      EXPECT_EQ(std::isnan(found[0][i]), std::isnan(found[1][i])) << i;
+      if (std::isnan(found[0][i])) continue;
+      EXPECT_NEAR(found[0][i], found[1][i], 1e-5F * std::fabs(found[0][i])) << i;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, Fused,

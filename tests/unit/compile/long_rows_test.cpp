@@ -51,7 +51,8 @@ TEST(LongRows, SoftmaxReadsItsInputTwice) {
       "kernel\nspace kept 3, reduced 2\nin x0 f32 [2, 1]\nin x1 f64 [2, 1]\nout y0 f32 [1, 0]\nout y1 f32 [1, 0]\n"
       "%0 = load x0\n%1 = load x1\n%2 = reduce max %0\n%3 = sub %0 %2\n%4 = exp %3\n%5 = cast f64 %4\n"
       "%6 = mul %1 %5\n%7 = is_negative_infinity %0\n%8 = constant f64 0\n%9 = select %7 %8 %6\n"
-      "%10 = reduce sum %9\n%11 = cast f32 %10\nstore y0 %2\nstore y1 %11\n");
+      "%10 = sub %2 %2\n%11 = cast f64 %10\n%12 = reduce sum %9\n%13 = add %12 %11\n%14 = cast f32 %13\nstore y0 %2\n"
+      "store y1 %14\n");
   EXPECT_EQ(kernels[2].reads, (Places{between(0), between(1)}));
   EXPECT_EQ(kernels[2].writes, (Places{between(2), between(3)}));
   EXPECT_EQ(kernel::print(kernels[3].spec),
