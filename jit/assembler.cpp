@@ -72,6 +72,7 @@ void Assembler::prologue() {
 void Assembler::epilogue() {
   for (std::size_t i = std::size(kCalleeSaved); i-- > 0;) generator_->pop(Xbyak::Reg64(kCalleeSaved[i]));
   generator_->ret();
+  for (const auto& emit : asides_) emit();
 }
 
 Result<std::vector<std::uint8_t>> Assembler::finish() {

@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #define XBYAK_NO_EXCEPTION
@@ -42,6 +44,9 @@ class Assembler {
   void prologue();
   void epilogue();
 
+  /// Emits code that is hardly ever run behind the kernel's own, when that ends. It is jumped to, and jumps back.
+  void aside(std::function<void()> emit) { asides_.push_back(std::move(emit)); }
+
   /// What is being emitted needs more vector registers than it was given: finish() will fail.
   void report_too_few_vectors() noexcept { too_few_vectors_ = true; }
 
@@ -63,6 +68,7 @@ class Assembler {
   std::unique_ptr<Block[]> buffer_;
   std::unique_ptr<Xbyak::CodeGenerator> generator_;
   std::vector<std::unique_ptr<Constant>> constants_;
+  std::vector<std::function<void()>> asides_;
   std::vector<int> free_;  ///< general registers that can be leased
   bool ran_out_ = false, too_few_vectors_ = false;
 };

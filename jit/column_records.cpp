@@ -16,7 +16,7 @@ ColumnRecords::ColumnRecords(Assembler& assembler, const Stages& stages, const k
       keeps_(schedule.part > 0 && stages.kept.node >= 0 && stages.kept.output == KeptValue::kInScratch),
       in_parts_(keeps_ && schedule.part < schedule.columns),
       tile_(assembler, walk_, lanes_, schedule.columns, in_parts_ ? schedule.part : 0) {
-  plan_vectors(1, 0);  // while a sweep is at a record; totals stay there
+  plan_vectors(1, 1, 0);  // while a sweep is at a record; totals stay there
   for (const LaneType type : stages.saved) saved_.push_back(place(type));
   for (const StageReduction& r : stages.reductions) {
     sets_.push_back(place(r.set_type));

@@ -49,6 +49,7 @@ constexpr const char* kNames[] = {"input",
                                   "extend_zero",
                                   "low_half",
                                   "lookup",
+                                  "join_bf16",
                                   "s64_to_f32",
                                   "s64_to_f64",
                                   "f64_to_s64",
@@ -102,6 +103,28 @@ std::array<std::uint32_t, 8> entries(LaneTable) {
   return found;
 }
 
+LaneProgram LaneProgram::without_idle() const {
+  std::vector<bool> needed(nodes.size(), false);
+  for (const int result : results) needed[static_cast<std::size_t>(result)] = true;
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    if (!needed[i]) continue;
+    for (const int arg : nodes[i].args)
+      if (arg >= 0) needed[static_cast<std::size_t>(arg)] = true;
+  }
+  LaneProgram kept;
+  std::vector<int> at(nodes.size(), -1);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!needed[i]) continue;
+    LaneNode node = nodes[i];
+    for (int& arg : node.args)
+      if (arg >= 0) arg = at[static_cast<std::size_t>(arg)];
+    at[i] = static_cast<int>(kept.nodes.size());
+    kept.nodes.push_back(node);
+  }
+  for (const int result : results) kept.results.push_back(at[static_cast<std::size_t>(result)]);
+  return kept;
+}
+
 std::string LaneProgram::print() const {
   std::ostringstream text;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -146,28 +169,6 @@ Lane LaneBuilder::make(LaneOp op, LaneType type, std::span<const Lane> args, std
   LaneNode node{op, type, {-1, -1, -1}, immediate};
   for (std::size_t i = 0; i < args.size(); ++i) node.args[i] = args[i].node;
   return add(node);
-}
-
-LaneProgram LaneBuilder::finish() const {
-  std::vector<bool> needed(program_.nodes.size(), false);
-  for (const int result : program_.results) needed[static_cast<std::size_t>(result)] = true;
-  for (std::size_t i = program_.nodes.size(); i-- > 0;) {
-    if (!needed[i]) continue;
-    for (const int arg : program_.nodes[i].args)
-      if (arg >= 0) needed[static_cast<std::size_t>(arg)] = true;
-  }
-  LaneProgram kept;
-  std::vector<int> at(program_.nodes.size(), -1);
-  for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
-    if (!needed[i]) continue;
-    LaneNode node = program_.nodes[i];
-    for (int& arg : node.args)
-      if (arg >= 0) arg = at[static_cast<std::size_t>(arg)];
-    at[i] = static_cast<int>(kept.nodes.size());
-    kept.nodes.push_back(node);
-  }
-  for (const int result : program_.results) kept.results.push_back(at[static_cast<std::size_t>(result)]);
-  return kept;
 }
 
 Lane operator+(Lane a, Lane b) { return make(LaneOp::add, {a, b}); }

@@ -73,6 +73,8 @@ enum class LaneOp : std::uint8_t {
   extend_zero,    ///< i32 to i64
   low_half,       ///< i64 to i32
   lookup,         ///< i32 to f32: entry a mod 8 of the LaneTable `immediate`
+  join_bf16,      ///< two f32 to bf16, to nearest even, any NaN to the canonical one: the 16 lanes of a, then those of
+                  ///< b, in the 64 bytes of a vector, for a store alone; where LaneLayer::joins() says so
 
   // One lane after the other, in general registers: what vector units lack.
   s64_to_f32,       ///< i64 to f32, to nearest even
@@ -134,6 +136,9 @@ struct LaneProgram {
   std::vector<LaneNode> nodes;
   std::vector<int> results;
 
+  /// The same without nodes that no result needs.
+  LaneProgram without_idle() const;
+
   /// Lanes that a vector of 64 bytes takes through it: 16, or 8 when anything in it has 64 bits.
   int lanes() const;
   std::string print() const;  ///< a line a node, for people
@@ -158,8 +163,7 @@ class LaneBuilder {
   Lane make(LaneOp op, LaneType type, std::span<const Lane> args, std::uint64_t immediate = 0);
   void result(Lane lane) { program_.results.push_back(lane.node); }
   const LaneProgram& program() const { return program_; }
-  /// The program without nodes that no result needs.
-  LaneProgram finish() const;
+  LaneProgram finish() const { return program_.without_idle(); }
 
  private:
   Lane add(LaneNode node);

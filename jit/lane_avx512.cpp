@@ -2,12 +2,13 @@
 //
 // Lane programs in AVX-512 (F, BW, DQ, VL): a virtual vector is a zmm, or its lower ymm for eight lanes of 32 bits, so
 // that what is past the lanes is never computed with. k1 holds the tail, k3 to k7 what
-// compare_into() leaves; k2, zmm15 and those above zmm24 are the layer's own. BF16 and FP16 extensions are not used, as
-// in vector_avx512.cpp.
+// compare_into() leaves; k0, k2, zmm15 and those above zmm24 are the layer's own. Of the BF16 and FP16 extensions only
+// the joining of two vectors of bf16 is used, and not for denormals, which it flushes.
 #include "jit/lane_avx512.hpp"
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 namespace tenfold::jit {
 namespace {
@@ -20,7 +21,8 @@ using Own = Avx512Operation;
 
 class Avx512Lanes final : public LaneLayer {
  public:
-  Avx512Lanes(Assembler& assembler, int lanes, LaneOrder order) : LaneLayer(assembler, lanes, order) {}
+  Avx512Lanes(Assembler& assembler, target::Isa isa, int lanes, LaneOrder order)
+      : LaneLayer(assembler, lanes, order), has_bf16_(isa >= target::Isa::avx512_core_bf16) {}
 
   int vectors() const override { return Own::kVectors; }
 
@@ -102,6 +104,8 @@ class Avx512Lanes final : public LaneLayer {
     }
   }
 
+  bool joins() const override { return has_bf16_ && lanes_ == 16 && holds_words_; }
+
   void load_lanes(Vec d, LaneType type, const Memory& from) override {
     code_.vmovups(vector(d, lane_bytes(type)), code_.ptr[from]);
   }
@@ -136,6 +140,7 @@ class Avx512Lanes final : public LaneLayer {
   int constants_of_vector() const override { return 1; }
 
   void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) override {
+    if (node.op == LaneOp::join_bf16) return join_words(vector(d, 4), vector(args[0].vec, 4), vector(args[1].vec, 4));
     Own(assembler_, *this, node).emit(d, args);
   }
 
@@ -184,6 +189,14 @@ class Avx512Lanes final : public LaneLayer {
     return assembler_.bytes(words);
   }
 
+  Address joined_places() {
+    std::array<std::uint8_t, 64> words{};
+    for (int element = 0; element < 32; ++element)
+      words[2 * static_cast<std::size_t>(element)] =
+          static_cast<std::uint8_t>(element / 16 * 16 + lane_of(order_, element % 16));
+    return assembler_.bytes(words);
+  }
+
   /// Elements of bf16 side by side, with zeros behind them, to f32 in the layer's order: one shuffle, where a shift
   /// after the widening takes two operations, and the even ones first three.
   void spread_words(const Xmm& d) {
@@ -205,6 +218,48 @@ class Avx512Lanes final : public LaneLayer {
     with(2, [&](const Operand& half) { code_.vpaddd(t | mask_, s, half); });
     if (!holds_words_) code_.vmovdqu32(places, store_places());
     code_.vpermw(t, places, t);
+  }
+
+  /// Looks for NaNs and denormals first, as the machine's own rounding would keep the bits of the ones and flush the
+  /// others: where there are any, the lanes take the way of round_to_words().
+  void join_words(const Xmm& d, const Xmm& a, const Xmm& b) {
+    constexpr std::uint8_t kNanOrDenormal = 0x01 | 0x20 | 0x80;
+    const Xbyak::Zmm all(d.getIdx());
+    const auto special = std::make_shared<Xbyak::Label>(), done = std::make_shared<Xbyak::Label>();
+    code_.vfpclassps(Xbyak::Opmask(0), a, kNanOrDenormal);
+    code_.vfpclassps(mask_, b, kNanOrDenormal);
+    code_.kortestw(Xbyak::Opmask(0), mask_);
+    code_.jnz(*special, Xbyak::CodeGenerator::T_NEAR);
+    code_.vcvtne2ps2bf16(all, Xbyak::Zmm(b.getIdx()), Xbyak::Zmm(a.getIdx()));
+    if (order_ == LaneOrder::even_first) {
+      code_.vmovdqu32(Xbyak::Zmm(Own::kSpare), joined_places());
+      code_.vpermw(all, Xbyak::Zmm(Own::kSpare), all);
+    }
+    code_.L(*done);
+    assembler_.aside([&to = assembler_, all, a, b, special, done] {
+      to.code().L(*special);
+      join_special_words(to, all, a, b);
+      to.code().jmp(*done, Xbyak::CodeGenerator::T_NEAR);
+    });
+  }
+
+  /// Emitted when the layer is gone; it had prepared for bf16.
+  static void join_special_words(Assembler& assembler, const Xmm& d, const Xmm& a, const Xmm& b) {
+    Xbyak::CodeGenerator& code = assembler.code();
+    const Xbyak::Opmask mask(Own::kMask);
+    const Xbyak::Zmm first(Own::kOrdered), words(Own::kSpare), places(Own::kStorePlaces);
+    const auto round = [&](const Xmm& to, const Xmm& s) {
+      code.vcmpps(mask, s, s, 3);
+      code.vpblendmd(to | mask, s, assembler.splat(0x7fc00000, 4));
+      code.vptestmd(mask, to, Xbyak::Zmm(Own::kUnit));
+      code.vpaddd(words, to, Xbyak::Zmm(Own::kBelowHalf));
+      code.vpaddd(words | mask, to, Xbyak::Zmm(Own::kHalf));
+      code.vpermw(words, places, words);
+    };
+    round(first, a);
+    code.vmovaps(first, words);
+    round(d, b);
+    code.vinserti64x4(Xbyak::Zmm(d.getIdx()), first, Xbyak::Ymm(words.getIdx()), 1);
   }
 
   Xmm sized(int index, int bytes) const { return Own::sized(lanes_, index, bytes); }
@@ -256,13 +311,14 @@ class Avx512Lanes final : public LaneLayer {
 
   const Xbyak::Opmask tail_{1};
   const Xbyak::Opmask mask_{Own::kMask};
+  const bool has_bf16_;       ///< the machine rounds to it
   bool holds_words_ = false;  ///< prepared for bf16
 };
 
 }  // namespace
 
-std::unique_ptr<LaneLayer> make_avx512_lanes(Assembler& assembler, int lanes, LaneOrder order) {
-  return std::make_unique<Avx512Lanes>(assembler, lanes, order);
+std::unique_ptr<LaneLayer> make_avx512_lanes(Assembler& assembler, target::Isa isa, int lanes, LaneOrder order) {
+  return std::make_unique<Avx512Lanes>(assembler, isa, lanes, order);
 }
 
 }  // namespace tenfold::jit

@@ -7,7 +7,7 @@ namespace tenfold::jit {
 
 std::unique_ptr<LaneLayer> LaneLayer::make(Assembler& assembler, target::Isa isa, int lanes, LaneOrder order) {
   return isa == target::Isa::avx2 ? make_avx2_lanes(assembler, lanes, order)
-                                  : make_avx512_lanes(assembler, lanes, order);
+                                  : make_avx512_lanes(assembler, isa, lanes, order);
 }
 
 void LaneLayer::hold(std::span<const LaneSource> constants, Vec first) {

@@ -57,6 +57,8 @@ class LaneLayer {
   /// The way back: f32 lanes round to nearest even; integers keep their low bits; a boolean is the low byte of an i32
   /// lane. NaNs must be canonical. Keeps `s`.
   virtual void store(const Memory& to, DType dtype, Vec s, Part part) = 0;
+  /// Whether LaneOp::join_bf16 can be asked for.
+  virtual bool joins() const { return false; }
   /// A vector that the next stores may clobber; -1: there is none.
   void lend(Vec spare) { lent_ = spare; }
 
@@ -123,6 +125,6 @@ void emit_lane_by_lane(Assembler& assembler, const LaneNode& node, int lanes, co
                        const Memory& b);
 
 std::unique_ptr<LaneLayer> make_avx2_lanes(Assembler& assembler, int lanes, LaneOrder order);
-std::unique_ptr<LaneLayer> make_avx512_lanes(Assembler& assembler, int lanes, LaneOrder order);
+std::unique_ptr<LaneLayer> make_avx512_lanes(Assembler& assembler, target::Isa isa, int lanes, LaneOrder order);
 
 }  // namespace tenfold::jit

@@ -270,6 +270,14 @@ void OperandWalk::store(LaneLayer& layer, std::size_t k, Vec s, const At& at) {
   }
 }
 
+void OperandWalk::store_joined(LaneLayer& layer, std::size_t k, Vec s, const At& at) {
+  std::optional<Gpr> spare;
+  const int bytes = byte_size(operand(k).dtype);
+  const Memory to = pointer_of(k, at.depth, spare) + at.index * bytes + at.offset * bytes;
+  if (at.claim) c_.prefetchw(c_.ptr[to + kClaimed]);
+  layer.store_lanes(to, LaneType::f32, s);
+}
+
 void OperandWalk::find_lines() {
   Gpr bits(a_), stride(a_);
   c_.xor_(bits.r32(), bits.r32());

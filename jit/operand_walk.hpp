@@ -105,6 +105,8 @@ class OperandWalk {
   };
   void load(LaneLayer& layer, std::size_t k, Vec d, const At& at);
   void store(LaneLayer& layer, std::size_t k, Vec s, const At& at);
+  /// Whole steps of bf16 with stride 1, two in a vector (LaneOp::join_bf16).
+  void store_joined(LaneLayer& layer, std::size_t k, Vec s, const At& at);
   /// Whether whole steps of the operand can be stored past the caches, if its rows begin with lines.
   bool may_go_around(std::size_t k) const { return vector_stride(k) == 1 && byte_size(operand(k).dtype) >= 4; }
   /// Looks whether the rows of all outputs that may go around begin with lines, and are no input's, whose lines are in

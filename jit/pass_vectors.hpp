@@ -23,6 +23,9 @@ class PassVectors {
   Vec total(int reduction, int part) const;
   Vec saved(int slot) const;
 
+  int sets() const { return sets_; }
+  /// Whether no set is in memory.
+  bool holds_sets(const StagePass& pass) const { return reductions_.size() == pass.reductions.size(); }
   const std::vector<int>& saved_slots() const { return slots_; }
   /// To be held from vector free() on.
   const std::vector<LaneSource>& constants() const { return constants_; }

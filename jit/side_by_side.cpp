@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jit/side_by_side.hpp"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -8,6 +9,7 @@ namespace tenfold::jit {
 namespace {
 
 constexpr int kSteps = 2;
+constexpr std::uint64_t kCanonicalNan = 0x7fc00000;
 
 bool is_of_element(const StagePlace& place) {
   return place.kind == StagePlace::Kind::operand || place.kind == StagePlace::Kind::set ||
@@ -57,7 +59,44 @@ StageProgram two_steps(const StageProgram& program, bool (*moves)(const StagePla
   return made;
 }
 
+/// The value of which `node` is the canonical form, as functions.hpp makes it; `node` where it is none.
+int before_canonical(const LaneProgram& program, int node) {
+  const auto at = [&](int index) -> const LaneNode& { return program.nodes[static_cast<std::size_t>(index)]; };
+  const LaneNode& made = at(node);
+  if (made.op == LaneOp::select && at(made.args[0]).op == LaneOp::unordered && at(made.args[1]).op == LaneOp::constant)
+    if (const int of = made.args[2]; at(made.args[0]).args[0] == of && at(made.args[0]).args[1] == of) return of;
+  if (made.op != LaneOp::least_unsigned || at(made.args[1]).op != LaneOp::constant) return node;
+  return at(made.args[1]).immediate == kCanonicalNan ? made.args[0] : node;
+}
+
 }  // namespace
+
+StageProgram with_joined_results(const StageProgram& both, const std::function<bool(int operand)>& joins) {
+  StageProgram made{both.lanes, both.inputs, {}};
+  made.lanes.results.clear();
+  const auto add = [&](int node, const StagePlace& place) {
+    made.lanes.results.push_back(node);
+    made.results.push_back(place);
+  };
+  for (std::size_t i = 0; i < both.results.size(); ++i) {
+    StagePlace place = both.results[i];
+    if (place.kind != StagePlace::Kind::operand || !joins(place.index)) {
+      add(both.lanes.results[i], place);
+      continue;
+    }
+    if (place.step > 0) continue;
+    place.step = 1;
+    const auto other = std::find(both.results.begin(), both.results.end(), place) - both.results.begin();
+    place.step = 0;
+    place.kind = StagePlace::Kind::joined;
+    const int first = before_canonical(both.lanes, both.lanes.results[i]),
+              second = before_canonical(both.lanes, both.lanes.results[static_cast<std::size_t>(other)]);
+    made.lanes.nodes.push_back({LaneOp::join_bf16, LaneType::f32, {first, second, -1}, 0});
+    add(static_cast<int>(made.lanes.nodes.size()) - 1, place);
+  }
+  made.lanes = made.lanes.without_idle();
+  return made;
+}
 
 StageProgram side_by_side(const StageProgram& program) { return two_steps(program, is_of_element); }
 

@@ -4,6 +4,8 @@
 // arguments are there has fewer of them waiting, and so looks further ahead.
 #pragma once
 
+#include <functional>
+
 #include "jit/stages.hpp"
 
 namespace tenfold::jit {
@@ -13,5 +15,10 @@ StageProgram side_by_side(const StageProgram& program);
 
 /// The same of a program of rows where lanes are columns, whose totals and saved values are their own as well.
 StageProgram columns_side_by_side(const StageProgram& program);
+
+/// A program of two steps whose results for operands that `joins` names are one result of both,
+/// StagePlace::Kind::joined and step 0, rounded to bf16 by LaneOp::join_bf16: it finds NaNs by itself, so that no node
+/// makes them canonical.
+StageProgram with_joined_results(const StageProgram& both, const std::function<bool(int operand)>& joins);
 
 }  // namespace tenfold::jit

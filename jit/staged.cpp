@@ -13,6 +13,9 @@ namespace {
 
 using Xbyak::Label;
 
+/// Nodes of a step that is over before the one before it would let its set go on.
+constexpr std::size_t kShortStep = 8;
+
 /// Places before the nests' own: the mask and the count, each as 32 and as 64 bits, the count also as f64.
 enum Own { kMask32, kMask64, kCount32, kCount64, kCountReal, kOwnPlaces };
 
@@ -56,12 +59,21 @@ std::vector<int> StagedKernel::levels(bool reduced) const {
   return found;
 }
 
-void StagedKernel::plan_vectors(int sets, int total_parts) {
+void StagedKernel::plan_vectors(int sets, int most, int total_parts) {
   for (const StagePass& pass : stages_.passes) {
-    vectors_.emplace(&pass, PassVectors(stages_, pass, *layer_, sets, total_parts));
-    for (const StagePass& again : pass.second_look)
-      vectors_.emplace(&again, PassVectors(stages_, again, *layer_, sets, 0));
+    vectors_.emplace(&pass, plan(pass, sets, most, total_parts));
+    for (const StagePass& again : pass.second_look) vectors_.emplace(&again, plan(again, sets, most, 0));
   }
+}
+
+PassVectors StagedKernel::plan(const StagePass& pass, int sets, int most, int total_parts) const {
+  const bool in_any_order = std::all_of(pass.reductions.begin(), pass.reductions.end(), [this](int r) {
+    const kernel::Monoid monoid = stages_.reductions[static_cast<std::size_t>(r)].monoid;
+    return monoid == kernel::Monoid::max || monoid == kernel::Monoid::min;
+  });
+  if (most > sets && in_any_order && !pass.reductions.empty() && pass.step.lanes.nodes.size() <= kShortStep)
+    if (PassVectors more(stages_, pass, *layer_, most, total_parts); more.holds_sets(pass)) return more;
+  return PassVectors(stages_, pass, *layer_, sets, total_parts);
 }
 
 void StagedKernel::start(int frames, int frame_bytes) {

@@ -31,8 +31,9 @@ class StagedKernel {
   void start(int frames = 1, int frame_bytes = 0);
   std::vector<int> levels(bool reduced) const;
 
-  /// Before vectors_of(), as PassVectors has it.
-  void plan_vectors(int sets, int total_parts);
+  /// Before vectors_of(), as PassVectors has it. More than `sets` where order does not matter, steps are short, and
+  /// vectors have room for `most` sets: a set waits for its last step to end.
+  void plan_vectors(int sets, int most, int total_parts);
   const PassVectors& vectors_of(const StagePass& pass) const { return vectors_.at(&pass); }
 
   /// Emits `body`, a pass or part of one; twice where elements may go around the caches, with around_ set and clear.
@@ -77,6 +78,7 @@ class StagedKernel {
   bool around_ = false;  ///< what is emitted stores past the caches
 
  private:
+  PassVectors plan(const StagePass& pass, int sets, int most, int total_parts) const;
   void fill_frame();
   void write_mask();
   void write_count();

@@ -24,13 +24,13 @@ class StagedRows final : StagedKernel {
  public:
   StagedRows(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
              const schedule::Schedule& schedule)
-      : StagedKernel(assembler, stages, spec, schedule), sets_(schedule.unroll) {
-    plan_vectors(sets_, total_parts());
+      : StagedKernel(assembler, stages, spec, schedule), most_sets_(schedule.unroll > 1 ? kMostSets : 1) {
+    plan_vectors(schedule.unroll, most_sets_, total_parts());
     const auto reductions = static_cast<int>(stages.reductions.size());
     saved_ = places_;
     totals_ = saved_ + static_cast<int>(stages.saved.size()) * kPlaceBytes;
     set_places_ = totals_ + reductions * kPlaceBytes;
-    kept_ = set_places_ + reductions * sets_ * kPlaceBytes;
+    kept_ = set_places_ + reductions * most_sets_ * kPlaceBytes;
     // A partial step writes a whole vector.
     const bool keeps = stages.kept.node >= 0 && stages.kept.output == KeptValue::kInScratch;
     frame_bytes_ = kept_ + (keeps ? static_cast<int>(schedule.keep * kKeptBytes) : 0) + kPlaceBytes;
@@ -59,10 +59,12 @@ class StagedRows final : StagedKernel {
   }
 
  private:
+  static constexpr int kMostSets = 4;
+
   const StageReduction& reduction(int r) const { return stages_.reductions[static_cast<std::size_t>(r)]; }
   Memory saved(int slot) const { return c_.rbp + (saved_ + slot * kPlaceBytes); }
   Memory total(int r) const { return c_.rbp + (totals_ + r * kPlaceBytes); }
-  Memory set(int r, int which) const { return c_.rbp + (set_places_ + (r * sets_ + which) * kPlaceBytes); }
+  Memory set(int r, int which) const { return c_.rbp + (set_places_ + (r * most_sets_ + which) * kPlaceBytes); }
 
   Memory kept(const OperandWalk::At& at) const {
     return c_.rbp + at.index * kKeptBytes + (kept_ + at.offset * kKeptBytes);
@@ -203,6 +205,7 @@ class StagedRows final : StagedKernel {
   /// One run of the vector level.
   void row(const StagePass& pass, std::size_t depth) {
     Gpr index(a_), left(a_);
+    const int sets = vectors_of(pass).sets();
     const OperandWalk::KeptPointers pointers(walk_, depth);
     const std::vector<int> chained = among(pass, Which::chained), others = among(pass, Which::others);
     Label block, rest, again, tail, flush, flushed;
@@ -212,7 +215,7 @@ class StagedRows final : StagedKernel {
     for (const int slot : vectors_of(pass).saved_slots())
       load_lanes(*layer_, vectors_of(pass).saved(slot), stages_.saved[static_cast<std::size_t>(slot)], saved(slot));
     layer_->hold(vectors_of(pass).constants(), vectors_of(pass).free());
-    init_sets(pass, others, sets_);
+    init_sets(pass, others, sets);
     NextRows next(a_, walk_, stages_, schedule_, pass);
     next.start(depth);
     c_.xor_(index.r32(), index.r32());
@@ -221,23 +224,23 @@ class StagedRows final : StagedKernel {
     c_.mov(c_.qword[steps_left()], left);
     c_.L(block);
     c_.mov(left, c_.qword[steps_left()]);
-    c_.shr(left, std::countr_zero(static_cast<unsigned>(sets_)));
+    c_.shr(left, std::countr_zero(static_cast<unsigned>(sets)));
     c_.test(left, left);  // a shift by 0 keeps the flags
     c_.jz(rest, Xbyak::CodeGenerator::T_NEAR);
-    take_groups(left, !chained.empty());
-    init_sets(pass, chained, sets_);
+    take_groups(left, sets, !chained.empty());
+    init_sets(pass, chained, sets);
     next.load_distances();
     c_.align(32);
     c_.L(again);
-    next.ask(at(Part::full), sets_ * lanes_);
-    const bool by_two = sets_ > 1 && vectors_of(pass).has_room_for(side_by_side(pass.step));
-    const StageProgram program = by_two ? side_by_side(pass.step) : pass.step;
-    for (int which = 0; which < sets_; which += by_two ? 2 : 1)
+    next.ask(at(Part::full), sets * lanes_);
+    const bool by_two = sets > 1 && vectors_of(pass).has_room_for(side_by_side(pass.step));
+    const StageProgram program = by_two ? two_steps(pass) : pass.step;
+    for (int which = 0; which < sets; which += by_two ? 2 : 1)
       step(pass, program, at(Part::full, which * lanes_), which);
-    c_.add(index, sets_ * lanes_);
+    c_.add(index, sets * lanes_);
     c_.dec(left);
     c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
-    flush_sets(pass, chained, sets_);
+    flush_sets(pass, chained, sets);
     c_.jmp(block, Xbyak::CodeGenerator::T_NEAR);
 
     c_.L(rest);
@@ -249,7 +252,7 @@ class StagedRows final : StagedKernel {
       c_.jz(flushed, Xbyak::CodeGenerator::T_NEAR);
     }
     init_sets(pass, chained, 1);
-    if (sets_ > 1) {
+    if (sets > 1) {
       Label single;
       c_.test(left, left);
       c_.jz(tail, Xbyak::CodeGenerator::T_NEAR);
@@ -266,12 +269,23 @@ class StagedRows final : StagedKernel {
     c_.L(flush);
     flush_sets(pass, chained, 1);
     c_.L(flushed);
-    flush_sets(pass, others, sets_);
+    flush_sets(pass, others, sets);
     layer_->hold({}, 0);
   }
 
-  /// At most kChain of the `groups` that are left, or all.
-  void take_groups(const Reg64& groups, bool chained) {
+  /// Of which the machine may round the results together.
+  StageProgram two_steps(const StagePass& pass) const {
+    StageProgram both = side_by_side(pass.step);
+    if (!layer_->joins()) return both;
+    StageProgram joined = with_joined_results(both, [this](int k) {
+      const auto operand = static_cast<std::size_t>(k);
+      return walk_.operand(operand).dtype == DType::bf16 && walk_.vector_stride(operand) == 1;
+    });
+    return vectors_of(pass).has_room_for(joined) ? joined : both;
+  }
+
+  /// At most kChain of the `groups` of `sets` steps that are left, or all.
+  void take_groups(const Reg64& groups, int sets, bool chained) {
     Gpr most(a_);
     if (chained) {
       c_.mov(most.r32(), schedule::kChain);
@@ -279,7 +293,7 @@ class StagedRows final : StagedKernel {
       c_.cmova(groups, most);
     }
     c_.mov(most, groups);
-    c_.shl(most, std::countr_zero(static_cast<unsigned>(sets_)));
+    c_.shl(most, std::countr_zero(static_cast<unsigned>(sets)));
     c_.sub(c_.qword[steps_left()], most);
   }
 
@@ -334,6 +348,8 @@ class StagedRows final : StagedKernel {
             store_lanes(*layer_, s, place.type, set(place.index, which + place.step));
           } else if (place.kind == StagePlace::Kind::kept) {
             store_lanes(*layer_, s, place.type, kept(here(place)));
+          } else if (place.kind == StagePlace::Kind::joined) {
+            walk_.store_joined(*layer_, static_cast<std::size_t>(place.index), s, here(place));
           } else {
             walk_.store(*layer_, static_cast<std::size_t>(place.index), s, here(place));
           }
@@ -418,7 +434,7 @@ class StagedRows final : StagedKernel {
 
   int group_rows() const { return schedule_.rows_at_once; }
 
-  int sets_;
+  int most_sets_;        ///< of any pass
   int frame_bytes_ = 0;  ///< scratch of a row
   int saved_ = 0, totals_ = 0, set_places_ = 0, kept_ = 0;
 };

@@ -28,6 +28,7 @@ namespace tenfold::jit {
 struct StagePlace {
   enum class Kind : std::uint8_t {
     operand,  ///< operand `index`: inputs first, then outputs
+    joined,   ///< likewise: the elements of two steps at once
     saved,    ///< a row's value for the pass that follows: slot `index`
     set,      ///< reduction `index`: the running value
     total,    ///< reduction `index`: what has been flushed, at last the reduction itself

@@ -489,6 +489,52 @@ TEST_P(LaneOperations, LaneByLane) {
       }
 }
 
+std::uint16_t rounded_to_bf16(std::uint64_t x) {
+  if (is_nan(LaneType::f32, x)) return 0x7fc0;
+  return static_cast<std::uint16_t>((x + 0x7fff + (x >> 16 & 1)) >> 16);
+}
+
+/// Whole vectors of ordinary numbers, and such that have a NaN, an infinity or a denormal in some place.
+TEST_P(LaneOperations, JoinTwoVectorsOfBf16) {
+  constexpr int kJoined = 16;
+  for (const LaneOrder order : {LaneOrder::straight, LaneOrder::even_first}) {
+    for (int round = 0; round < 60; ++round) {
+      bool joins = false;
+      Vec a = 0, b = 0, d = 0;
+      const std::vector<std::uint8_t> code = emit(
+          kJoined,
+          [&](jit::Assembler&, LaneLayer& layer) {
+            layer.prepare(DType::bf16);
+            joins = layer.joins();
+            a = draw_vector(), b = draw_vector();
+            const Vec places[] = {a, b, draw_vector()};
+            d = places[round % 3];
+            if (joins) layer.operate({LaneOp::join_bf16, LaneType::f32, {}, 0}, d, {{LaneSource{a}, LaneSource{b}}});
+          },
+          order);
+      ASSERT_EQ(joins, GetParam().isa >= target::Isa::avx512_core_bf16);
+      if (!joins) return;
+      Block before = random_block();
+      for (const Vec v : {a, b})
+        for (int i = 0; i < kJoined; ++i)
+          before.set_lane(v, i, 4, bits(static_cast<float>(static_cast<int>(random_() % 4001) - 2000) / 16));
+      for (int specials = round / 3 % 4; specials > 0; --specials)
+        before.set_lane(random_() % 2 == 0 ? a : b, static_cast<int>(random_() % kJoined), 4,
+                        draw(LaneType::f32, Role::value, random_));
+      Block after = before;
+      ASSERT_EQ(run(code, after), "");
+      for (int element = 0; element < 2 * kJoined; ++element) {
+        const Vec from = element < kJoined ? a : b;
+        ASSERT_EQ(after.lane(d, element, 2) & 0xffff,
+                  rounded_to_bf16(before.lane(from, jit::lane_of(order, element % kJoined), 4)))
+            << "element " << element << " of round " << round;
+      }
+      before.vectors[static_cast<std::size_t>(d)] = after.vectors[static_cast<std::size_t>(d)];
+      ASSERT_EQ(before.vectors, after.vectors) << "other vectors have changed";
+    }
+  }
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Memory
 // ---------------------------------------------------------------------------------------------------------------------
@@ -813,7 +859,10 @@ TEST_P(LanePrograms, MoreComparisonsAtOnceThanMasks) {
 
 std::vector<Subject> subjects() {
   using target::Isa;
-  return {{Isa::avx2, false}, {Isa::avx2, true}, {Isa::avx512_core, false}, {Isa::avx512_core, true}};
+  std::vector<Subject> all;
+  for (const Isa isa : {Isa::avx2, Isa::avx512_core, Isa::avx512_core_bf16})
+    for (const bool emulated : {false, true}) all.push_back({isa, emulated});
+  return all;
 }
 std::string subject_name(const ::testing::TestParamInfo<Subject>& subject) {
   return std::string(target::to_string(subject.param.isa)) + (subject.param.emulated ? "_emulated" : "");

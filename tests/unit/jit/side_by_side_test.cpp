@@ -91,5 +91,33 @@ TEST(SideBySide, SharesWhatIsARows) {
   EXPECT_EQ(std::ranges::count_if(two.lanes.nodes, is_constant), std::ranges::count_if(one.lanes.nodes, is_constant));
 }
 
+/// Two outputs, of which the second one's results are joined: they are not made canonical.
+TEST(SideBySide, JoinsResultsOfTwoSteps) {
+  LaneBuilder builder;
+  StageProgram one;
+  one.inputs = {{StagePlace::Kind::operand, 0}};
+  const Lane x = builder.input(0, LaneType::f32);
+  builder.result(canonical_nan(x * x));
+  builder.result(canonical_nan(x + x));
+  one.results = {{StagePlace::Kind::operand, 1}, {StagePlace::Kind::operand, 2}};
+  one.lanes = builder.finish();
+  const StageProgram two = with_joined_results(side_by_side(one), [](int operand) { return operand == 2; });
+  ASSERT_EQ(two.results.size(), 3U);
+  EXPECT_EQ(std::ranges::count(two.results, StagePlace::Kind::operand, &StagePlace::kind), 2);
+  const auto joined = std::ranges::find(two.results, StagePlace::Kind::joined, &StagePlace::kind);
+  ASSERT_NE(joined, two.results.end());
+  EXPECT_EQ(joined->index, 2);
+  EXPECT_EQ(std::ranges::count(two.lanes.nodes, LaneOp::select, &LaneNode::op), 2);
+  const int node = two.lanes.results[static_cast<std::size_t>(joined - two.results.begin())];
+  const LaneNode& join = two.lanes.nodes[static_cast<std::size_t>(node)];
+  ASSERT_EQ(join.op, LaneOp::join_bf16);
+  for (int step = 0; step < 2; ++step) {
+    const LaneNode& sum = two.lanes.nodes[static_cast<std::size_t>(join.args[static_cast<std::size_t>(step)])];
+    ASSERT_EQ(sum.op, LaneOp::add);
+    const LaneNode& input = two.lanes.nodes[static_cast<std::size_t>(sum.args[0])];
+    EXPECT_EQ(two.inputs[input.immediate].step, step);
+  }
+}
+
 }  // namespace
 }  // namespace tenfold::jit
