@@ -116,10 +116,19 @@ class Avx2Lanes final : public LaneLayer {
     for (int half = 0; half < halves(lane_bytes(type)); ++half) code_.vmovdqu(code_.ptr[to + 32 * half], ymm(s, half));
   }
 
-  void store_first(const Memory& to, LaneType type, Vec s) override {
-    const int bytes = lane_bytes(type);
-    bytes == 8 ? code_.vpbroadcastq(Ymm(14), low(ymm(s, 0))) : code_.vpbroadcastd(Ymm(14), low(ymm(s, 0)));
-    for (int half = 0; half < halves(bytes); ++half) code_.vmovdqu(code_.ptr[to + 32 * half], Ymm(14));
+  void gather_lanes(Vec d, LaneType type, const Memory& from, int distance) override {
+    const Xmm lower = low(ymm(d, 0)), upper(14);
+    const auto lane = [&](int i) { return code_.ptr[from + i * distance]; };
+    if (lane_bytes(type) == 4) {
+      code_.vmovss(lower, lane(0));
+      for (int i = 1; i < 4; ++i) code_.vinsertps(lower, lower, lane(i), static_cast<std::uint8_t>(i << 4));
+      return;
+    }
+    code_.vmovsd(lower, lane(0));
+    code_.vmovhpd(lower, lower, lane(1));
+    code_.vmovsd(upper, lane(2));
+    code_.vmovhpd(upper, upper, lane(3));
+    code_.vinsertf128(ymm(d, 0), ymm(d, 0), upper, 1);
   }
 
   void store_around(const Memory& to, DType dtype, Vec s) override {

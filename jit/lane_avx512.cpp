@@ -113,11 +113,19 @@ class Avx512Lanes final : public LaneLayer {
     code_.vmovups(code_.ptr[to], vector(s, lane_bytes(type)));
   }
 
-  void store_first(const Memory& to, LaneType type, Vec s) override {
-    const int bytes = lane_bytes(type);
-    const Xmm all = sized(Own::kSpare, bytes), first(Own::register_of(s));
-    bytes == 8 ? code_.vpbroadcastq(all, first) : code_.vpbroadcastd(all, first);
-    code_.vmovups(code_.ptr[to], all);
+  void gather_lanes(Vec d, LaneType type, const Memory& from, int distance) override {
+    const Xmm lower(Own::register_of(d)), upper(Own::kSpare);
+    const auto lane = [&](int i) { return code_.ptr[from + i * distance]; };
+    if (lane_bytes(type) == 4) {
+      code_.vmovss(lower, lane(0));
+      for (int i = 1; i < 4; ++i) code_.vinsertps(lower, lower, lane(i), static_cast<std::uint8_t>(i << 4));
+      return;
+    }
+    code_.vmovsd(lower, lane(0));
+    code_.vmovhpd(lower, lower, lane(1));
+    code_.vmovsd(upper, lane(2));
+    code_.vmovhpd(upper, upper, lane(3));
+    code_.vinsertf64x2(Xbyak::Ymm(lower.getIdx()), Xbyak::Ymm(lower.getIdx()), upper, 1);
   }
 
   void store_around(const Memory& to, DType dtype, Vec s) override {

@@ -10,6 +10,11 @@ std::unique_ptr<LaneLayer> LaneLayer::make(Assembler& assembler, target::Isa isa
                                   : make_avx512_lanes(assembler, isa, lanes, order);
 }
 
+void LaneLayer::load_all(Vec d, LaneType type, const Memory& from) {
+  constexpr DType kDTypes[] = {DType::f32, DType::f64, DType::s32, DType::s64};
+  broadcast(d, kDTypes[static_cast<std::size_t>(type)], from);
+}
+
 void LaneLayer::hold(std::span<const LaneSource> constants, Vec first) {
   held_.assign(constants.begin(), constants.end());
   first_held_ = first * constants_of_vector();

@@ -68,8 +68,11 @@ class LaneLayer {
   /// Lanes of `type` side by side in scratch, in whatever order they are.
   virtual void load_lanes(Vec d, LaneType type, const Memory& from) = 0;
   virtual void store_lanes(const Memory& to, LaneType type, Vec s) = 0;
-  /// The first lane of `s`, in all lanes, to scratch.
-  virtual void store_first(const Memory& to, LaneType type, Vec s) = 0;
+  /// One lane in scratch, to all lanes.
+  void load_all(Vec d, LaneType type, const Memory& from);
+  /// The lanes of a layer of 4: each is `distance` bytes behind the one before, and read by itself, as it may just have
+  /// been stored.
+  virtual void gather_lanes(Vec d, LaneType type, const Memory& from, int distance) = 0;
   /// Whole vectors to and from scratch.
   virtual void spill(const Memory& to, Vec s) = 0;
   virtual void reload(Vec d, const Memory& from) = 0;

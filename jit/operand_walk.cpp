@@ -345,10 +345,27 @@ void OperandWalk::stage(Staging way, std::size_t k, const At& at, int lanes) {
 
 void OperandWalk::put_one(std::size_t k, std::size_t depth) {
   std::optional<Gpr> spare;
-  const Reg64 to = pointer_of(k, depth, spare);
+  copy_one(byte_size(operand(k).dtype), pointer_of(k, depth, spare), c_.rbp + frame::kStaging);
+}
+
+void OperandWalk::put_group(std::size_t k, std::size_t depth, int rows, int frame_bytes) {
+  const int bytes = byte_size(operand(k).dtype);
+  Gpr to(a_);
+  Label done;
+  for (int row = 0; row < rows; ++row) {
+    if (row > 0) {
+      c_.cmp(slot(frame::kGroupRows), row);
+      c_.jbe(done, Xbyak::CodeGenerator::T_NEAR);
+    }
+    c_.mov(to, c_.qword[pointer_slot(depth, k).getRegExp() + row * frame_bytes]);
+    copy_one(bytes, to, c_.rbp + (frame::kStaging + row * bytes));
+  }
+  c_.L(done);
+}
+
+void OperandWalk::copy_one(int bytes, const Reg64& to, const Memory& from) {
   Gpr element(a_);
-  const Memory from = c_.rbp + frame::kStaging;
-  switch (byte_size(operand(k).dtype)) {
+  switch (bytes) {
     case 1:
       c_.movzx(element.r32(), c_.byte[from]);
       c_.mov(c_.byte[to], element.reg().cvt8());

@@ -131,6 +131,8 @@ class OperandWalk {
   void broadcast(LaneLayer& layer, std::size_t k, Vec d, std::size_t depth);
   /// Copies one element from the staging area to where row `depth` stands.
   void put_one(std::size_t k, std::size_t depth);
+  /// Within over_groups(), in the first row's frame: copies elements side by side in the staging area, of each row one.
+  void put_group(std::size_t k, std::size_t depth, int rows, int frame_bytes);
 
  private:
   Xbyak::Address slot(int offset) const;
@@ -143,6 +145,7 @@ class OperandWalk {
   void stage(Staging way, std::size_t k, const At& at, int lanes);
   bool is_direct(const LaneLayer& layer, std::size_t k, const At& at) const;
   Xbyak::Reg64 pointer_of(std::size_t k, std::size_t depth, std::optional<Gpr>& spare);
+  void copy_one(int bytes, const Xbyak::Reg64& to, const Memory& from);
   std::size_t count() const { return spec_.inputs.size() + spec_.outputs.size(); }
 
   Assembler& a_;
