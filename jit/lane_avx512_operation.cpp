@@ -181,6 +181,10 @@ void Avx512Operation::compare(Vec d, std::span<const LaneSource> args) {
     }
   });
   if (in_mask()) return;
+  // A core of Golden Cove's kind waits for what has been in the register, which may be the step before: its logarithms
+  // took 68 cycles a vector so, and take 20 apart.
+  const Xmm all(vector(d, bytes).getIdx());
+  code_.vpxord(all, all, all);
   bytes == 4 ? code_.vpmovm2d(vector(d, 4), mask_) : code_.vpmovm2q(vector(d, 8), mask_);
 }
 

@@ -19,9 +19,20 @@ namespace tenfold::jit {
 using Xbyak::Label;
 using Xbyak::Reg64;
 
+namespace {
+
+/// Sets of a pass that may have any number of them. What comes from far away is no sooner there: softmax of f32 [4096,
+/// 1024] takes 1.40 ms with four, 1.37 with two.
+int most_sets(const schedule::Schedule& schedule) {
+  constexpr int kMostSets = 4;
+  return schedule.unroll == 1 || schedule.ahead ? schedule.unroll : kMostSets;
+}
+
+}  // namespace
+
 StagedRows::StagedRows(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
                        const schedule::Schedule& schedule)
-    : StagedKernel(assembler, stages, spec, schedule), most_sets_(schedule.unroll > 1 ? kMostSets : 1) {
+    : StagedKernel(assembler, stages, spec, schedule), most_sets_(most_sets(schedule)) {
   plan_vectors(schedule.unroll, most_sets_, total_parts());
   const auto reductions = static_cast<int>(stages.reductions.size());
   saved_ = places_;

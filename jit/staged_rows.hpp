@@ -19,8 +19,6 @@ class StagedRows final : StagedKernel {
   std::int64_t emit();
 
  private:
-  static constexpr int kMostSets = 4;
-
   // Scratch.
   const StageReduction& reduction(int r) const { return stages_.reductions[static_cast<std::size_t>(r)]; }
   Memory saved(int slot) const { return c_.rbp + (saved_ + slot * kPlaceBytes); }

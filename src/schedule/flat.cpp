@@ -30,6 +30,8 @@ std::int64_t bytes_per_element(const KernelSpec& spec) {
   return bytes;
 }
 
+std::int64_t bytes(const KernelSpec& spec) { return bytes_per_element(spec) * kernel::kept_count(spec); }
+
 /// More operands are streams enough.
 constexpr std::size_t kMostOperandsInRuns = 6;
 
@@ -37,13 +39,21 @@ bool may_come_in_runs(const KernelSpec& spec) {
   return spec.levels.size() == 1 && spec.inputs.size() + spec.outputs.size() <= kMostOperandsInRuns;
 }
 
-/// Whether elements come from four runs in turn, and around the caches then, dear ones as well: what is more than a
-/// last cache that is far away. On a Xeon, AVX2 and AVX-512, |x| of f32 [67108864] takes 23.0 and 21.9 ms so instead of
+bool is_dear(const KernelSpec& spec) {
+  return std::any_of(spec.body.begin(), spec.body.end(), [](const kernel::Node& node) {
+    return node.kind == kernel::Node::Kind::apply && kernel::row(node.function).effort == kernel::Effort::polynomial;
+  });
+}
+
+/// Whether elements come from four runs in turn: what is more than a last cache that is far away, around the caches
+/// then, dear ones as well. On a Xeon, AVX2 and AVX-512, |x| of f32 [67108864] takes 23.0 and 21.9 ms so instead of
 /// 31.2 and 29.2, x + y 37.3 and 35.2 instead of 44.1 and 39.8, exp(x), which went through the caches, 31.8 and 26.8
-/// instead of 53.6 and 43.4; but with AVX-512 exp(x) of [4194304] 1168 us instead of 1126, x + y 1789 instead of 1708.
+/// instead of 53.6 and 43.4; but x + y of [4194304] 1789 us with AVX-512 instead of 1708. Dear ones wait less so from
+/// L2 on: exp(x) of [4194304] takes 1342 and 1152 us instead of 1844 and 1200, tanh 2048 and 1332 instead of 2593 and
+/// 1462.
 bool comes_in_runs(const KernelSpec& spec, const target::Target& target) {
-  return target.far_l3 && may_come_in_runs(spec) && spec.outputs[0].strides[0] == 1 &&
-         bytes_per_element(spec) * kernel::kept_count(spec) > target.last_cache_bytes();
+  const std::int64_t far = is_dear(spec) ? target.l2_bytes : target.last_cache_bytes();
+  return target.far_l3 && may_come_in_runs(spec) && spec.outputs[0].strides[0] == 1 && bytes(spec) > far;
 }
 
 }  // namespace
@@ -56,7 +66,11 @@ Schedule choose_flat(const KernelSpec& spec, const target::Target& target) {
   schedule.around = pays_around(spec, schedule.vector_level, target);
   schedule.claim = pays_to_claim(spec, schedule.vector_level, target);
   schedule.runs = comes_in_runs(spec, target);
-  if (schedule.runs && may_go_around(spec, schedule.vector_level)) schedule.around = true;
+  if (schedule.runs && bytes(spec) > target.last_cache_bytes()) {
+    schedule.around = schedule.around || may_go_around(spec, schedule.vector_level);
+  } else if (schedule.runs) {
+    schedule.claim = schedule.claim || may_claim(spec, schedule.vector_level);
+  }
   int widest = 0;
   for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level)
     if (spec.levels[static_cast<std::size_t>(level)].extent > spec.levels[static_cast<std::size_t>(widest)].extent)
