@@ -14,8 +14,10 @@ using Xbyak::Ymm;
 constexpr std::uint64_t kSign64 = std::uint64_t{1} << 63;
 constexpr std::uint64_t kUpperHalf = 0xffff0000;
 constexpr int kOddWords = 0xaa;
-constexpr int kMask32 = frame::kMasks;       // 32-bit lane is in the tail
-constexpr int kMask64 = frame::kMasks + 64;  // 64-bit lane is in the tail
+constexpr int kMask32 = frame::kMasks;              // 32-bit lane is in the tail
+constexpr int kMask64 = frame::kMasks + 64;         // 64-bit lane is in the tail
+constexpr int kPairMask = frame::kMasks + 128;      // both 16-bit elements of the dword are in the tail
+constexpr int kOddMask = frame::kMasks + 128 + 32;  // 16-bit element is the odd last one
 
 class Avx2Lanes final : public LaneLayer {
  public:
@@ -24,6 +26,7 @@ class Avx2Lanes final : public LaneLayer {
   int vectors() const override { return 7; }
 
   void prepare_tail(const Xbyak::Reg64& count) override {
+    if (loads_words_) prepare_words(count);
     code_.vmovd(Xmm(14), count.cvt32());
     code_.vpbroadcastd(Ymm(14), Xmm(14));
     for (int half = 0; half < halves(4); ++half) {
@@ -38,14 +41,28 @@ class Avx2Lanes final : public LaneLayer {
     code_.vmovdqu(scratch(kMask64, 0), Ymm(14));
   }
 
-  bool has_tails(DType dtype) const override { return byte_size(dtype) >= 4 && order_ == LaneOrder::straight; }
+  void prepare(DType dtype) override { loads_words_ = loads_words_ || byte_size(dtype) == 2; }
+
+  bool loads_tails(DType dtype) const override {
+    return byte_size(dtype) == 2 ? loads_words_ && (order_ == LaneOrder::straight || dtype == DType::bf16)
+                                 : stores_tails(dtype);
+  }
+  bool stores_tails(DType dtype) const override { return byte_size(dtype) >= 4 && order_ == LaneOrder::straight; }
 
   void load(Vec d, DType dtype, const Memory& from, Part part) override {
+    const bool words = part == Part::tail && byte_size(dtype) == 2;
+    if (words) load_words(ymm(d, lanes_ == 16 ? 1 : 0), from);
     if (order_ == LaneOrder::even_first && dtype == DType::bf16) {
-      code_.vmovdqu(ymm(d, 1), code_.ptr[from]);
+      if (!words) code_.vmovdqu(ymm(d, 1), code_.ptr[from]);
       code_.vpslld(ymm(d, 0), ymm(d, 1), 16);
       code_.vpand(ymm(d, 1), ymm(d, 1), assembler_.splat(kUpperHalf, 4));
       return;
+    }
+    if (words) {
+      if (lanes_ < 16) return widen_elements(ymm(d, 0), dtype, low(ymm(d, 0)));
+      widen_elements(ymm(d, 0), dtype, low(ymm(d, 1)));
+      code_.vextracti128(Xmm(15), ymm(d, 1), 1);
+      return widen_elements(ymm(d, 1), dtype, Xmm(15));
     }
     const int bytes = byte_size(dtype);
     for (int half = 0; half < halves(bytes); ++half) {
@@ -222,6 +239,37 @@ class Avx2Lanes final : public LaneLayer {
     code_.vunpckhps(Ymm(15), ymm(s, 0), ymm(s, 1));
   }
 
+  /// There are no masked loads of 16 bits: of a tail these are its whole pairs, and the odd last one, if there is one,
+  /// masked into its place.
+  void prepare_words(const Xbyak::Reg64& count) {
+    const Ymm number(14), mask(15);
+    code_.vmovd(low(number), count.cvt32());
+    code_.vpbroadcastd(number, low(number));
+    code_.vpcmpgtd(mask, number, assembler_.iota(1, 2, 4, 0));
+    code_.vmovdqu(scratch(kPairMask, 0), mask);
+    code_.vpbroadcastw(number, low(number));
+    code_.vpcmpgtw(mask, number, assembler_.iota(0, 1, 2, 0));
+    code_.vmovdqu(number, scratch(kPairMask, 0));
+    code_.vpandn(mask, number, mask);
+    code_.vmovdqu(scratch(kOddMask, 0), mask);
+    const Gpr last(assembler_);
+    code_.lea(last, code_.ptr[count + count - 2]);
+    code_.mov(code_.qword[code_.rbp + frame::kTailLast], last);
+  }
+
+  void load_words(const Ymm& d, const Memory& from) {
+    code_.vmovdqu(Ymm(15), scratch(kPairMask, 0));
+    code_.vpmaskmovd(d, Ymm(15), code_.ptr[from]);
+    // A register that may well be the address's own.
+    code_.push(code_.rax);
+    code_.lea(code_.rax, code_.ptr[from]);
+    code_.add(code_.rax, code_.qword[code_.rbp + frame::kTailLast]);
+    code_.vpbroadcastw(Ymm(15), code_.ptr[code_.rax]);
+    code_.pop(code_.rax);
+    code_.vpand(Ymm(15), Ymm(15), scratch(kOddMask, 0));
+    code_.vpor(d, d, Ymm(15));
+  }
+
   /// Lanes with even elements first as words side by side in ymm14.
   void interleave_words(DType dtype, Vec s) {
     if (dtype == DType::bf16 && lent_ >= 0) {
@@ -290,6 +338,8 @@ class Avx2Lanes final : public LaneLayer {
       code_.vmovq(code_.ptr[to], Xmm(14));
     }
   }
+
+  bool loads_words_ = false;  ///< prepared for tails of 16-bit elements
 
   static bool changes_width(const LaneNode& node) { return lane_bytes(node.type) != lane_bytes(result_type(node)); }
 

@@ -33,7 +33,8 @@ class Avx512Lanes final : public LaneLayer {
     code_.kmovd(tail_, bits.r32());
   }
 
-  bool has_tails(DType) const override { return true; }
+  bool loads_tails(DType) const override { return true; }
+  bool stores_tails(DType) const override { return true; }
 
   void prepare(DType dtype) override {
     if (dtype != DType::bf16 || holds_words_) return;

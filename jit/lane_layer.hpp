@@ -43,10 +43,11 @@ class LaneLayer {
 
   /// Makes the mask for tails of `count` lanes (1 to lanes - 1).
   virtual void prepare_tail(const Xbyak::Reg64& count) = 0;
-  /// True when load() and store() take Part::tail for elements of this dtype; memory past the tail is not touched.
-  virtual bool has_tails(DType dtype) const = 0;
+  /// Whether load(), and store(), take Part::tail for elements of this dtype; memory past the tail is not touched.
+  virtual bool loads_tails(DType dtype) const = 0;
+  virtual bool stores_tails(DType dtype) const = 0;
 
-  /// Keeps in registers what load() and store() of this dtype read all the time; they do without, too.
+  /// Before prepare_tail(), for each dtype that is loaded or stored. Keeps in registers what that reads all the time.
   virtual void prepare(DType) {}
 
   /// Elements side by side in memory, widened exactly: f32, bf16, f16 to f32 lanes; s8, s16, s32 to i32 lanes, u8, u16,

@@ -133,7 +133,8 @@ void Nest::store_vector(Part part) {
     Gpr stride(a), count(a);
     load_output_stride(stride, output, schedule.vector_level);
     load_count(count, part);
-    emit_staging(a, Staging::out, to, stride, count, s.output_bytes(output));
+    output_contiguous(output) ? emit_staging_side_by_side(a, Staging::out, to, count, s.output_bytes(output))
+                              : emit_staging(a, Staging::out, to, stride, count, s.output_bytes(output));
   }
 }
 
@@ -201,7 +202,8 @@ std::vector<Memory> places_of_streams(const Reg64& base, const Reg64& stream, co
 Memory Nest::staging() { return Xbyak::util::rbp + frame::kStaging; }
 
 void Nest::stage_in(const Reg64& from, const Reg64& stride, const Reg64& count) {
-  emit_staging(a, Staging::in, from, stride, count, s.input_bytes());
+  input_contiguous() ? emit_staging_side_by_side(a, Staging::in, from, count, s.input_bytes())
+                     : emit_staging(a, Staging::in, from, stride, count, s.input_bytes());
 }
 
 void Nest::stage_tail(const Reg64& from, const Reg64& stride, const Reg64& count) {

@@ -234,15 +234,15 @@ Reg64 OperandWalk::pointer_of(std::size_t k, std::size_t depth, std::optional<Gp
   return spare->reg();
 }
 
-bool OperandWalk::is_direct(const LaneLayer& layer, std::size_t k, const At& at) const {
-  return vector_stride(k) == 1 && (at.part == Part::full || (at.masks && layer.has_tails(operand(k).dtype)));
+bool OperandWalk::is_direct(std::size_t k, const At& at, bool tails) const {
+  return vector_stride(k) == 1 && (at.part == Part::full || (at.masks && tails));
 }
 
 void OperandWalk::load(LaneLayer& layer, std::size_t k, Vec d, const At& at) {
   const DType dtype = operand(k).dtype;
   if (vector_stride(k) == 0) {
     broadcast(layer, k, d, at.depth);
-  } else if (is_direct(layer, k, at)) {
+  } else if (is_direct(k, at, layer.loads_tails(dtype))) {
     std::optional<Gpr> spare;
     const int bytes = byte_size(dtype);
     layer.load(d, dtype, pointer_of(k, at.depth, spare) + at.index * bytes + at.offset * bytes, at.part);
@@ -254,7 +254,7 @@ void OperandWalk::load(LaneLayer& layer, std::size_t k, Vec d, const At& at) {
 
 void OperandWalk::store(LaneLayer& layer, std::size_t k, Vec s, const At& at) {
   const DType dtype = operand(k).dtype;
-  if (is_direct(layer, k, at)) {
+  if (is_direct(k, at, layer.stores_tails(dtype))) {
     std::optional<Gpr> spare;
     const int bytes = byte_size(dtype);
     const Memory to = pointer_of(k, at.depth, spare) + at.index * bytes + at.offset * bytes;
@@ -340,7 +340,9 @@ void OperandWalk::stage(Staging way, std::size_t k, const At& at, int lanes) {
   } else {
     c_.mov(number.r32(), lanes);
   }
-  emit_staging(a_, way, from, stride, number, byte_size(operand(k).dtype));
+  const int bytes = byte_size(operand(k).dtype);
+  vector_stride(k) == 1 ? emit_staging_side_by_side(a_, way, from, number, bytes)
+                        : emit_staging(a_, way, from, stride, number, bytes);
 }
 
 void OperandWalk::put_one(std::size_t k, std::size_t depth) {

@@ -143,7 +143,8 @@ class OperandWalk {
   void advance_by(int level, std::size_t depth, const Xbyak::Address& rows);
   /// Copies between the operand and the staging area.
   void stage(Staging way, std::size_t k, const At& at, int lanes);
-  bool is_direct(const LaneLayer& layer, std::size_t k, const At& at) const;
+  /// Whether an access is one of the layer's, that has `tails` or not.
+  bool is_direct(std::size_t k, const At& at, bool tails) const;
   Xbyak::Reg64 pointer_of(std::size_t k, std::size_t depth, std::optional<Gpr>& spare);
   void copy_one(int bytes, const Xbyak::Reg64& to, const Memory& from);
   std::size_t count() const { return spec_.inputs.size() + spec_.outputs.size(); }

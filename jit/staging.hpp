@@ -15,4 +15,8 @@ enum class Staging { in, out };
 void emit_staging(Assembler& assembler, Staging way, const Xbyak::Reg64& operand, const Xbyak::Reg64& stride,
                   const Xbyak::Reg64& count, int bytes);
 
+/// The same where elements lie side by side on either end: eight bytes at a time, of which the last may overlap.
+void emit_staging_side_by_side(Assembler& assembler, Staging way, const Xbyak::Reg64& operand,
+                               const Xbyak::Reg64& count, int bytes);
+
 }  // namespace tenfold::jit

@@ -612,9 +612,11 @@ class LaneMemory : public LaneLayers {
           jit::Assembler assembler;
           const auto layer = LaneLayer::make(assembler, GetParam().isa, lanes, order);
           vectors_ = layer->vectors();
+          layer->prepare(dtype);
+          const bool tails = loads ? layer->loads_tails(dtype) : layer->stores_tails(dtype);
           all.push_back({dtype, lanes, lanes, Part::full, false, order});
           if (loads) all.push_back({dtype, lanes, 1, Part::full, true, order});
-          for (int count = 1; count < lanes && layer->has_tails(dtype); ++count)
+          for (int count = 1; count < lanes && tails; ++count)
             all.push_back({dtype, lanes, count, Part::tail, false, order});
         }
       }
@@ -631,7 +633,7 @@ class LaneMemory : public LaneLayers {
           const jit::Gpr buffer(assembler), index(assembler);
           c.mov(buffer, c.ptr[c.rdi + static_cast<int>(offsetof(Block, buffer))]);
           c.mov(index, c.ptr[c.rdi + static_cast<int>(offsetof(Block, count))]);
-          if (random_() % 2 == 0) layer.prepare(access.dtype);
+          if (access.part == Part::tail || random_() % 2 == 0) layer.prepare(access.dtype);
           if (access.part == Part::tail) {
             layer.prepare_tail(index);
             act(layer, Memory(buffer.reg()));
