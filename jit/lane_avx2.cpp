@@ -134,18 +134,8 @@ class Avx2Lanes final : public LaneLayer {
   }
 
   void gather_lanes(Vec d, LaneType type, const Memory& from, int distance) override {
-    const Xmm lower = low(ymm(d, 0)), upper(14);
-    const auto lane = [&](int i) { return code_.ptr[from + i * distance]; };
-    if (lane_bytes(type) == 4) {
-      code_.vmovss(lower, lane(0));
-      for (int i = 1; i < 4; ++i) code_.vinsertps(lower, lower, lane(i), static_cast<std::uint8_t>(i << 4));
-      return;
-    }
-    code_.vmovsd(lower, lane(0));
-    code_.vmovhpd(lower, lower, lane(1));
-    code_.vmovsd(upper, lane(2));
-    code_.vmovhpd(upper, upper, lane(3));
-    code_.vinsertf128(ymm(d, 0), ymm(d, 0), upper, 1);
+    gather_pairs(low(ymm(d, 0)), Xmm(14), type, from, distance);
+    if (lane_bytes(type) == 8) code_.vinsertf128(ymm(d, 0), ymm(d, 0), Xmm(14), 1);
   }
 
   void store_around(const Memory& to, DType dtype, Vec s) override {

@@ -115,18 +115,9 @@ class Avx512Lanes final : public LaneLayer {
   }
 
   void gather_lanes(Vec d, LaneType type, const Memory& from, int distance) override {
-    const Xmm lower(Own::register_of(d)), upper(Own::kSpare);
-    const auto lane = [&](int i) { return code_.ptr[from + i * distance]; };
-    if (lane_bytes(type) == 4) {
-      code_.vmovss(lower, lane(0));
-      for (int i = 1; i < 4; ++i) code_.vinsertps(lower, lower, lane(i), static_cast<std::uint8_t>(i << 4));
-      return;
-    }
-    code_.vmovsd(lower, lane(0));
-    code_.vmovhpd(lower, lower, lane(1));
-    code_.vmovsd(upper, lane(2));
-    code_.vmovhpd(upper, upper, lane(3));
-    code_.vinsertf64x2(Xbyak::Ymm(lower.getIdx()), Xbyak::Ymm(lower.getIdx()), upper, 1);
+    const Xbyak::Ymm to(Own::register_of(d));
+    gather_pairs(Xmm(to.getIdx()), Xmm(Own::kSpare), type, from, distance);
+    if (lane_bytes(type) == 8) code_.vinsertf64x2(to, to, Xmm(Own::kSpare), 1);
   }
 
   void store_around(const Memory& to, DType dtype, Vec s) override {

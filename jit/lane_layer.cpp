@@ -15,6 +15,20 @@ void LaneLayer::load_all(Vec d, LaneType type, const Memory& from) {
   broadcast(d, kDTypes[static_cast<std::size_t>(type)], from);
 }
 
+void LaneLayer::gather_pairs(const Xbyak::Xmm& lower, const Xbyak::Xmm& upper, LaneType type, const Memory& from,
+                             int distance) {
+  const auto lane = [&](int i) { return code_.ptr[from + i * distance]; };
+  if (lane_bytes(type) == 4) {
+    code_.vmovss(lower, lane(0));
+    for (int i = 1; i < 4; ++i) code_.vinsertps(lower, lower, lane(i), static_cast<std::uint8_t>(i << 4));
+    return;
+  }
+  code_.vmovsd(lower, lane(0));
+  code_.vmovhpd(lower, lower, lane(1));
+  code_.vmovsd(upper, lane(2));
+  code_.vmovhpd(upper, upper, lane(3));
+}
+
 void LaneLayer::hold(std::span<const LaneSource> constants, Vec first) {
   held_.assign(constants.begin(), constants.end());
   first_held_ = first * constants_of_vector();

@@ -104,6 +104,8 @@ class LaneLayer {
  protected:
   LaneLayer(Assembler& assembler, int lanes, LaneOrder order)
       : assembler_(assembler), code_(assembler.code()), lanes_(lanes), order_(order) {}
+  /// Four lanes of 32 bits to `lower`; of 64 bits two there, and two to `upper`.
+  void gather_pairs(const Xbyak::Xmm& lower, const Xbyak::Xmm& upper, LaneType type, const Memory& from, int distance);
   /// A constant into all lanes of the register `index`.
   virtual void load_constant(int index, const LaneSource& source) = 0;
 
