@@ -98,7 +98,7 @@ class Avx2ArgVectors final : public ArgVectors {
       add(kOther, left, right, wide);
       add(s, s, kOther, wide);
       beats(rule, kMask, left, right, !rule.last);
-      blend_by(kMask, right, right, left, wide);
+      extreme(rule, right, left, right, wide);
       beats(rule, kOther, right, b, rule.last);
       extreme(rule, b, right, b, wide);
       wide ? code_.vpaddq(kMask, kMask, ymm(at, half)) : code_.vpaddd(kMask, kMask, ymm(at, half));
