@@ -46,125 +46,172 @@ std::optional<StageProgram> two_steps(const StageProgram& one, const OperandWalk
   return both;
 }
 
-}  // namespace
-
 using Xbyak::Label;
+using Xbyak::Reg64;
+
+class Flat {
+ public:
+  Flat(Assembler& assembler, LaneLayer& layer, const LaneProgram& program, const kernel::KernelSpec& spec,
+       const schedule::Schedule& schedule)
+      : a_(assembler),
+        c_(assembler.code()),
+        layer_(layer),
+        schedule_(schedule),
+        walk_(assembler, spec, schedule.vector_level),
+        one_(one_step(program, spec)) {}
+
+  std::int64_t emit() {
+    walk_.start();
+    walk_.prepare(layer_);
+    prepare_tail();
+    two_ = two_steps(one_, walk_, layer_);
+    hold_constants();
+    if (schedule_.around) walk_.find_lines();
+    std::vector<int> outer;
+    for (int level = 0; level < static_cast<int>(walk_.spec().levels.size()); ++level)
+      if (level != schedule_.vector_level) outer.push_back(level);
+    walk_.over(outer, 0, [this](std::size_t depth) { elements(depth); });
+    if (schedule_.around) walk_.fence();
+    return walk_.scratch_end() + spilled_;
+  }
+
+ private:
+  /// Where the elements of a row are taken: from `index` on, whole steps before `end`.
+  struct Run {
+    std::size_t depth;
+    const Reg64 &index, &end;
+    bool around = false;  ///< stores go around the caches
+  };
+
+  Memory tail_count() const { return c_.rbp + frame::kTailCount; }
+
+  void prepare_tail() {
+    Gpr tail(a_);
+    Label whole;
+    walk_.load_vector_extent(tail);
+    c_.and_(tail, layer_.lanes() - 1);
+    c_.mov(c_.qword[tail_count()], tail);
+    c_.jz(whole, Xbyak::CodeGenerator::T_NEAR);
+    layer_.prepare_tail(tail);
+    c_.L(whole);
+  }
+
+  void hold_constants() {
+    std::vector<LaneSource> constants = constants_by_use(one_.lanes);
+    const StageProgram& widest = two_ ? *two_ : one_;
+    const std::vector<bool> resident(widest.inputs.size(), false);
+    const int each = layer_.constants_of_vector();
+    const int spare = std::max(0, layer_.vectors() - vectors_needed(widest.lanes, resident));
+    constants.resize(std::min(constants.size(), static_cast<std::size_t>(spare * each)));
+    free_ = layer_.vectors() - (static_cast<int>(constants.size()) + each - 1) / each;
+    layer_.hold(constants, free_);
+  }
+
+  void elements(std::size_t depth) {
+    Gpr index(a_), end(a_);
+    const OperandWalk::KeptPointers pointers(walk_, depth);
+    Label tail, done;
+    c_.xor_(index.r32(), index.r32());
+    walk_.load_vector_extent(end);
+    c_.and_(end, -layer_.lanes());
+    c_.jz(tail, Xbyak::CodeGenerator::T_NEAR);
+    const auto take = [&](bool around) { take_run({depth, index, end, around}); };
+    if (schedule_.around) {
+      walk_.either_way(take);
+    } else {
+      take(false);
+    }
+    c_.L(tail);
+    c_.cmp(c_.qword[tail_count()], 0);
+    c_.jz(done, Xbyak::CodeGenerator::T_NEAR);
+    step(one_, {depth, index, end}, Part::tail);
+    c_.L(done);
+  }
+
+  void take_run(const Run& run) {
+    if (!schedule_.runs) return take_steps(run);
+    Label rest, done;
+    const auto ask = [&](const Reg64& distance) {
+      const OperandWalk::At at{run.depth, run.index, Part::full, tail_count()};
+      for (std::size_t k = 0; k < std::min(kMostAsked, walk_.inputs()); ++k)
+        if (walk_.vector_stride(k) == 1) walk_.ask_for_visit(k, at, distance);
+    };
+    walk_.over_visits(run.index, run.end, rest, ask, [&] { take_steps(run); });
+    c_.L(rest);
+    c_.cmp(run.index, run.end);
+    c_.jae(done, Xbyak::CodeGenerator::T_NEAR);
+    take_steps(run);
+    c_.L(done);
+  }
+
+  /// One step or more.
+  void take_steps(const Run& run) {
+    Label again, over;
+    if (two_) take_by_two(run, over);
+    c_.align(32);
+    c_.L(again);
+    step(one_, run, Part::full);
+    c_.add(run.index, layer_.lanes());
+    c_.cmp(run.index, run.end);
+    c_.jb(again, Xbyak::CodeGenerator::T_NEAR);
+    c_.L(over);
+  }
+
+  /// Jumps to `over` when no step is left; one may be.
+  void take_by_two(const Run& run, const Label& over) {
+    const int lanes = 2 * layer_.lanes();
+    Label twice, single;
+    Gpr next(a_);
+    c_.lea(next, c_.ptr[run.index + lanes]);
+    c_.cmp(next, run.end);
+    c_.ja(single, Xbyak::CodeGenerator::T_NEAR);
+    c_.align(32);
+    c_.L(twice);
+    step(*two_, run, Part::full);
+    c_.mov(run.index, next);
+    c_.add(next, lanes);
+    c_.cmp(next, run.end);
+    c_.jbe(twice, Xbyak::CodeGenerator::T_NEAR);
+    c_.L(single);
+    c_.cmp(run.index, run.end);
+    c_.jae(over, Xbyak::CodeGenerator::T_NEAR);
+  }
+
+  void step(const StageProgram& program, const Run& run, Part part) {
+    const auto at = [&](const StagePlace& place) {
+      const int offset = place.step * layer_.lanes();
+      return OperandWalk::At{run.depth, run.index, part, tail_count(), offset, true, run.around, schedule_.claim};
+    };
+    const auto load = [&](int input, Vec d) {
+      const StagePlace& place = program.inputs[static_cast<std::size_t>(input)];
+      walk_.load(layer_, static_cast<std::size_t>(place.index), d, at(place));
+    };
+    const auto store = [&](int result, Vec s) {
+      const StagePlace& place = program.results[static_cast<std::size_t>(result)];
+      const auto k = static_cast<std::size_t>(place.index);
+      place.kind == StagePlace::Kind::joined ? walk_.store_joined(layer_, k, s, at(place))
+                                             : walk_.store(layer_, k, s, at(place));
+    };
+    const Memory spill = c_.rbp + walk_.scratch_end();
+    spilled_ = std::max(spilled_, emit_lanes(a_, layer_, program.lanes, spill, {load, store, {}, {}, free_}));
+  }
+
+  Assembler& a_;
+  Xbyak::CodeGenerator& c_;
+  LaneLayer& layer_;
+  const schedule::Schedule& schedule_;
+  OperandWalk walk_;
+  StageProgram one_;
+  std::optional<StageProgram> two_;
+  int free_ = 0;  ///< vectors below are the programs', above are constants
+  std::int64_t spilled_ = 0;
+};
+
+}  // namespace
 
 std::int64_t emit_flat(Assembler& assembler, LaneLayer& layer, const LaneProgram& program,
                        const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
-  Xbyak::CodeGenerator& c = assembler.code();
-  OperandWalk walk(assembler, spec, schedule.vector_level);
-  walk.start();
-  walk.prepare(layer);
-  const Memory tail_count = c.rbp + frame::kTailCount;
-  const Memory spill = c.rbp + walk.scratch_end();
-  {
-    Gpr tail(assembler);
-    Label whole;
-    walk.load_vector_extent(tail);
-    c.and_(tail, layer.lanes() - 1);
-    c.mov(c.qword[tail_count], tail);
-    c.jz(whole);
-    layer.prepare_tail(tail);
-    c.L(whole);
-  }
-  std::vector<int> outer;
-  for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level)
-    if (level != schedule.vector_level) outer.push_back(level);
-
-  const StageProgram one = one_step(program, spec);
-  const std::optional<StageProgram> two = two_steps(one, walk, layer);
-  std::vector<LaneSource> constants = constants_by_use(program);
-  const StageProgram& widest = two ? *two : one;
-  const std::vector<bool> resident(widest.inputs.size(), false);
-  const int spare = std::max(0, layer.vectors() - vectors_needed(widest.lanes, resident));
-  constants.resize(std::min(constants.size(), static_cast<std::size_t>(spare * layer.constants_of_vector())));
-  const int holding =
-      (static_cast<int>(constants.size()) + layer.constants_of_vector() - 1) / layer.constants_of_vector();
-  const int free = layer.vectors() - holding;
-  layer.hold(constants, free);
-  if (schedule.around) walk.find_lines();
-  std::int64_t spilled = 0;
-  walk.over(outer, 0, [&](std::size_t depth) {
-    Gpr index(assembler), end(assembler);
-    const OperandWalk::KeptPointers pointers(walk, depth);
-    const auto step = [&](const StageProgram& steps, Part part, bool around) {
-      const auto at = [&](const StagePlace& place) {
-        return OperandWalk::At{depth, index,  part,          tail_count, place.step * layer.lanes(),
-                               true,  around, schedule.claim};
-      };
-      const auto load = [&](int input, Vec d) {
-        const StagePlace& place = steps.inputs[static_cast<std::size_t>(input)];
-        walk.load(layer, static_cast<std::size_t>(place.index), d, at(place));
-      };
-      const auto store = [&](int result, Vec s) {
-        const StagePlace& place = steps.results[static_cast<std::size_t>(result)];
-        const auto k = static_cast<std::size_t>(place.index);
-        place.kind == StagePlace::Kind::joined ? walk.store_joined(layer, k, s, at(place))
-                                               : walk.store(layer, k, s, at(place));
-      };
-      spilled = std::max(spilled, emit_lanes(assembler, layer, steps.lanes, spill, {load, store, {}, {}, free}));
-    };
-    const auto take = [&](bool around) {
-      Label again, twice, single, over;
-      if (two) {
-        const int lanes = 2 * layer.lanes();
-        Gpr next(assembler);
-        c.lea(next, c.ptr[index.reg() + lanes]);
-        c.cmp(next, end);
-        c.ja(single, Xbyak::CodeGenerator::T_NEAR);
-        c.align(32);
-        c.L(twice);
-        step(*two, Part::full, around);
-        c.mov(index, next);
-        c.add(next, lanes);
-        c.cmp(next, end);
-        c.jbe(twice, Xbyak::CodeGenerator::T_NEAR);
-        c.L(single);
-        c.cmp(index, end);
-        c.jae(over, Xbyak::CodeGenerator::T_NEAR);
-      }
-      c.align(32);
-      c.L(again);
-      step(one, Part::full, around);
-      c.add(index, layer.lanes());
-      c.cmp(index, end);
-      c.jb(again, Xbyak::CodeGenerator::T_NEAR);
-      c.L(over);
-    };
-    const auto steps = [&](bool around) {
-      if (!schedule.runs) return take(around);
-      Label rest, done;
-      const auto ask = [&](const Xbyak::Reg64& distance) {
-        const OperandWalk::At at{depth, index, Part::full, tail_count};
-        for (std::size_t k = 0; k < std::min(kMostAsked, walk.inputs()); ++k)
-          if (walk.vector_stride(k) == 1) walk.ask_for_visit(k, at, distance);
-      };
-      walk.over_visits(index, end, rest, ask, [&] { take(around); });
-      c.L(rest);
-      c.cmp(index, end);
-      c.jae(done, Xbyak::CodeGenerator::T_NEAR);
-      take(around);
-      c.L(done);
-    };
-    Label tail, done;
-    c.xor_(index.r32(), index.r32());
-    walk.load_vector_extent(end);
-    c.and_(end, -layer.lanes());
-    c.jz(tail, Xbyak::CodeGenerator::T_NEAR);
-    if (schedule.around) {
-      walk.either_way(steps);
-    } else {
-      steps(false);
-    }
-    c.L(tail);
-    c.cmp(c.qword[tail_count], 0);
-    c.jz(done);
-    step(one, Part::tail, false);
-    c.L(done);
-  });
-  if (schedule.around) walk.fence();
-  return walk.scratch_end() + spilled;
+  return Flat(assembler, layer, program, spec, schedule).emit();
 }
 
 }  // namespace tenfold::jit
