@@ -34,10 +34,7 @@ StageProgram one_step(const LaneProgram& program, const kernel::KernelSpec& spec
 /// Two steps side by side, rounded together where the machine does that; nothing where that does not pay, or vectors
 /// have no room.
 std::optional<StageProgram> two_steps(const StageProgram& one, const OperandWalk& walk, const LaneLayer& layer) {
-  const auto joins = [&](int operand) {
-    const auto k = static_cast<std::size_t>(operand);
-    return layer.joins() && walk.operand(k).dtype == DType::bf16 && walk.vector_stride(k) == 1;
-  };
+  const auto joins = [&](int k) { return walk.joins(layer, static_cast<std::size_t>(k)); };
   const bool any = std::any_of(one.results.begin(), one.results.end(), [&](const auto& to) { return joins(to.index); });
   if (!any && one.lanes.nodes.size() < kLongStep) return std::nullopt;
   StageProgram both = with_joined_results(side_by_side(one), joins);

@@ -4,6 +4,7 @@
 #include "jit/lane_avx2.hpp"
 
 #include "jit/frame.hpp"
+#include "jit/word_tail.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -26,7 +27,7 @@ class Avx2Lanes final : public LaneLayer {
   int vectors() const override { return 7; }
 
   void prepare_tail(const Xbyak::Reg64& count) override {
-    if (loads_words_) prepare_words(count);
+    if (loads_words_) prepare_word_tail(assembler_, count, 0, code_.rbp + kPairMask, code_.rbp + kOddMask);
     code_.vmovd(Xmm(14), count.cvt32());
     code_.vpbroadcastd(Ymm(14), Xmm(14));
     for (int half = 0; half < halves(4); ++half) {
@@ -51,7 +52,8 @@ class Avx2Lanes final : public LaneLayer {
 
   void load(Vec d, DType dtype, const Memory& from, Part part) override {
     const bool words = part == Part::tail && byte_size(dtype) == 2;
-    if (words) load_words(ymm(d, lanes_ == 16 ? 1 : 0), from);
+    if (words)
+      load_word_tail(assembler_, ymm(d, lanes_ == 16 ? 1 : 0), from, 0, code_.rbp + kPairMask, code_.rbp + kOddMask);
     if (order_ == LaneOrder::even_first && dtype == DType::bf16) {
       if (!words) code_.vmovdqu(ymm(d, 1), code_.ptr[from]);
       code_.vpslld(ymm(d, 0), ymm(d, 1), 16);
@@ -229,37 +231,6 @@ class Avx2Lanes final : public LaneLayer {
     code_.vunpckhps(Ymm(15), ymm(s, 0), ymm(s, 1));
   }
 
-  /// There are no masked loads of 16 bits: of a tail these are its whole pairs, and the odd last one, if there is one,
-  /// masked into its place.
-  void prepare_words(const Xbyak::Reg64& count) {
-    const Ymm number(14), mask(15);
-    code_.vmovd(low(number), count.cvt32());
-    code_.vpbroadcastd(number, low(number));
-    code_.vpcmpgtd(mask, number, assembler_.iota(1, 2, 4, 0));
-    code_.vmovdqu(scratch(kPairMask, 0), mask);
-    code_.vpbroadcastw(number, low(number));
-    code_.vpcmpgtw(mask, number, assembler_.iota(0, 1, 2, 0));
-    code_.vmovdqu(number, scratch(kPairMask, 0));
-    code_.vpandn(mask, number, mask);
-    code_.vmovdqu(scratch(kOddMask, 0), mask);
-    const Gpr last(assembler_);
-    code_.lea(last, code_.ptr[count + count - 2]);
-    code_.mov(code_.qword[code_.rbp + frame::kTailLast], last);
-  }
-
-  void load_words(const Ymm& d, const Memory& from) {
-    code_.vmovdqu(Ymm(15), scratch(kPairMask, 0));
-    code_.vpmaskmovd(d, Ymm(15), code_.ptr[from]);
-    // A register that may well be the address's own.
-    code_.push(code_.rax);
-    code_.lea(code_.rax, code_.ptr[from]);
-    code_.add(code_.rax, code_.qword[code_.rbp + frame::kTailLast]);
-    code_.vpbroadcastw(Ymm(15), code_.ptr[code_.rax]);
-    code_.pop(code_.rax);
-    code_.vpand(Ymm(15), Ymm(15), scratch(kOddMask, 0));
-    code_.vpor(d, d, Ymm(15));
-  }
-
   /// Lanes with even elements first as words side by side in ymm14.
   void interleave_words(DType dtype, Vec s) {
     if (dtype == DType::bf16 && lent_ >= 0) {
@@ -329,8 +300,6 @@ class Avx2Lanes final : public LaneLayer {
     }
   }
 
-  bool loads_words_ = false;  ///< prepared for tails of 16-bit elements
-
   static bool changes_width(const LaneNode& node) { return lane_bytes(node.type) != lane_bytes(result_type(node)); }
 
   /// Between lanes of 32 bits in one register and of 64 bits in two, or in one as well.
@@ -367,6 +336,8 @@ class Avx2Lanes final : public LaneLayer {
         break;
     }
   }
+
+  bool loads_words_ = false;  ///< prepared for tails of 16-bit elements
 };
 
 }  // namespace

@@ -208,16 +208,24 @@ class Avx512Lanes final : public LaneLayer {
   /// As in the AVX2 layer: the same integers, the same bits. Half a unit in the last place of bf16, less one when the
   /// last kept bit is even, is added to the lanes, and their upper words come side by side in kSpare.
   void round_to_words(const Xmm& s) {
-    const Xmm t = sized(Own::kSpare, 4), places = sized(holds_words_ ? Own::kStorePlaces : Own::kOrdered, 4);
-    const auto with = [&](std::size_t which, const auto& act) {
-      const auto& [index, pattern] = kRounding[which];
-      holds_words_ ? act(sized(index, 4)) : act(assembler_.splat(pattern, 4));
-    };
-    with(0, [&](const Operand& unit) { code_.vptestmd(mask_, s, unit); });
-    with(1, [&](const Operand& below_half) { code_.vpaddd(t, s, below_half); });
-    with(2, [&](const Operand& half) { code_.vpaddd(t | mask_, s, half); });
-    if (!holds_words_) code_.vmovdqu32(places, store_places());
+    if (holds_words_) return round_by_held(code_, lanes_, s);
+    const Xmm t = sized(Own::kSpare, 4), places = sized(Own::kOrdered, 4);
+    code_.vptestmd(mask_, s, assembler_.splat(kRounding[0].second, 4));
+    code_.vpaddd(t, s, assembler_.splat(kRounding[1].second, 4));
+    code_.vpaddd(t | mask_, s, assembler_.splat(kRounding[2].second, 4));
+    code_.vmovdqu32(places, store_places());
     code_.vpermw(t, places, t);
+  }
+
+  /// The same with what prepare() holds.
+  static void round_by_held(Xbyak::CodeGenerator& code, int lanes, const Xmm& s) {
+    const auto own = [lanes](int index) { return Own::sized(lanes, index, 4); };
+    const Xmm t = own(Own::kSpare);
+    const Xbyak::Opmask mask(Own::kMask);
+    code.vptestmd(mask, s, own(Own::kUnit));
+    code.vpaddd(t, s, own(Own::kBelowHalf));
+    code.vpaddd(t | mask, s, own(Own::kHalf));
+    code.vpermw(t, own(Own::kStorePlaces), t);
   }
 
   /// Looks for NaNs and denormals first, as the machine's own rounding would keep the bits of the ones and flush the
@@ -247,14 +255,11 @@ class Avx512Lanes final : public LaneLayer {
   static void join_special_words(Assembler& assembler, const Xmm& d, const Xmm& a, const Xmm& b) {
     Xbyak::CodeGenerator& code = assembler.code();
     const Xbyak::Opmask mask(Own::kMask);
-    const Xbyak::Zmm first(Own::kOrdered), words(Own::kSpare), places(Own::kStorePlaces);
+    const Xbyak::Zmm first(Own::kOrdered), words(Own::kSpare);
     const auto round = [&](const Xmm& to, const Xmm& s) {
       code.vcmpps(mask, s, s, 3);
       code.vpblendmd(to | mask, s, assembler.splat(0x7fc00000, 4));
-      code.vptestmd(mask, to, Xbyak::Zmm(Own::kUnit));
-      code.vpaddd(words, to, Xbyak::Zmm(Own::kBelowHalf));
-      code.vpaddd(words | mask, to, Xbyak::Zmm(Own::kHalf));
-      code.vpermw(words, places, words);
+      round_by_held(code, 16, to);
     };
     round(first, a);
     code.vmovaps(first, words);

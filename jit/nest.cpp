@@ -130,11 +130,15 @@ void Nest::store_vector(Part part) {
       continue;
     }
     s.store(output, staging(), Part::full);
-    Gpr stride(a), count(a);
-    load_output_stride(stride, output, schedule.vector_level);
+    Gpr count(a);
     load_count(count, part);
-    output_contiguous(output) ? emit_staging_side_by_side(a, Staging::out, to, count, s.output_bytes(output))
-                              : emit_staging(a, Staging::out, to, stride, count, s.output_bytes(output));
+    if (output_contiguous(output)) {
+      emit_staging_side_by_side(a, Staging::out, to, count, s.output_bytes(output));
+      continue;
+    }
+    Gpr stride(a);
+    load_output_stride(stride, output, schedule.vector_level);
+    emit_staging(a, Staging::out, to, stride, count, s.output_bytes(output));
   }
 }
 

@@ -105,7 +105,10 @@ class OperandWalk {
   };
   void load(LaneLayer& layer, std::size_t k, Vec d, const At& at);
   void store(LaneLayer& layer, std::size_t k, Vec s, const At& at);
-  /// Whole steps of bf16 with stride 1, two in a vector (LaneOp::join_bf16).
+  /// Whether two whole steps of the operand may be stored in one vector, which LaneOp::join_bf16 makes.
+  bool joins(const LaneLayer& layer, std::size_t k) const {
+    return layer.joins() && operand(k).dtype == DType::bf16 && vector_stride(k) == 1;
+  }
   void store_joined(LaneLayer& layer, std::size_t k, Vec s, const At& at);
   /// Whether whole steps of the operand can be stored past the caches, if its rows begin with lines.
   bool may_go_around(std::size_t k) const { return vector_stride(k) == 1 && byte_size(operand(k).dtype) >= 4; }

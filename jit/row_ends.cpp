@@ -43,7 +43,7 @@ void StagedRows::init_sets(const StagePass& pass, const std::vector<int>& reduct
     }
 }
 
-/// Values of this row, after the pass `after` if any: lane 0 counts. Saved ones are spread to all lanes.
+/// Values of this row, after the pass `after` if any: lane 0 counts.
 void StagedRows::rows(const StageProgram& program, std::size_t depth, const StagePass* after) {
   LaneLayer& layer = layer_for(program, 1);
   const auto home = [&](const StagePlace& place) {
@@ -62,7 +62,7 @@ void StagedRows::rows(const StageProgram& program, std::size_t depth, const Stag
             break;
           case StagePlace::Kind::total: load_lanes(layer, d, place.type, total(place.index)); break;
           case StagePlace::Kind::count: load_count(layer, d, place.type); break;
-          default: load_lanes(layer, d, place.type, saved(place.index)); break;
+          default: layer.load_all(d, place.type, saved(place.index)); break;
         }
       },
       [&](const StagePlace& place, Vec s) {

@@ -63,10 +63,13 @@ StageProgram two_steps(const StageProgram& program, bool (*moves)(const StagePla
 int before_canonical(const LaneProgram& program, int node) {
   const auto at = [&](int index) -> const LaneNode& { return program.nodes[static_cast<std::size_t>(index)]; };
   const LaneNode& made = at(node);
-  if (made.op == LaneOp::select && at(made.args[0]).op == LaneOp::unordered && at(made.args[1]).op == LaneOp::constant)
-    if (const int of = made.args[2]; at(made.args[0]).args[0] == of && at(made.args[0]).args[1] == of) return of;
-  if (made.op != LaneOp::least_unsigned || at(made.args[1]).op != LaneOp::constant) return node;
-  return at(made.args[1]).immediate == kCanonicalNan ? made.args[0] : node;
+  const auto is_nan = [&](int arg) { return at(arg).op == LaneOp::constant && at(arg).immediate == kCanonicalNan; };
+  const auto asks_for_nan = [&](int mask, int of) {
+    return at(mask).op == LaneOp::unordered && at(mask).args[0] == of && at(mask).args[1] == of;
+  };
+  if (made.op == LaneOp::select && is_nan(made.args[1]) && asks_for_nan(made.args[0], made.args[2]))
+    return made.args[2];
+  return made.op == LaneOp::least_unsigned && is_nan(made.args[1]) ? made.args[0] : node;
 }
 
 }  // namespace
@@ -78,9 +81,11 @@ StageProgram with_joined_results(const StageProgram& both, const std::function<b
     made.lanes.results.push_back(node);
     made.results.push_back(place);
   };
+  const auto value_of = [&](std::size_t result) { return before_canonical(both.lanes, both.lanes.results[result]); };
   for (std::size_t i = 0; i < both.results.size(); ++i) {
     StagePlace place = both.results[i];
-    if (place.kind != StagePlace::Kind::operand || !joins(place.index)) {
+    const bool is_constant = both.lanes.nodes[static_cast<std::size_t>(value_of(i))].op == LaneOp::constant;
+    if (place.kind != StagePlace::Kind::operand || is_constant || !joins(place.index)) {
       add(both.lanes.results[i], place);
       continue;
     }
@@ -89,9 +94,8 @@ StageProgram with_joined_results(const StageProgram& both, const std::function<b
     const auto other = std::find(both.results.begin(), both.results.end(), place) - both.results.begin();
     place.step = 0;
     place.kind = StagePlace::Kind::joined;
-    const int first = before_canonical(both.lanes, both.lanes.results[i]),
-              second = before_canonical(both.lanes, both.lanes.results[static_cast<std::size_t>(other)]);
-    made.lanes.nodes.push_back({LaneOp::join_bf16, LaneType::f32, {first, second, -1}, 0});
+    const std::array<int, 3> args{value_of(i), value_of(static_cast<std::size_t>(other)), -1};
+    made.lanes.nodes.push_back({LaneOp::join_bf16, LaneType::f32, args, 0});
     add(static_cast<int>(made.lanes.nodes.size()) - 1, place);
   }
   made.lanes = made.lanes.without_idle();

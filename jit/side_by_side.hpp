@@ -18,7 +18,7 @@ StageProgram columns_side_by_side(const StageProgram& program);
 
 /// A program of two steps whose results for operands that `joins` names are one result of both,
 /// StagePlace::Kind::joined and step 0, rounded to bf16 by LaneOp::join_bf16: it finds NaNs by itself, so that no node
-/// makes them canonical.
+/// makes them canonical. Constants stay as they are.
 StageProgram with_joined_results(const StageProgram& both, const std::function<bool(int operand)>& joins);
 
 }  // namespace tenfold::jit

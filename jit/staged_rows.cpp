@@ -146,9 +146,9 @@ void StagedRows::row(const StagePass& pass, std::size_t depth) {
   c_.align(32);
   c_.L(again);
   next.ask(at(Part::full), sets * lanes_);
-  const bool by_two = sets > 1 && vectors_of(pass).has_room_for(side_by_side(pass.step));
-  const StageProgram program = by_two ? two_steps(pass) : pass.step;
-  for (int which = 0; which < sets; which += by_two ? 2 : 1) step(pass, program, at(Part::full, which * lanes_), which);
+  const std::optional<StageProgram> two = two_steps(pass);
+  for (int which = 0; which < sets; which += two ? 2 : 1)
+    step(pass, two ? *two : pass.step, at(Part::full, which * lanes_), which);
   c_.add(index, sets * lanes_);
   c_.dec(left);
   c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
@@ -185,15 +185,13 @@ void StagedRows::row(const StagePass& pass, std::size_t depth) {
   layer_->hold({}, 0);
 }
 
-/// Of which the machine may round the results together.
-StageProgram StagedRows::two_steps(const StagePass& pass) const {
-  StageProgram both = side_by_side(pass.step);
-  if (!layer_->joins()) return both;
-  StageProgram joined = with_joined_results(both, [this](int k) {
-    const auto operand = static_cast<std::size_t>(k);
-    return walk_.operand(operand).dtype == DType::bf16 && walk_.vector_stride(operand) == 1;
-  });
-  return vectors_of(pass).has_room_for(joined) ? joined : both;
+/// Side by side, rounded together where the machine does that; nothing where there is one set, or no room.
+std::optional<StageProgram> StagedRows::two_steps(const StagePass& pass) const {
+  if (vectors_of(pass).sets() == 1) return std::nullopt;
+  StageProgram both = with_joined_results(side_by_side(pass.step),
+                                          [this](int k) { return walk_.joins(*layer_, static_cast<std::size_t>(k)); });
+  if (!vectors_of(pass).has_room_for(both)) return std::nullopt;
+  return both;
 }
 
 /// At most kChain of the `groups` of `sets` steps that are left, or all.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "jit/frame.hpp"
@@ -38,7 +39,7 @@ class StagedRows final : StagedKernel {
   void row(const StagePass& pass, std::size_t depth);
   enum class Which { chained, others };
   std::vector<int> among(const StagePass& pass, Which which) const;
-  StageProgram two_steps(const StagePass& pass) const;
+  std::optional<StageProgram> two_steps(const StagePass& pass) const;
   void take_groups(const Xbyak::Reg64& groups, int sets, bool chained);
   void step(const StagePass& pass, const StageProgram& program, const OperandWalk::At& at, int which);
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The vector layer for AVX2 + FMA + F16C: a virtual vector is ymm(2i) and ymm(2i+1); the last pair is the layer's own.
-// There are no masked 16-bit loads here: a tail of 16-bit elements is its whole 32-bit pairs, loaded under a mask, and
-// the odd last element, broadcast and masked into its place.
 #include "jit/frame.hpp"
 #include "jit/vector_arg.hpp"
 #include "jit/vector_chained.hpp"
 #include "jit/vector_integer.hpp"
 #include "jit/vector_isa.hpp"
+#include "jit/word_tail.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -29,24 +28,16 @@ class Avx2Layer final : public VectorLayer {
   std::unique_ptr<ArgVectors> arg_vectors() override { return make_avx2_arg_vectors(*this, assembler_); }
 
   void prepare_tail(const Xbyak::Reg64& count, int lane_bits, int element_bytes) override {
-    code_.vmovd(Xmm(14), count.cvt32());
     if (element_bytes == 2) {
-      code_.vpbroadcastd(Ymm(14), Xmm(14));
-      for (int half = 0; half < 2; ++half) {
-        code_.vpcmpgtd(Ymm(15), Ymm(14), assembler_.iota(1, 2, 4, 32 * half));
-        code_.vmovdqu(scratch(kPairMask, half), Ymm(15));
-      }
+      for (int half = 0; half < 2; ++half) prepare_word_tail(assembler_, count, 16 * half, pairs(half), odd(half));
+    }
+    if (lane_bits == 16) {
+      code_.vmovd(Xmm(14), count.cvt32());
       code_.vpbroadcastw(Ymm(14), Xmm(14));
       for (int half = 0; half < 2; ++half) {
         code_.vpcmpgtw(Ymm(15), Ymm(14), assembler_.iota(0, 1, 2, 32 * half));
-        if (lane_bits == 16) code_.vmovdqu(scratch(kLaneMask, half), Ymm(15));
-        code_.vmovdqu(Ymm(13), scratch(kPairMask, half));
-        code_.vpandn(Ymm(15), Ymm(13), Ymm(15));
-        code_.vmovdqu(scratch(kOddMask, half), Ymm(15));
+        code_.vmovdqu(scratch(kLaneMask, half), Ymm(15));
       }
-      Gpr last(assembler_);
-      code_.lea(last, code_.ptr[count + count - 2]);
-      code_.mov(code_.qword[code_.rbp + frame::kTailLast], last);
     }
     if (lane_bits == 16) return;
     const bool wide = lane_bits == 64;
@@ -344,18 +335,11 @@ class Avx2Layer final : public VectorLayer {
     }
   }
 
+  Memory pairs(int half) { return code_.rbp + kPairMask + 32 * half; }
+  Memory odd(int half) { return code_.rbp + kOddMask + 32 * half; }
   /// 16 words of a tail: half 0 or 1 of the 32 that start at `from`.
   void load_words(const Ymm& d, const Memory& from, int half) {
-    Gpr address(assembler_);
-    code_.vmovdqu(Ymm(15), scratch(kPairMask, half));
-    code_.vpmaskmovd(d, Ymm(15), code_.ptr[from + 32 * half]);
-    code_.lea(address, code_.ptr[from]);
-    code_.add(address, code_.qword[code_.rbp + frame::kTailLast]);
-    code_.movzx(address.r32(), code_.word[address.reg()]);
-    code_.vmovd(Xmm(15), address.r32());
-    code_.vpbroadcastw(Ymm(15), Xmm(15));
-    code_.vpand(Ymm(15), Ymm(15), scratch(kOddMask, half));
-    code_.vpor(d, d, Ymm(15));
+    load_word_tail(assembler_, d, from, 16 * half, pairs(half), odd(half));
   }
 
   void widen_half(const Ymm& d, DType dtype, const Xbyak::Operand& from) {

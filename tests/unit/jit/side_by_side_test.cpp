@@ -119,5 +119,22 @@ TEST(SideBySide, JoinsResultsOfTwoSteps) {
   }
 }
 
+/// A number in place of NaNs is no canonical form, and nothing rounds a constant.
+TEST(SideBySide, JoinsNumbersInPlaceOfNansAsTheyAre) {
+  LaneBuilder builder;
+  StageProgram one;
+  one.inputs = {{StagePlace::Kind::operand, 0}};
+  const Lane x = builder.input(0, LaneType::f32);
+  builder.result(select(is_nan(x), 0.0, x));
+  builder.result(canonical_nan(builder.constant(LaneType::f32, 3)));
+  one.results = {{StagePlace::Kind::operand, 1}, {StagePlace::Kind::operand, 2}};
+  one.lanes = builder.finish();
+  const StageProgram two = with_joined_results(side_by_side(one), [](int) { return true; });
+  EXPECT_EQ(std::ranges::count(two.results, StagePlace::Kind::joined, &StagePlace::kind), 1);
+  const auto join = std::ranges::find(two.lanes.nodes, LaneOp::join_bf16, &LaneNode::op);
+  ASSERT_NE(join, two.lanes.nodes.end());
+  EXPECT_EQ(two.lanes.nodes[static_cast<std::size_t>(join->args[0])].op, LaneOp::select);
+}
+
 }  // namespace
 }  // namespace tenfold::jit
