@@ -138,6 +138,10 @@ bool moves_along_reduced(const KernelSpec& spec, const Operand& operand) noexcep
   return false;
 }
 
+bool is_dear(const Node& node) {
+  return node.kind == Node::Kind::apply && row(node.function).effort == Effort::polynomial;
+}
+
 std::vector<bool> per_row(const KernelSpec& spec) {
   std::vector<bool> same;
   for (const Node& node : spec.body) {

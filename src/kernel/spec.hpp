@@ -66,6 +66,8 @@ struct Node {
   bool last = false;         ///< of an arg-reduction: the last of equal elements, not the first
   friend bool operator==(const Node&, const Node&) = default;
 };
+/// A function that takes a polynomial for each element.
+bool is_dear(const Node& node);
 
 struct Store {
   int output = 0;

@@ -70,8 +70,7 @@ bool stores_dear_elements(const KernelSpec& spec) {
   std::vector<bool> dear;
   for (std::size_t i = 0; i < spec.body.size(); ++i) {
     const Node& node = spec.body[i];
-    const bool is_own =
-        node.kind == Node::Kind::apply && kernel::row(node.function).effort == kernel::Effort::polynomial;
+    const bool is_own = kernel::is_dear(node);
     dear.push_back((is_flat || !per_row[i]) && (is_own || std::any_of(node.args.begin(), node.args.end(), [&](int arg) {
                                                   return bool{dear[static_cast<std::size_t>(arg)]};
                                                 })));

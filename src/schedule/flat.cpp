@@ -39,12 +39,6 @@ bool may_come_in_runs(const KernelSpec& spec) {
   return spec.levels.size() == 1 && spec.inputs.size() + spec.outputs.size() <= kMostOperandsInRuns;
 }
 
-bool is_dear(const KernelSpec& spec) {
-  return std::any_of(spec.body.begin(), spec.body.end(), [](const kernel::Node& node) {
-    return node.kind == kernel::Node::Kind::apply && kernel::row(node.function).effort == kernel::Effort::polynomial;
-  });
-}
-
 /// Whether elements come from four runs in turn: what is more than a last cache that is far away, around the caches
 /// then, dear ones as well. On a Xeon, AVX2 and AVX-512, |x| of f32 [67108864] takes 23.0 and 21.9 ms so instead of
 /// 31.2 and 29.2, x + y 37.3 and 35.2 instead of 44.1 and 39.8, exp(x), which went through the caches, 31.8 and 26.8
@@ -52,7 +46,8 @@ bool is_dear(const KernelSpec& spec) {
 /// L2 on: exp(x) of [4194304] takes 1342 and 1152 us instead of 1844 and 1200, tanh 2048 and 1332 instead of 2593 and
 /// 1462.
 bool comes_in_runs(const KernelSpec& spec, const target::Target& target) {
-  const std::int64_t far = is_dear(spec) ? target.l2_bytes : target.last_cache_bytes();
+  const bool dear = std::any_of(spec.body.begin(), spec.body.end(), kernel::is_dear);
+  const std::int64_t far = dear ? target.l2_bytes : target.last_cache_bytes();
   return target.far_l3 && may_come_in_runs(spec) && spec.outputs[0].strides[0] == 1 && bytes(spec) > far;
 }
 

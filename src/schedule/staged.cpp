@@ -140,10 +140,7 @@ std::ptrdiff_t dear_functions(const KernelSpec& spec) {
   const std::vector<bool> per_row = kernel::per_row(spec);
   std::ptrdiff_t count = 0;
   for (std::size_t i = 0; i < spec.body.size(); ++i) {
-    const kernel::Node& node = spec.body[i];
-    const bool is_dear =
-        node.kind == kernel::Node::Kind::apply && kernel::row(node.function).effort == kernel::Effort::polynomial;
-    count += is_dear && !per_row[i] ? 1 : 0;
+    count += kernel::is_dear(spec.body[i]) && !per_row[i] ? 1 : 0;
   }
   return count;
 }
@@ -166,8 +163,7 @@ bool keeps_columns(const KernelSpec& spec) {
     for (auto i = static_cast<std::size_t>(node) + 1; i-- > 0;) {
       if (!needed[i] || per_row[i]) continue;
       const kernel::Node& at = spec.body[i];
-      if (at.kind == kernel::Node::Kind::apply && kernel::row(at.function).effort == kernel::Effort::polynomial)
-        return true;
+      if (kernel::is_dear(at)) return true;
       for (const int arg : at.args) needed[static_cast<std::size_t>(arg)] = true;
     }
     return false;
@@ -285,10 +281,8 @@ bool has_long_ends(const KernelSpec& spec) {
   const std::vector<int> pass = kernel::passes_of(spec);
   for (std::size_t i = 0; i < spec.body.size(); ++i) {
     const kernel::Node& node = spec.body[i];
-    if (node.kind != kernel::Node::Kind::apply || !per_row[i] || pass[i] == 0) continue;
-    const bool is_long =
-        node.function == kernel::Function::sqrt || kernel::row(node.function).effort == kernel::Effort::polynomial;
-    if (is_long) return true;
+    const bool is_root = node.kind == kernel::Node::Kind::apply && node.function == kernel::Function::sqrt;
+    if (per_row[i] && pass[i] > 0 && (is_root || kernel::is_dear(node))) return true;
   }
   return false;
 }
