@@ -140,17 +140,26 @@ void Rows::take_side_by_side(const Reg64& distance) {
   const auto each = [&](Part part) {
     for (std::size_t set = 0; set < places.size(); ++set) n_.s.step(static_cast<int>(set), places[set], part);
   };
-  Label again, partial, done;
+  const int bytes = n_.s.step_bytes();
+  Label again, single, partial, done;
   c_.mov(p_, n_.in);
   n_.load_extent(steps_, n_.schedule.vector_level);
   c_.shr(steps_, std::countr_zero(static_cast<unsigned>(n_.s.lanes())));
-  c_.jz(partial);
+  c_.sub(steps_, 1);
+  c_.jbe(single);
   c_.align(32);
   c_.L(again);
+  for (std::size_t set = 0; set < places.size(); ++set)
+    n_.s.step_rows(static_cast<int>(set), {places[set], places[set] + bytes});
+  c_.add(p_, 2 * bytes);
+  c_.sub(steps_, 2);
+  c_.ja(again);
+  c_.L(single);
+  // One less than there are steps left: 0, or what is below.
+  c_.cmp(steps_, 0);
+  c_.jne(partial);
   each(Part::full);
-  c_.add(p_, n_.s.step_bytes());
-  c_.dec(steps_);
-  c_.jnz(again);
+  c_.add(p_, bytes);
   c_.L(partial);
   c_.cmp(n_.slot(frame::kTailCount), 0);
   c_.jz(done);

@@ -18,7 +18,7 @@ std::unique_ptr<ReduceState> ReduceState::make(VectorLayer& layer, const kernel:
     case schedule::Lanes::order:
       return spec.inputs[0].dtype == DType::f64 && !layer.has_extremes_of_64_bits()
                  ? make_number_state(layer, spec, body, nest)
-                 : make_order_state(layer, spec, body, nest);
+                 : make_order_state(layer, spec, body, schedule);
     case schedule::Lanes::arg: return make_arg_state(layer, spec, body, nest);
     case schedule::Lanes::keys: return make_key_state(layer, spec, body, nest);
     case schedule::Lanes::integer: break;

@@ -15,7 +15,7 @@ std::unique_ptr<ReduceState> make_wide_state(VectorLayer& layer, const kernel::K
 std::unique_ptr<ReduceState> make_chained_state(VectorLayer& layer, const kernel::KernelSpec& spec,
                                                 const schedule::ReduceBody& body, bool single_chain);
 std::unique_ptr<ReduceState> make_order_state(VectorLayer& layer, const kernel::KernelSpec& spec,
-                                              const schedule::ReduceBody& body, schedule::Nest nest);
+                                              const schedule::ReduceBody& body, const schedule::Schedule& schedule);
 std::unique_ptr<ReduceState> make_number_state(VectorLayer& layer, const kernel::KernelSpec& spec,
                                                const schedule::ReduceBody& body, schedule::Nest nest);
 std::unique_ptr<ReduceState> make_integer_state(VectorLayer& layer, const kernel::KernelSpec& spec,

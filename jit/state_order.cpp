@@ -3,26 +3,41 @@
 // Max and min of floating types.
 //
 // The answer is one extreme if it has the sign that it settles with, and that extreme also shows NaNs of one sign.
-// Those of the other one show in another extreme, which columns keep for a whole sweep, not per column: such NaNs are
-// rare, and the sweep is then taken again.
+// Those of the other one show in another extreme, or to a watch (jit/nan_watch.hpp), which takes less. Columns look for
+// them in a whole sweep, not per column: such NaNs are rare, and the sweep is then taken again.
 //
-// Vectors: sets from 0, the extreme of a sweep in 5, a loaded vector in 6.
+// Vectors: sets from 0, what a sweep looks for in 5, loaded vectors in 6 (AVX-512: 12 and 13).
+#include <algorithm>
+
+#include "jit/nan_watch.hpp"
 #include "jit/state.hpp"
 #include "jit/state_kinds.hpp"
 
 namespace tenfold::jit {
 namespace {
 
-constexpr Vec kSweep = 5, kLoaded = 6;
+constexpr Vec kSweep = 5, kLoaded = 6, kWideLoaded = 12;
 constexpr int kVectorBytes = 64;
+constexpr std::uint64_t kAllOnes = ~std::uint64_t{0};
 
 /// Max and min: three integer extremes of the raw bits.
 class OrderState final : public ReduceState {
  public:
-  OrderState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body, schedule::Nest nest)
+  OrderState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body,
+             const schedule::Schedule& schedule)
       : ReduceState(layer, spec, body),
         maximum_(body.monoid == kernel::Monoid::max),
-        columns_(nest == schedule::Nest::columns) {}
+        columns_(schedule.nest == schedule::Nest::columns),
+        loaded_(layer.vectors() > kWideLoaded ? kWideLoaded : kLoaded) {
+    if (columns_) {
+      watch_ = layer.nan_watch(input_, maximum_, std::vector<Vec>(loaded_ == kLoaded ? 1 : 4, kSweep));
+    } else if (schedule.turns == 0 && (schedule.rows_at_once <= free_sets() || spec.levels.size() == 1)) {
+      // Sets that wait in records keep another extreme instead.
+      std::vector<Vec> slots;
+      for (int set = 0; set < std::max(free_sets(), schedule.unroll); ++set) slots.push_back(3 * set + other());
+      watch_ = layer.nan_watch(input_, maximum_, slots);
+    }
+  }
 
   int lane_bits() const override { return 8 * byte_size(input_); }
 
@@ -33,22 +48,44 @@ class OrderState final : public ReduceState {
   /// The start value is in the data's own order: an infinity in all three extremes.
   void init_set(int set) override {
     each([&](Vec at) { v_.splat(3 * set + at, identity_bits(), byte_size(input_)); });
+    if (watches() && !columns_) watch_->start(set);
   }
 
   void step(int set, const Memory& from, Part part) override {
-    v_.load_integers(kLoaded, from, lane_bits(), loads_tails() ? part : Part::full);
-    if (part == Part::tail && loads_tails()) v_.fill_past_tail(kLoaded, identity_bits(), lane_bits());
-    each([&](Vec at) { v_.integer(kExtremes[at], 3 * set + at, 3 * set + at, kLoaded, lane_bits()); });
-    if (columns_ && pass_ == Pass::first) v_.integer(kExtremes[other()], kSweep, kSweep, kLoaded, lane_bits());
+    v_.load_integers(loaded_, from, lane_bits(), loads_tails() ? part : Part::full);
+    if (part == Part::tail && loads_tails()) v_.fill_past_tail(loaded_, identity_bits(), lane_bits());
+    combine(set, loaded_);
+    if (watches()) {
+      watch_->see(columns_ ? 0 : set, loaded_);
+    } else if (columns_ && pass_ == Pass::first) {
+      v_.integer(kExtremes[other()], kSweep, kSweep, loaded_, lane_bits());
+    }
+  }
+
+  void step_rows(int set, const std::vector<Memory>& rows) override {
+    if (!watches() || rows.size() % 2 != 0) return ReduceState::step_rows(set, rows);
+    for (std::size_t row = 0; row < rows.size(); row += 2) {
+      const int slot = columns_ ? static_cast<int>(row) : set;
+      step_pair({set, slot, rows[row]}, {set, columns_ ? slot + 1 : set, rows[row + 1]});
+    }
+  }
+
+  void step_sets(const std::vector<Memory>& steps) override {
+    if (!watches() || steps.size() % 2 != 0) return ReduceState::step_sets(steps);
+    for (std::size_t step = 0; step < steps.size(); step += 2) {
+      const int set = static_cast<int>(step);
+      step_pair({set, set, steps[step]}, {set + 1, set + 1, steps[step + 1]});
+    }
   }
 
   void merge(int into, int from) override {
     each([&](Vec at) { v_.integer(kExtremes[at], 3 * into + at, 3 * into + at, 3 * from + at, lane_bits()); });
+    if (watches()) watch_->merge(into, from);
   }
 
   void clear_staging(const Memory& staging) override {
-    v_.splat(kLoaded, identity_bits(), byte_size(input_));
-    v_.store_bytes(staging, kLoaded);
+    v_.splat(loaded_, identity_bits(), byte_size(input_));
+    v_.store_bytes(staging, loaded_);
   }
 
   void init_totals() override {}
@@ -77,13 +114,24 @@ class OrderState final : public ReduceState {
   }
 
   /// Infinity of the sign in question, above which only its NaNs are.
-  void start_sweep() override { v_.splat(kSweep, identity_bits(), byte_size(input_)); }
+  void start_sweep() override {
+    if (watch_ == nullptr) return v_.splat(kSweep, identity_bits(), byte_size(input_));
+    for (int slot = 0; slot < watch_->slots(); ++slot) watch_->start(slot);
+  }
   void jump_if_clean(const Xbyak::Label& clean) override {
-    v_.jump_if_equal(kSweep, identity_bits(), byte_size(input_), clean);
+    if (watch_ == nullptr) return v_.jump_if_equal(kSweep, identity_bits(), byte_size(input_), clean);
+    for (int slot = 1; slot < watch_->slots(); ++slot) watch_->merge(0, slot);
+    watch_->jump_if_none(0, clean);
   }
 
+  /// What a watch has seen becomes a NaN of the sign that the unsigned greatest shows; the other extreme shows none.
   void fold() override {
     each([&](Vec at) { v_.fold_integer(kExtremes[at], at, lane_bits()); });
+    if (!watches()) return;
+    Xbyak::Label none;
+    watch_->jump_if_none(0, none);
+    v_.splat(1, kAllOnes, byte_size(input_));
+    v_.assembler().code().L(none);
   }
 
   void finish(Part part) override { v_.finish_order(maximum_, input_, 0, 1, 2, part); }
@@ -98,6 +146,32 @@ class OrderState final : public ReduceState {
   Vec own() const { return maximum_ ? 0 : 1; }
   Vec other() const { return 1 - own(); }
 
+  /// Whether NaNs of the sign that loses are left to the watch.
+  bool watches() const { return watch_ != nullptr && pass_ == Pass::first; }
+
+  void combine(int set, Vec element) {
+    each([&](Vec at) { v_.integer(kExtremes[at], 3 * set + at, 3 * set + at, element, lane_bits()); });
+  }
+
+  /// A whole step, and the slot of the watch that sees it.
+  struct Step {
+    int set, slot;
+    const Memory& from;
+  };
+
+  void step_pair(const Step& first, const Step& second) {
+    const Vec other_loaded = loaded_ + (watch_->in_pairs() ? 1 : 0);
+    take(first, loaded_);
+    take(second, other_loaded);
+    if (watch_->in_pairs()) watch_->see(first.slot / (columns_ ? 2 : 1) % watch_->slots(), loaded_, other_loaded);
+  }
+
+  void take(const Step& step, Vec loaded) {
+    v_.load_integers(loaded, step.from, lane_bits(), Part::full);
+    combine(step.set, loaded);
+    if (!watch_->in_pairs()) watch_->see(step.slot % watch_->slots(), loaded);
+  }
+
   /// Calls `act` with 0, 1, 2 for the extremes that this pass updates.
   template <class Act>
   void each(const Act& act) const {
@@ -108,7 +182,7 @@ class OrderState final : public ReduceState {
   bool updates(Vec at) const {
     switch (pass_) {
       case Pass::whole: return true;
-      case Pass::first: return at == own() || (at == other() && !columns_);
+      case Pass::first: return at == own() || (at == other() && !columns_ && watch_ == nullptr);
       case Pass::second: return at == 2;
       case Pass::again: break;
     }
@@ -126,13 +200,15 @@ class OrderState final : public ReduceState {
 
   bool maximum_;
   bool columns_;
+  Vec loaded_;
+  std::unique_ptr<NanWatch> watch_;
 };
 
 }  // namespace
 
 std::unique_ptr<ReduceState> make_order_state(VectorLayer& layer, const kernel::KernelSpec& spec,
-                                              const schedule::ReduceBody& body, schedule::Nest nest) {
-  return std::make_unique<OrderState>(layer, spec, body, nest);
+                                              const schedule::ReduceBody& body, const schedule::Schedule& schedule) {
+  return std::make_unique<OrderState>(layer, spec, body, schedule);
 }
 
 }  // namespace tenfold::jit

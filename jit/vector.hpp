@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "jit/assembler.hpp"
 #include "target/target.hpp"
@@ -16,6 +17,7 @@ namespace tenfold::jit {
 
 class ArgVectors;
 class GatherVectors;
+class NanWatch;
 
 /// A virtual vector by number.
 using Vec = int;
@@ -51,6 +53,9 @@ class VectorLayer {
   /// Whether it has what gathered rows need, and that (jit/vector_gather.hpp).
   virtual bool gathers() const { return false; }
   virtual std::unique_ptr<GatherVectors> gather_vectors();
+  /// What watches for the NaNs that an extreme of bits of `dtype` does not show (jit/nan_watch.hpp), in slots that have
+  /// a vector each; nothing where another extreme is as fast.
+  virtual std::unique_ptr<NanWatch> nan_watch(DType dtype, bool maximum, const std::vector<Vec>& slots) = 0;
 
   /// Makes the masks for tails of `count` lanes (1 to lanes - 1) of `lane_bits`, read from elements of `element_bytes`.
   virtual void prepare_tail(const Xbyak::Reg64& count, int lane_bits, int element_bytes) = 0;

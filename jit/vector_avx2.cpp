@@ -2,6 +2,7 @@
 //
 // The vector layer for AVX2 + FMA + F16C: a virtual vector is ymm(2i) and ymm(2i+1); the last pair is the layer's own.
 #include "jit/frame.hpp"
+#include "jit/nan_watch.hpp"
 #include "jit/vector_arg.hpp"
 #include "jit/vector_chained.hpp"
 #include "jit/vector_integer.hpp"
@@ -26,6 +27,9 @@ class Avx2Layer final : public VectorLayer {
   int vectors() const override { return 7; }
   bool has_extremes_of_64_bits() const override { return false; }
   std::unique_ptr<ArgVectors> arg_vectors() override { return make_avx2_arg_vectors(*this, assembler_); }
+  std::unique_ptr<NanWatch> nan_watch(DType dtype, bool, const std::vector<Vec>& slots) override {
+    return dtype == DType::f32 ? make_avx2_nan_watch(assembler_, slots) : nullptr;
+  }
 
   void prepare_tail(const Xbyak::Reg64& count, int lane_bits, int element_bytes) override {
     if (element_bytes == 2) {

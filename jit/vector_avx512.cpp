@@ -3,6 +3,7 @@
 // The vector layer for AVX-512 (F, BW, DQ, VL): a virtual vector is a zmm; k1 holds the tail, k2, k3, zmm30 and
 // zmm31 are the layer's own. BF16 and FP16 extensions are not used: VCVTNEPS2BF16 flushes denormals, which the contract
 // forbids, and widening, order and rounding need nothing that F and BW lack.
+#include "jit/nan_watch.hpp"
 #include "jit/vector_arg.hpp"
 #include "jit/vector_gather.hpp"
 #include "jit/vector_integer.hpp"
@@ -32,6 +33,9 @@ class Avx512Layer final : public VectorLayer {
   int vectors() const override { return 30; }
   bool has_extremes_of_64_bits() const override { return true; }
   std::unique_ptr<ArgVectors> arg_vectors() override { return make_avx512_arg_vectors(*this, assembler_); }
+  std::unique_ptr<NanWatch> nan_watch(DType dtype, bool maximum, const std::vector<Vec>& slots) override {
+    return make_avx512_nan_watch(assembler_, dtype, maximum, slots);
+  }
   bool gathers() const override { return true; }
   std::unique_ptr<GatherVectors> gather_vectors() override { return make_avx512_gather_vectors(assembler_); }
 

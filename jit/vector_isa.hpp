@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "jit/vector.hpp"
 
@@ -12,5 +13,8 @@ namespace tenfold::jit {
 std::unique_ptr<VectorLayer> make_avx2_layer(Assembler& assembler);
 std::unique_ptr<VectorLayer> make_avx512_layer(Assembler& assembler);
 std::unique_ptr<GatherVectors> make_avx512_gather_vectors(Assembler& assembler);
+std::unique_ptr<NanWatch> make_avx2_nan_watch(Assembler& assembler, std::vector<Vec> slots);
+std::unique_ptr<NanWatch> make_avx512_nan_watch(Assembler& assembler, DType dtype, bool maximum,
+                                                std::vector<Vec> slots);
 
 }  // namespace tenfold::jit

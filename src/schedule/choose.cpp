@@ -148,6 +148,10 @@ int most_arg_unroll(const KernelSpec& spec, const ReduceBody& body) {
   return remembers_groups(spec.inputs[0].dtype, body) ? kGroupSteps : body.stores_extreme ? 1 : 2;
 }
 
+/// Order states have three vectors a set, of which AVX2 has room for two. With AVX-512 sets share the flags of a pair,
+/// which take four cycles to be combined with.
+int most_order_unroll(target::Isa isa) { return isa == target::Isa::avx2 ? 2 : 4; }
+
 int choose_arg_unroll(const KernelSpec& spec, int vector_level, const ReduceBody& body) {
   const int most = most_arg_unroll(spec, body);
   const std::int64_t extent = spec.levels[static_cast<std::size_t>(vector_level)].extent;
@@ -204,7 +208,8 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
     // Arg-reductions hold two vectors a set, or three beside the extreme, and the running index; of groups there is one
     // set, and what a group costs besides its extreme is shared by four steps.
     // Steps of keys all go to one set.
-    schedule.unroll = lanes == Lanes::order ? 2 : lanes == Lanes::wide_f64 ? 1 : kChainedUnroll;
+    schedule.unroll = lanes == Lanes::order ? most_order_unroll(target.isa)
+                      : lanes == Lanes::wide_f64 ? 1 : kChainedUnroll;
     if (lanes == Lanes::arg) schedule.unroll = choose_arg_unroll(spec, schedule.vector_level, body.value());
     schedule.rows_at_once = choose_streams(spec, lanes, schedule.unroll, target);
     if (takes_turns(spec, lanes) && kernel::bytes_read(spec) > target.l2_bytes &&
@@ -251,7 +256,8 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
     if (lanes == Lanes::chained_f32 && schedule.unroll != kChainedUnroll) return broken("chained rows unroll by 4");
     if (schedule.unroll != 1 && schedule.unroll != 2 && schedule.unroll != 4) return broken("unroll is not 1, 2 or 4");
     // 8 vectors of 64 bytes on AVX2: sets, two totals or none, one loaded vector, one for the layer itself.
-    if (lanes == Lanes::order && schedule.unroll > 2) return broken("order states unroll by 1 or 2");
+    if (lanes == Lanes::order && schedule.unroll > most_order_unroll(schedule.isa))
+      return broken("order states unroll by 1 or 2, with AVX-512 by 4");
     if (status = check_streams(spec, lanes, schedule); !status.ok()) return status;
     if (schedule.turns < 0 || schedule.turns > kMostTurns || (schedule.turns > 0 && !takes_turns(spec, lanes)))
       return broken("turns is for rows of outputs that lie side by side inside what is reduced");

@@ -162,6 +162,33 @@ TEST(Edges, ANaNAtEveryPositionWins) {
       });
 }
 
+/// Outputs that are reduced side by side: what one of them has met must not show in another.
+TEST(Edges, ANaNWinsInItsOwnOutputAlone) {
+  constexpr std::int64_t kLong = 300, kMany = 33;
+  for (const DType dtype : kFloats)
+    for (const char* reduction : {"max", "min"})
+      for (const Place& place : {Place{true, kLong, kMany}, Place{false, kMany, kLong}, Place{false, 11, kLong}}) {
+        const Levels levels(graph_of(reduction, dtype, place));
+        // Of every third output all elements have the sign that loses.
+        const double winner = reduction == std::string("max") ? 1 : -1;
+        const auto value = [&](std::int64_t output) { return output % 3 == 0 ? -2 * winner : winner; };
+        Buffer plain = reals(dtype, place.length * place.others, 0);
+        Buffer extremes = reals(dtype, place.others, 0);
+        for (std::int64_t output = 0; output < place.others; ++output) {
+          graph::store_real(dtype, extremes.data(), output, value(output));
+          for (std::int64_t step = 0; step < place.length; ++step)
+            graph::store_real(dtype, plain.data(), place.index(output, step), value(output));
+        }
+        for (std::int64_t at = 0; at < kLong && !::testing::Test::HasFatalFailure(); ++at) {
+          const std::int64_t output = 7 * at % place.others, step = at % place.length;
+          Buffer input = plain, expected = extremes;
+          graph::store_real(dtype, input.data(), place.index(output, step), at % 2 == 0 ? -NAN : NAN);
+          graph::store_real(dtype, expected.data(), output, std::numeric_limits<double>::quiet_NaN());
+          levels.expect(input, expected, text_of(reduction, dtype, place) + ", NaN at " + std::to_string(at));
+        }
+      }
+}
+
 /// log(sum(exp(x - m))) + m, op by op.
 graph::Graph log_sum_exp_of(const Place& place) {
   const auto dims = [&](std::int64_t length) {
