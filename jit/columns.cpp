@@ -23,6 +23,9 @@ namespace {
 using Xbyak::Label;
 using Xbyak::Reg64;
 
+/// A column of so many random elements has but one of the same sign once in 256 times.
+constexpr std::int64_t kRowsThatSettle = 8;
+
 class Columns {
  public:
   explicit Columns(Nest& nest) : n_(nest), c_(nest.c), reduced_(nest.other_levels(true)), sweep_(nest) {
@@ -93,24 +96,76 @@ class Columns {
   }
 
   void direct_vector(Part part) {
-    Gpr rows(n_.a), at(n_.a);
-    Label again, flush;
     n_.s.set_whole_steps(part == Part::full);
+    // Past a tail are start values, which settle nothing.
+    if (part == Part::full && n_.s.has_quick_pass()) {
+      quick_vector();
+    } else {
+      direct_rows(part);
+      n_.s.set_whole_steps(false);
+      n_.s.finish(Part::full);
+    }
+    n_.s.set_whole_steps(false);
+    n_.store_finished(part);
+  }
+
+  /// Of many rows one has most likely the sign that settles an extreme. All columns must.
+  void quick_vector() {
+    const Pass quick = kernel::reduced_count(n_.spec) >= kRowsThatSettle ? Pass::first : Pass::numbers;
+    Label clean, again, done;
+    n_.s.set_pass(quick);
+    n_.s.start_sweep();
+    direct_rows(Part::full);
+    n_.s.jump_if_clean(clean);
+    c_.L(again);
+    n_.s.set_pass(Pass::whole);
+    direct_rows(Part::full);
+    n_.s.finish(Part::full);
+    c_.jmp(done, Xbyak::CodeGenerator::T_NEAR);
+    c_.L(clean);
+    n_.s.set_pass(quick);
+    if (quick == Pass::first) {
+      n_.s.jump_if_settled(done, Part::full);
+      c_.jmp(again, Xbyak::CodeGenerator::T_NEAR);
+    } else {
+      n_.s.finish(Part::full);
+    }
+    c_.L(done);
+    n_.s.set_pass(Pass::whole);
+  }
+
+  /// The rows of a vector of columns at `in`, into set 0, two at a time.
+  void direct_rows(Part part) {
+    Gpr rows(n_.a), at(n_.a);
+    Label again, single, flush;
     n_.s.init_totals();
     n_.s.init_set(0);
     load_rows(rows);
     c_.mov(at, n_.in);
-    c_.test(rows, rows);
-    c_.jz(flush);
-    c_.L(again);
-    sweep_.step(at, part);
-    c_.add(at, sweep_.row_stride);
-    c_.dec(rows);
-    c_.jnz(again);
+    if (part == Part::full && !sweep_.is_staged() && !n_.s.in_order()) {
+      c_.sub(rows, 2);
+      c_.jb(single);
+      c_.align(32);
+      c_.L(again);
+      n_.s.step_rows(0, {at.reg(), at.reg() + sweep_.row_stride.reg()});
+      c_.lea(at, c_.ptr[at.reg() + sweep_.row_stride.reg() * 2]);
+      c_.sub(rows, 2);
+      c_.jae(again);
+      c_.L(single);
+      c_.cmp(rows, -1);
+      c_.jne(flush);
+      sweep_.step(at, part);
+    } else {
+      c_.test(rows, rows);
+      c_.jz(flush);
+      c_.L(again);
+      sweep_.step(at, part);
+      c_.add(at, sweep_.row_stride);
+      c_.dec(rows);
+      c_.jnz(again);
+    }
     c_.L(flush);
     n_.s.flush(0);
-    n_.s.set_whole_steps(false);
-    n_.store_vector(part);
   }
 
   // ---- tiled

@@ -19,6 +19,8 @@ class NanWatch {
   virtual int slots() const = 0;
   /// Whether two vectors are seen faster than one after another.
   virtual bool in_pairs() const { return false; }
+  /// Whether it sees NaNs of either sign.
+  virtual bool sees_all() const { return true; }
 
   /// From now on; the vector of the slot becomes zero.
   virtual void start(int slot) = 0;

@@ -118,6 +118,10 @@ void Nest::store_one() {
 
 void Nest::store_vector(Part part) {
   s.finish(Part::full);
+  store_finished(part);
+}
+
+void Nest::store_finished(Part part) {
   for (int output = 0; output < outputs(); ++output) {
     Gpr to(a);
     if (output == 0) {

@@ -55,6 +55,7 @@ struct Nest {
   /// Stores what the state has finished, where the loops stand: lane 0, or a vector step of the vector level.
   void store_one();
   void store_vector(Part part);
+  void store_finished(Part part);  ///< without the finish()
   Xbyak::Address slot(int offset) const;
 
   /// Makes of a number of rows that of each of `streams` (a power of two) side by side. Long runs become odd, unless

@@ -20,7 +20,8 @@ namespace tenfold::jit {
 /// Which parts of its state a step updates. Only states with a second pass tell them apart. Rows: two of the three
 /// extremes of an order state settle nearly every answer, and the third is looked at again only where they did not.
 /// Columns ask that after each step, and take a whole sweep `again` where the first pass met what it cannot deal with.
-enum class Pass { whole, first, second, again };
+/// What is right for `numbers` leaves NaNs alone to another pass.
+enum class Pass { whole, first, second, again, numbers };
 
 class ReduceState {
  public:
@@ -117,6 +118,9 @@ class ReduceState {
   /// Columns, around the first pass of a sweep: the second jumps when it has met nothing that calls for another one.
   virtual void start_sweep() {}
   virtual void jump_if_clean(const Xbyak::Label&) {}
+  /// Columns in registers: whether to try a quick pass, the first or one of numbers, as if it were a sweep. What it has
+  /// not settled the whole pass makes from the start; what it has is its answer, after finish() if it was of numbers.
+  virtual bool has_quick_pass() const { return false; }
   virtual void flush_record(const Memory& record) = 0;
   /// Chained columns whose totals of whole steps, too, have lanes in any order until join_totals().
   void keep_totals_apart() { totals_apart_ = true; }

@@ -30,7 +30,9 @@ class OrderState final : public ReduceState {
         columns_(schedule.nest == schedule::Nest::columns),
         loaded_(layer.vectors() > kWideLoaded ? kWideLoaded : kLoaded) {
     if (columns_) {
-      watch_ = layer.nan_watch(input_, maximum_, std::vector<Vec>(loaded_ == kLoaded ? 1 : 4, kSweep));
+      // In registers the rows of a column are few.
+      const std::size_t slots = schedule.columns == 0 || loaded_ == kLoaded ? 1 : 4;
+      watch_ = layer.nan_watch(input_, maximum_, std::vector<Vec>(slots, kSweep));
     } else if (schedule.turns == 0 && (schedule.rows_at_once <= free_sets() || spec.levels.size() == 1)) {
       // Sets that wait in records keep another extreme instead.
       std::vector<Vec> slots;
@@ -124,6 +126,8 @@ class OrderState final : public ReduceState {
     watch_->jump_if_none(0, clean);
   }
 
+  bool has_quick_pass() const override { return columns_ && watch_ != nullptr && watch_->sees_all(); }
+
   /// What a watch has seen becomes a NaN of the sign that the unsigned greatest shows; the other extreme shows none.
   void fold() override {
     each([&](Vec at) { v_.fold_integer(kExtremes[at], at, lane_bits()); });
@@ -134,9 +138,13 @@ class OrderState final : public ReduceState {
     v_.assembler().code().L(none);
   }
 
-  void finish(Part part) override { v_.finish_order(maximum_, input_, 0, 1, 2, part); }
+  void finish(Part part) override {
+    if (pass_ == Pass::numbers)
+      return v_.choose_by_sign(own(), lane_bits(), maximum_ ? own() : 2, maximum_ ? 2 : own());
+    v_.finish_order(maximum_, input_, 0, 1, 2, part);
+  }
 
-  void store(int, const Memory& to, Part part) override { v_.store_integers(to, 0, lane_bits(), part); }
+  void store(int, const Memory& to, Part part) override { v_.store_integers(to, own(), lane_bits(), part); }
 
  private:
   static constexpr IntegerOp kExtremes[3] = {IntegerOp::greatest_signed, IntegerOp::greatest_unsigned,
@@ -147,7 +155,7 @@ class OrderState final : public ReduceState {
   Vec other() const { return 1 - own(); }
 
   /// Whether NaNs of the sign that loses are left to the watch.
-  bool watches() const { return watch_ != nullptr && pass_ == Pass::first; }
+  bool watches() const { return watch_ != nullptr && (pass_ == Pass::first || pass_ == Pass::numbers); }
 
   void combine(int set, Vec element) {
     each([&](Vec at) { v_.integer(kExtremes[at], 3 * set + at, 3 * set + at, element, lane_bits()); });
@@ -184,6 +192,7 @@ class OrderState final : public ReduceState {
       case Pass::whole: return true;
       case Pass::first: return at == own() || (at == other() && !columns_ && watch_ == nullptr);
       case Pass::second: return at == 2;
+      case Pass::numbers: return at != other();
       case Pass::again: break;
     }
     return at == other();

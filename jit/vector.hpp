@@ -131,7 +131,10 @@ class VectorLayer {
   virtual void jump_if_signs(Vec v, bool set, int lane_bits, const Xbyak::Label& target, Part part) = 0;
   /// Jumps when all elements of `bytes` are `pattern`. Clobbers nothing.
   virtual void jump_if_equal(Vec v, std::uint64_t pattern, int bytes, const Xbyak::Label& target) = 0;
-  /// The answer of an order state (signed greatest, unsigned greatest, unsigned least of raw bits), in `greatest`.
+  /// Lanes of `d`, 32 or 64 bits, become those of `if_set` where their sign bit is set, else those of `if_clear`.
+  virtual void choose_by_sign(Vec d, int lane_bits, Vec if_clear, Vec if_set) = 0;
+  /// The answer of an order state (signed greatest, unsigned greatest, unsigned least of raw bits), in `greatest`; of a
+  /// minimum in `greatest_unsigned`.
   virtual void finish_order(bool maximum, DType dtype, Vec greatest, Vec greatest_unsigned, Vec least_unsigned,
                             Part part) = 0;
 

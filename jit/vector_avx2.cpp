@@ -319,6 +319,13 @@ class Avx2Layer final : public VectorLayer {
     code_.jz(target, Xbyak::CodeGenerator::T_NEAR);
   }
 
+  void choose_by_sign(Vec d, int lane_bits, Vec if_clear, Vec if_set) override {
+    for (int half = 0; half < 2; ++half) {
+      const Ymm result = ymm(d, half), clear = ymm(if_clear, half), set = ymm(if_set, half);
+      lane_bits == 32 ? code_.vblendvps(result, clear, set, result) : code_.vblendvpd(result, clear, set, result);
+    }
+  }
+
   void finish_order(bool maximum, DType dtype, Vec greatest, Vec greatest_unsigned, Vec least_unsigned,
                     Part part) override {
     for (int half = 0; half < (part == Part::one ? 1 : 2); ++half)
@@ -404,14 +411,14 @@ class Avx2Layer final : public VectorLayer {
     code_.vpor(Ymm(14), Ymm(14), Ymm(15));
     // Greatest: the signed greatest unless all are negative, then the least unsigned. Least: the greatest unsigned if
     // any is negative, else the least unsigned.
-    const Ymm& chosen = maximum ? greatest : greatest_unsigned;
-    bytes == 4 ? code_.vpsrad(Ymm(15), chosen, 31) : code_.vpsraw(Ymm(15), chosen, 15);
+    const Ymm& result = maximum ? greatest : greatest_unsigned;
+    bytes == 4 ? code_.vpsrad(Ymm(15), result, 31) : code_.vpsraw(Ymm(15), result, 15);
     if (maximum) {
-      code_.vpblendvb(greatest, greatest, least_unsigned, Ymm(15));
+      code_.vpblendvb(result, result, least_unsigned, Ymm(15));
     } else {
-      code_.vpblendvb(greatest, least_unsigned, greatest_unsigned, Ymm(15));
+      code_.vpblendvb(result, least_unsigned, result, Ymm(15));
     }
-    code_.vpblendvb(greatest, greatest, assembler_.splat(bits.canonical_nan, bytes), Ymm(14));
+    code_.vpblendvb(result, result, assembler_.splat(bits.canonical_nan, bytes), Ymm(14));
   }
 };
 

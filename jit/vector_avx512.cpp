@@ -321,6 +321,16 @@ class Avx512Layer final : public VectorLayer {
     code_.jc(target, Xbyak::CodeGenerator::T_NEAR);
   }
 
+  void choose_by_sign(Vec d, int lane_bits, Vec if_clear, Vec if_set) override {
+    if (lane_bits == 32) {
+      code_.vpmovd2m(mask_, zmm(d));
+      code_.vpblendmd(zmm(d) | mask_, zmm(if_clear), zmm(if_set));
+    } else {
+      code_.vpmovq2m(mask_, zmm(d));
+      code_.vpblendmq(zmm(d) | mask_, zmm(if_clear), zmm(if_set));
+    }
+  }
+
   void finish_order(bool maximum, DType dtype, Vec greatest, Vec greatest_unsigned, Vec least_unsigned, Part) override {
     constexpr std::uint8_t kGreater = 6;
     const FloatBits bits = float_bits(dtype);
@@ -328,30 +338,30 @@ class Avx512Layer final : public VectorLayer {
     // A NaN was seen: positive ones are above infinity as signed, negative ones above -infinity as unsigned.
     // Greatest: the signed greatest unless all are negative, then the least unsigned. Least: the greatest unsigned if
     // any is negative, else the least unsigned.
-    const Zmm result = zmm(greatest), all_unsigned = zmm(greatest_unsigned);
-    const Zmm chosen = zmm(maximum ? greatest : greatest_unsigned);
+    const Zmm all_signed = zmm(greatest), all_unsigned = zmm(greatest_unsigned);
+    const Zmm result = maximum ? all_signed : all_unsigned;
     const Zmm if_clear = zmm(maximum ? greatest : least_unsigned);
     const Zmm if_set = zmm(maximum ? least_unsigned : greatest_unsigned);
     const auto constant = [&](std::uint64_t pattern) { return assembler_.splat(pattern, bytes); };
     if (bytes == 2) {
-      code_.vpcmpw(nan_, result, constant(bits.infinity), kGreater);
+      code_.vpcmpw(nan_, all_signed, constant(bits.infinity), kGreater);
       code_.vpcmpuw(mask_, all_unsigned, constant(bits.negative_infinity), kGreater);
       code_.kord(nan_, nan_, mask_);
-      code_.vpmovw2m(mask_, chosen);
+      code_.vpmovw2m(mask_, result);
       code_.vpblendmw(result | mask_, if_clear, if_set);
       code_.vmovdqu16(result | nan_, constant(bits.canonical_nan));
     } else if (bytes == 4) {
-      code_.vpcmpd(nan_, result, constant(bits.infinity), kGreater);
+      code_.vpcmpd(nan_, all_signed, constant(bits.infinity), kGreater);
       code_.vpcmpud(mask_, all_unsigned, constant(bits.negative_infinity), kGreater);
       code_.korw(nan_, nan_, mask_);
-      code_.vpmovd2m(mask_, chosen);
+      code_.vpmovd2m(mask_, result);
       code_.vpblendmd(result | mask_, if_clear, if_set);
       code_.vmovdqu32(result | nan_, constant(bits.canonical_nan));
     } else {
-      code_.vpcmpq(nan_, result, constant(bits.infinity), kGreater);
+      code_.vpcmpq(nan_, all_signed, constant(bits.infinity), kGreater);
       code_.vpcmpuq(mask_, all_unsigned, constant(bits.negative_infinity), kGreater);
       code_.korb(nan_, nan_, mask_);
-      code_.vpmovq2m(mask_, chosen);
+      code_.vpmovq2m(mask_, result);
       code_.vpblendmq(result | mask_, if_clear, if_set);
       code_.vmovdqu64(result | nan_, constant(bits.canonical_nan));
     }

@@ -18,14 +18,11 @@ constexpr std::uint8_t kNotAbove = 2;
 class Avx512NanWatch final : public NanWatch {
  public:
   Avx512NanWatch(Assembler& assembler, DType dtype, bool maximum, std::vector<Vec> slots)
-      : assembler_(assembler),
-        code_(assembler.code()),
-        dtype_(dtype),
-        maximum_(maximum),
-        slots_(std::move(slots)) {}
+      : assembler_(assembler), code_(assembler.code()), dtype_(dtype), maximum_(maximum), slots_(std::move(slots)) {}
 
   int slots() const override { return static_cast<int>(slots_.size()); }
-  bool in_pairs() const override { return byte_size(dtype_) > 2; }
+  bool in_pairs() const override { return sees_all(); }
+  bool sees_all() const override { return byte_size(dtype_) > 2; }
 
   void start(int slot) override {
     const Zmm none = Zmm(slots_[static_cast<std::size_t>(slot)]);
@@ -51,9 +48,7 @@ class Avx512NanWatch final : public NanWatch {
     switch (byte_size(dtype_)) {
       case 4: code_.vcmpps(k, Zmm(a), Zmm(b), predicate::kOrdered); break;
       case 8: code_.vcmppd(k, Zmm(a), Zmm(b), predicate::kOrdered); break;
-      default:
-        see(slot, a);
-        see(slot, b);
+      default: see(slot, a); see(slot, b);
     }
   }
 

@@ -208,8 +208,9 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
     // Arg-reductions hold two vectors a set, or three beside the extreme, and the running index; of groups there is one
     // set, and what a group costs besides its extreme is shared by four steps.
     // Steps of keys all go to one set.
-    schedule.unroll = lanes == Lanes::order ? most_order_unroll(target.isa)
-                      : lanes == Lanes::wide_f64 ? 1 : kChainedUnroll;
+    schedule.unroll = lanes == Lanes::order      ? most_order_unroll(target.isa)
+                      : lanes == Lanes::wide_f64 ? 1
+                                                 : kChainedUnroll;
     if (lanes == Lanes::arg) schedule.unroll = choose_arg_unroll(spec, schedule.vector_level, body.value());
     schedule.rows_at_once = choose_streams(spec, lanes, schedule.unroll, target);
     if (takes_turns(spec, lanes) && kernel::bytes_read(spec) > target.l2_bytes &&
