@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "jit/integer_monoid.hpp"
+#include "jit/state.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -361,8 +362,13 @@ void PackedBlock::combine(Register into, Register from, int lane_bytes) {
 void PackedBlock::finish_sums(Register reg, int lane_bytes) {
   // A sum starts at +0: one of nothing but -0 is +0.
   if (body_.monoid == kernel::Monoid::sum) v_.add_zero(reg, lane_bytes);
-  if (body_.divide_by_count) v_.divide(reg, width_, lane_bytes);
+  if (body_.divide_by_count) divide_by_count(reg, lane_bytes);
   if (body_.square_root) v_.square_root(reg, lane_bytes);
+}
+
+/// Rows of f64 may be what pieces of longer ones have given, whose elements are the ones that count.
+void PackedBlock::divide_by_count(Register reg, int lane_bytes) {
+  lane_bytes == 8 ? v_.divide64(reg, count_argument()) : v_.divide32(reg, static_cast<float>(width_));
 }
 
 void PackedBlock::finish(Register reg) {

@@ -110,6 +110,7 @@ class PackedBlock final : public RowsBlock {
   void map(Register reg);
   void combine(Register into, Register from, int lane_bytes);
   void finish_sums(Register reg, int lane_bytes);
+  void divide_by_count(Register reg, int lane_bytes);
   void finish(Register reg);
   void finish_order(Register reg);
 

@@ -185,12 +185,13 @@ void PackedVectors::add_zero(Register d, int bytes) {
   bytes == 8 ? code_.vaddpd(Ymm(d), Ymm(d), Ymm(15)) : code_.vaddps(Ymm(d), Ymm(d), Ymm(15));
 }
 
-void PackedVectors::divide(Register d, double by, int bytes) {
-  if (bytes == 8) {
-    code_.vdivpd(Ymm(d), Ymm(d), splat_of(std::bit_cast<std::uint64_t>(by), 8));
-  } else {
-    code_.vdivps(Ymm(d), Ymm(d), splat_of(std::bit_cast<std::uint32_t>(static_cast<float>(by)), 4));
-  }
+void PackedVectors::divide32(Register d, float by) {
+  code_.vdivps(Ymm(d), Ymm(d), splat_of(std::bit_cast<std::uint32_t>(by), 4));
+}
+
+void PackedVectors::divide64(Register d, const Memory& by) {
+  code_.vbroadcastsd(Ymm(15), code_.ptr[by]);
+  code_.vdivpd(Ymm(d), Ymm(d), Ymm(15));
 }
 
 void PackedVectors::square_root(Register d, int bytes) {

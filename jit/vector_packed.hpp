@@ -97,7 +97,8 @@ class PackedVectors {
   void abs_float(Register d, int bytes);
   void abs_integer(Register d, int lane_bits);
   void add_zero(Register d, int bytes);
-  void divide(Register d, double by, int bytes);
+  void divide32(Register d, float by);
+  void divide64(Register d, const Memory& by);
   void square_root(Register d, int bytes);
   void canonical_nan(Register d, int bytes);
   /// Four f32 lanes each, as f64. `low` may be `s`.

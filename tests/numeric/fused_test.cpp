@@ -422,6 +422,39 @@ TEST(Pieces, WhatIsNoNumberGoesAsInWholeRows) {
   }
 }
 
+/// The mean of pieces' sums is that of all elements, however few the pieces are: such rows are packed.
+TEST(Pieces, MeansCountElements) {
+  if (native_levels().empty()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  constexpr std::size_t kRows = 40, kColumns = 512;
+  for (const char* dtype : {"f64", "f32"}) {
+    const std::string of = std::string(" : ") + dtype, all = of + "[40,512]\n", row = of + "[40,1]\n";
+    const Result<graph::Graph> graph = graph::parse(
+        "graph {\n %0 = input" + all + " %1 = core.reduce (%0) {reduction = \"mean\", keep_dims = true, axes = [1]}" +
+        row + " %2 = core.map (%0) {function = \"neg\"}" + all + " output %1, %2\n}\n");
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    const DType type = dtype[1] == '6' ? DType::f64 : DType::f32;
+    const auto size = static_cast<std::size_t>(byte_size(type));
+    Elements x(kRows * kColumns * size), means(kRows * size), negated(x.size());
+    for (std::size_t i = 0; i < kRows * kColumns; ++i)
+      graph::store_real(type, x.data(), static_cast<std::int64_t>(i), static_cast<double>(i / kColumns));
+    for (const target::Isa isa : native_levels())
+      for (const std::int64_t piece : {16, 32, 256}) {
+        SCOPED_TRACE(std::string(target::to_string(isa)) + of + ", pieces of " + std::to_string(piece));
+        target::Target target;
+        target.isa = isa;
+        const Result<Compiled> compiled =
+            compiler::compile(graph.value(), target, {.pieces = {piece, 2 * piece, 2 * piece}});
+        ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+        EXPECT_EQ(compiled.value().regions[0].kernels.size(), 3U);
+        const void* const ins[] = {x.data()};
+        void* const outs[] = {means.data(), negated.data()};
+        ASSERT_TRUE(runtime::run(compiled.value().program, ins, outs, nullptr, 1).ok());
+        for (std::int64_t i = 0; i < static_cast<std::int64_t>(kRows); ++i)
+          EXPECT_EQ(graph::load_real(type, means.data(), i), static_cast<double>(i)) << i;
+      }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Random, Fused,
                          ::testing::Values(FusedSubject{"f32_0", DType::f32}, FusedSubject{"f32_1", DType::f32},
                                            FusedSubject{"f32_2", DType::f32}, FusedSubject{"f32_3", DType::f32},
