@@ -114,30 +114,71 @@ void NarrowColumns::in_two_steps(const Reg64& first, const Reg64& rows) {
   c_.L(done);
 }
 
-/// A step takes as many whole rows as it has room for; lanes a row apart meet at the end.
+/// A step takes as many whole rows as it has room for; lanes a row apart meet at the end. Extremes: what the first pass
+/// does not settle is left to the second one, and where it has met a NaN, all rows are taken again.
 void NarrowColumns::in_any_order(const Reg64& first, const Reg64& rows) {
-  const int of_step = n_.s.lanes() / width_, sets = std::min(kMostSets, n_.s.free_sets());
-  const int least = of_step + rows_behind(of_step);
-  Label again, one, single, folded, done;
-  c_.cmp(rows, least);
-  c_.jb(done);
+  const int of_step = n_.s.lanes() / width_;
+  Label done;
+  c_.cmp(rows, of_step + rows_behind(of_step));
+  c_.jb(done, Xbyak::CodeGenerator::T_NEAR);
+  if (!n_.s.has_second_pass()) {
+    steps_in_any_order(Pass::whole, first, rows);
+  } else {
+    Gpr begin(n_.a), all(n_.a);
+    Label clean, settled;
+    const auto again = [&](Pass pass) {
+      c_.mov(first, begin);
+      c_.mov(rows, all);
+      steps_in_any_order(pass, first, rows);
+    };
+    c_.mov(begin, first);
+    c_.mov(all, rows);
+    n_.s.start_sweep();
+    steps_in_any_order(Pass::first, first, rows);
+    n_.s.jump_if_clean(clean);
+    again(Pass::whole);
+    c_.jmp(settled, Xbyak::CodeGenerator::T_NEAR);
+    c_.L(clean);
+    for (const Pass pass : {Pass::second, Pass::again}) {
+      n_.s.set_pass(pass);
+      n_.s.init_set(0);
+    }
+    n_.s.set_pass(Pass::first);
+    n_.s.jump_if_settled(settled, Part::full);
+    again(Pass::second);
+    c_.L(settled);
+  }
   n_.s.set_pass(Pass::whole);
+  fold_segments(of_step);
+  c_.L(done);
+}
+
+/// Into set 0.
+void NarrowColumns::steps_in_any_order(Pass pass, const Reg64& first, const Reg64& rows) {
+  const int of_step = n_.s.lanes() / width_, sets = std::min(kMostSets, n_.s.free_sets());
+  Label again, one, single, rest;
+  n_.s.set_pass(pass);
   for (int set = 0; set < sets; ++set) n_.s.init_set(set);
   const auto steps = [&](int count, Label& loop, const Label& end) {
     c_.cmp(rows, count * of_step + rows_behind(of_step));
     c_.jb(end);
     c_.align(32);
     c_.L(loop);
-    for (int step = 0; step < count; ++step) n_.s.step(step, first + step * of_step * row_bytes(), Part::full);
+    for (int step = 0; step < count; step += sets) {
+      std::vector<Memory> places;
+      for (int set = 0; set < std::min(sets, count); ++set)
+        places.push_back(first + (step + set) * of_step * row_bytes());
+      n_.s.step_sets(places);
+    }
     c_.add(first, count * of_step * row_bytes());
     c_.sub(rows, count * of_step);
     c_.cmp(rows, count * of_step + rows_behind(of_step));
     c_.jae(loop);
   };
-  steps(sets, again, single);
+  steps(kMostSets, again, single);
   c_.L(single);
-  steps(1, one, folded);
-  c_.L(folded);
+  steps(1, one, rest);
+  c_.L(rest);
   if (n_.s.takes_twice() && rows_behind(of_step) == 0) {
     Label none;
     step_back(first, rows, of_step, none);
@@ -146,8 +187,6 @@ void NarrowColumns::in_any_order(const Reg64& first, const Reg64& rows) {
     c_.L(none);
   }
   for (int set = 1; set < sets; ++set) n_.s.merge(0, set);
-  fold_segments(of_step);
-  c_.L(done);
 }
 
 void NarrowColumns::step_back(const Reg64& first, const Reg64& rows, int of_step, const Label& none) {

@@ -32,6 +32,7 @@ class NarrowColumns {
   Memory record(int number) const { return Xbyak::util::rbp + (frame::kRecords + number * n_.s.record_bytes()); }
   void in_order(const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
   void in_any_order(const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
+  void steps_in_any_order(Pass pass, const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
   /// For what may be taken twice: moves `first` back so that as many rows as `of_step` are left, and says that none
   /// are; jumps when that is so.
   void step_back(const Xbyak::Reg64& first, const Xbyak::Reg64& rows, int of_step, const Xbyak::Label& none);

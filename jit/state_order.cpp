@@ -58,7 +58,7 @@ class OrderState final : public ReduceState {
     if (part == Part::tail && loads_tails()) v_.fill_past_tail(loaded_, identity_bits(), lane_bits());
     combine(set, loaded_);
     if (watches()) {
-      watch_->see(columns_ ? 0 : set, loaded_);
+      watch_->see(slot_of(set), loaded_);
     } else if (columns_ && pass_ == Pass::first) {
       v_.integer(kExtremes[other()], kSweep, kSweep, loaded_, lane_bits());
     }
@@ -66,23 +66,20 @@ class OrderState final : public ReduceState {
 
   void step_rows(int set, const std::vector<Memory>& rows) override {
     if (!watches() || rows.size() % 2 != 0) return ReduceState::step_rows(set, rows);
-    for (std::size_t row = 0; row < rows.size(); row += 2) {
-      const int slot = columns_ ? static_cast<int>(row) : set;
-      step_pair({set, slot, rows[row]}, {set, columns_ ? slot + 1 : set, rows[row + 1]});
-    }
+    for (std::size_t row = 0; row < rows.size(); row += 2) step_pair(set, rows[row], set, rows[row + 1]);
   }
 
   void step_sets(const std::vector<Memory>& steps) override {
     if (!watches() || steps.size() % 2 != 0) return ReduceState::step_sets(steps);
     for (std::size_t step = 0; step < steps.size(); step += 2) {
       const int set = static_cast<int>(step);
-      step_pair({set, set, steps[step]}, {set + 1, set + 1, steps[step + 1]});
+      step_pair(set, steps[step], set + 1, steps[step + 1]);
     }
   }
 
   void merge(int into, int from) override {
     each([&](Vec at) { v_.integer(kExtremes[at], 3 * into + at, 3 * into + at, 3 * from + at, lane_bits()); });
-    if (watches()) watch_->merge(into, from);
+    if (watches() && !columns_) watch_->merge(into, from);
   }
 
   void clear_staging(const Memory& staging) override {
@@ -161,23 +158,20 @@ class OrderState final : public ReduceState {
     each([&](Vec at) { v_.integer(kExtremes[at], 3 * set + at, 3 * set + at, element, lane_bits()); });
   }
 
-  /// A whole step, and the slot of the watch that sees it.
-  struct Step {
-    int set, slot;
-    const Memory& from;
-  };
+  /// Rows have a slot each, as their sets; of columns a whole sweep is in question, so that slots take turns.
+  int slot_of(int set) { return columns_ ? turn_++ % watch_->slots() : set; }
 
-  void step_pair(const Step& first, const Step& second) {
-    const Vec other_loaded = loaded_ + (watch_->in_pairs() ? 1 : 0);
-    take(first, loaded_);
-    take(second, other_loaded);
-    if (watch_->in_pairs()) watch_->see(first.slot / (columns_ ? 2 : 1) % watch_->slots(), loaded_, other_loaded);
-  }
-
-  void take(const Step& step, Vec loaded) {
-    v_.load_integers(loaded, step.from, lane_bits(), Part::full);
-    combine(step.set, loaded);
-    if (!watch_->in_pairs()) watch_->see(step.slot % watch_->slots(), loaded);
+  void step_pair(int set, const Memory& from, int other_set, const Memory& other_from) {
+    if (!watch_->in_pairs()) {
+      step(set, from, Part::full);
+      return step(other_set, other_from, Part::full);
+    }
+    const Vec other_loaded = loaded_ + 1;
+    v_.load_integers(loaded_, from, lane_bits(), Part::full);
+    combine(set, loaded_);
+    v_.load_integers(other_loaded, other_from, lane_bits(), Part::full);
+    combine(other_set, other_loaded);
+    watch_->see(slot_of(set), loaded_, other_loaded);
   }
 
   /// Calls `act` with 0, 1, 2 for the extremes that this pass updates.
@@ -211,6 +205,7 @@ class OrderState final : public ReduceState {
   bool columns_;
   Vec loaded_;
   std::unique_ptr<NanWatch> watch_;
+  int turn_ = 0;
 };
 
 }  // namespace
