@@ -14,6 +14,8 @@ using Xbyak::Reg64;
 constexpr int kSweepsOfChain = schedule::kChain / schedule::kChainedStreams;
 /// Sets of states whose elements may come in any order.
 constexpr int kMostSets = 4;
+/// Rows of two steps that are taken at once.
+constexpr int kTwoStepRows = 2;
 
 }  // namespace
 
@@ -89,29 +91,62 @@ void NarrowColumns::in_order(const Reg64& first, const Reg64& rows) {
   c_.L(done);
 }
 
-/// A row is two steps, with a set each; the second reads on into the row behind.
+/// A row is two steps, with a set each; the second may read on into the row behind. Passes as those of a sweep.
 void NarrowColumns::in_two_steps(const Reg64& first, const Reg64& rows) {
-  Label again, done;
-  const int least = 1 + rows_behind(1);
-  c_.cmp(rows, least);
-  c_.jb(done);
+  Label done;
+  c_.cmp(rows, kTwoStepRows + rows_behind(1));
+  c_.jb(done, Xbyak::CodeGenerator::T_NEAR);
+  if (!n_.s.has_second_pass()) {
+    pass_in_two_steps(Pass::whole, first, rows);
+  } else {
+    Gpr begin(n_.a), all(n_.a);
+    Label clean, open;
+    const auto again = [&](Pass pass) {
+      c_.mov(first, begin);
+      c_.mov(rows, all);
+      pass_in_two_steps(pass, first, rows);
+    };
+    c_.mov(begin, first);
+    c_.mov(all, rows);
+    n_.s.start_sweep();
+    pass_in_two_steps(Pass::first, first, rows);
+    n_.s.jump_if_clean(clean);
+    again(Pass::again);
+    c_.L(clean);
+    for (int step = 0; step < 2; ++step) {
+      Label settled;
+      n_.s.set_pass(Pass::first);
+      n_.s.load_set(record(step));
+      n_.s.jump_if_settled(step == 0 ? settled : done, Part::full);
+      if (step == 0) c_.jmp(open, Xbyak::CodeGenerator::T_NEAR);
+      c_.L(settled);
+    }
+    c_.L(open);
+    again(Pass::second);
+  }
+  c_.L(done);
   n_.s.set_pass(Pass::whole);
+}
+
+void NarrowColumns::pass_in_two_steps(Pass pass, const Reg64& first, const Reg64& rows) {
+  Label again;
+  n_.s.set_pass(pass);
   n_.s.load_set(record(1));
   n_.s.init_set(1);
   n_.s.merge(1, 0);
   n_.s.load_set(record(0));
   c_.align(32);
   c_.L(again);
-  for (int step = 0; step < 2; ++step) n_.s.step(step, first + step * n_.s.step_bytes(), Part::full);
-  c_.add(first, row_bytes());
-  c_.dec(rows);
-  c_.cmp(rows, least);
+  for (int row = 0; row < kTwoStepRows; ++row)
+    n_.s.step_sets({first + row * row_bytes(), first + (row * row_bytes() + n_.s.step_bytes())});
+  c_.add(first, kTwoStepRows * row_bytes());
+  c_.sub(rows, kTwoStepRows);
+  c_.cmp(rows, kTwoStepRows + rows_behind(1));
   c_.jae(again);
   n_.s.store_set(record(0));
   n_.s.init_set(0);
   n_.s.merge(0, 1);
   n_.s.store_set(record(1));
-  c_.L(done);
 }
 
 /// A step takes as many whole rows as it has room for; lanes a row apart meet at the end. Extremes: what the first pass

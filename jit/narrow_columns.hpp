@@ -43,6 +43,7 @@ class NarrowColumns {
   void fold_places(int rows);
   void in_groups(const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
   void in_two_steps(const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
+  void pass_in_two_steps(Pass pass, const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
   void each_group_record(const std::function<void(const Xbyak::Reg64&)>& body);
   void sweep(const Xbyak::Reg64& first, const Xbyak::Reg64* stream);
   void fold_group();

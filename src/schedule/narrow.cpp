@@ -36,6 +36,10 @@ std::int64_t rows_of_group(const KernelSpec& spec, std::int64_t width, std::int6
 /// Rows of two steps that make fewer groups than this are taken with a set for each step. ReduceMax f32 [400, 100, 17]
 /// over axis 1 takes 67 us so, 121 in groups. f64, whose steps in registers are dearer, gains nothing.
 constexpr std::int64_t kFewGroups = 16;
+/// Extremes of rows of two whole steps are taken so as well, up to so many bytes: f32 [8, 1024, 32] over axis 1
+/// takes 7.9 and 6.0 us on a Xeon, AVX2 and AVX-512, in groups 11.8 and 8.0. What no cache holds comes faster from the
+/// four streams of groups: [1000000, 32] over axis 0 takes 6.6 and 5.2 ms, 9.2 and 7.7 so.
+constexpr std::int64_t kTwoStepBytes = std::int64_t{16} << 20;
 
 }  // namespace
 
@@ -62,7 +66,8 @@ Narrow narrow_columns(const KernelSpec& spec, Lanes lanes, int vector_level) {
   const std::int64_t group = rows_of_group(spec, width, rows, step);
   const bool cheap = lanes == Lanes::integer || byte_size(spec.inputs[0].dtype) < 8;
   const bool few = rows < group * kFewGroups && width > step && width <= 2 * step;
-  if (!gives_index(lanes) && few && cheap) return {built_in, 2 * step};
+  const bool whole = lanes == Lanes::order && width == 2 * step && kernel::bytes_read(spec) <= kTwoStepBytes;
+  if (!gives_index(lanes) && (few || whole) && cheap) return {built_in, 2 * step};
   if (group > 1) return {built_in, group * width};
   return width <= step ? Narrow{built_in, step} : Narrow{};
 }

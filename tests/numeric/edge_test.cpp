@@ -167,7 +167,9 @@ TEST(Edges, ANaNWinsInItsOwnOutputAlone) {
   constexpr std::int64_t kLong = 300, kMany = 33;
   for (const DType dtype : kFloats)
     for (const char* reduction : {"max", "min"})
-      for (const Place& place : {Place{true, kLong, kMany}, Place{false, kMany, kLong}, Place{false, 11, kLong}}) {
+      for (const Place& place :
+           {Place{true, kLong, kMany}, Place{false, kMany, kLong}, Place{false, 11, kLong}, Place{false, 5, kLong},
+            Place{false, kLong, 2}, Place{false, kLong, 13}, Place{false, kLong, 32}, Place{false, kLong, 64}}) {
         const Levels levels(graph_of(reduction, dtype, place));
         // Of every third output all elements have the sign that loses.
         const double winner = reduction == std::string("max") ? 1 : -1;
@@ -180,7 +182,7 @@ TEST(Edges, ANaNWinsInItsOwnOutputAlone) {
             graph::store_real(dtype, plain.data(), place.index(output, step), value(output));
         }
         for (std::int64_t at = 0; at < kLong && !::testing::Test::HasFatalFailure(); ++at) {
-          const std::int64_t output = 7 * at % place.others, step = at % place.length;
+          const std::int64_t output = (7 * at + at / 64) % place.others, step = at % place.length;
           Buffer input = plain, expected = extremes;
           graph::store_real(dtype, input.data(), place.index(output, step), at % 2 == 0 ? -NAN : NAN);
           graph::store_real(dtype, expected.data(), output, std::numeric_limits<double>::quiet_NaN());
