@@ -151,9 +151,18 @@ double own_bound(const FunctionRow& function, const Parameters& parameters, cons
 
 }  // namespace
 
+bool may_wrap(DType dtype, double value, double error) {
+  if (!is_integral(dtype) || dtype == DType::boolean || error == 0) return false;
+  const bool is_signed = row(dtype).kind == DTypeKind::signed_integer;
+  const double period = std::ldexp(1.0, row(dtype).bits), least = is_signed ? -period / 2 : 0;
+  return std::floor((value - error - least) / period) != std::floor((value + error - least) / period);
+}
+
 double function_bound(const FunctionRow& function, const Parameters& parameters, const Precision& precision,
                       std::span<const double> x, std::span<const double> error) {
   const double inherited = spread(function, parameters, x, error);
+  if (precision.arithmetic == DType::undef && may_wrap(precision.result, function.real(x, parameters), inherited))
+    return kInfinity;
   if (precision.arithmetic == DType::undef || !std::isfinite(inherited)) return inherited;
   return inherited + own_bound(function, parameters, precision, x, inherited) +
          fold_bound(function, precision.arithmetic, x);

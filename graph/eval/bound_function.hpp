@@ -20,6 +20,9 @@ struct Precision {
   bool by_reciprocal = false;
 };
 
+/// Whether `value`, off by `error`, may be on either side of where whole numbers of `dtype` wrap; of none other.
+bool may_wrap(DType dtype, double value, double error);
+
 /// The bound on |compiled - function(x)| before it is rounded to `precision.result`, when each argument may be off by
 /// its `error`. 0: the same bits; infinite: nothing is stated. Infinities and NaNs of exact arguments are exact, and so
 /// are the zeros of zeros and infinities.

@@ -59,6 +59,15 @@ class Inherited {
   double sum_ = 0, squares_ = 0, square_sum_ = 0, max_ = 0, growth_ = 0, total_ = 0;
 };
 
+/// Whether a reduction of whole numbers, off by `error`, may leave their range, so that what wraps is another number.
+bool reduction_may_wrap(std::string_view reduction, const Magnitude& magnitude, DType dtype, double error) {
+  if (!is_integral(dtype) || error == 0 || reduction == "max" || reduction == "min") return false;
+  const double reach = reduction == "prod"                              ? magnitude.product()
+                       : reduction == "sum_square" || reduction == "l2" ? magnitude.sum_of_squares()
+                                                                        : magnitude.sum();
+  return reach + error >= std::ldexp(1.0, row(dtype).bits - 1);
+}
+
 Result<Bounds> bound_reduce(const Op& op, std::string_view reduction, std::span<const ConstTensor> inputs,
                             const Bounds& input_bounds) {
   Result<ReducePlan> planned = plan_reduce(op, inputs);
@@ -79,8 +88,11 @@ Result<Bounds> bound_reduce(const Op& op, std::string_view reduction, std::span<
       magnitude.add(value);
       inherited.add(value, stored_bound(input_bounds, outer[1] + inner[1], desc.dtype, value));
     });
-    bounds.push_back(reduction_bound(reduction, magnitude, desc.dtype) +
-                     inherited.of(reduction, magnitude) * rounding_of_errors(reduction, magnitude.count(), desc.dtype));
+    const double off = inherited.of(reduction, magnitude);
+    bounds.push_back(reduction_may_wrap(reduction, magnitude, desc.dtype, off)
+                         ? kInfinity
+                         : reduction_bound(reduction, magnitude, desc.dtype) +
+                               off * rounding_of_errors(reduction, magnitude.count(), desc.dtype));
   });
   return bounds;
 }
@@ -171,14 +183,6 @@ Result<Bounds> bound_select(const Op& op, const OpRow& row, std::span<const Cons
                               : stored_bound(input_bounds[chosen], at[3 + chosen], source.desc.dtype, value));
   });
   return bounds;
-}
-
-/// Whether `value`, off by `error`, may be on either side of where whole numbers of `dtype` wrap.
-bool may_wrap(DType dtype, double value, double error) {
-  if (!is_integral(dtype) || dtype == DType::boolean || error == 0) return false;
-  const bool is_signed = row(dtype).kind == DTypeKind::signed_integer;
-  const double period = std::ldexp(1.0, row(dtype).bits), least = is_signed ? -period / 2 : 0;
-  return std::floor((value - error - least) / period) != std::floor((value + error - least) / period);
 }
 
 /// Casts and reshapes hand the error on: only the rounding of what was stored before comes on top.

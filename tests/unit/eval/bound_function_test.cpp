@@ -259,5 +259,17 @@ TEST(FunctionBound, ANaNWithAnErrorMayBeANumber) {
   EXPECT_EQ(function_bound(*find_function("abs"), {}, kPlain, x, none), 0);
 }
 
+TEST(FunctionBound, WholeNumbersThatMayWrapAreAnyNumber) {
+  const Precision whole{DType::undef, DType::s32};
+  const std::vector<double> x{48000, 48000}, small{46000, 46000}, error{100, 100}, none{0, 0};
+  EXPECT_EQ(function_bound(*find_function("mul"), {}, whole, small, none), 0);
+  EXPECT_EQ(function_bound(*find_function("mul"), {}, whole, std::vector<double>{300, 300}, std::vector<double>{1, 1}),
+            601);
+  EXPECT_EQ(function_bound(*find_function("mul"), {}, whole, small, std::vector<double>{500, 500}), kInf)
+      << "46500 squared is beyond 2^31";
+  EXPECT_TRUE(std::isfinite(function_bound(*find_function("mul"), {}, whole, x, error)))
+      << "all of the squares about 48000 have wrapped once";
+}
+
 }  // namespace
 }  // namespace tenfold::graph
