@@ -43,10 +43,12 @@ inline std::uint64_t case_seed(const std::string& name, std::uint64_t index) {
   return x ^ (x >> 31);
 }
 
-/// How a failing case can be run again.
+/// How a failing case can be run again. It may be one that only so many times the usual number of cases come to.
 inline std::string repeat_line(const std::string& test, std::uint64_t index) {
-  return "again: TENFOLD_TEST_SEED=" + std::to_string(test_seed()) + " TENFOLD_TEST_ONLY=" + std::to_string(index) +
-         " <this program> --gtest_filter='" + test + "'";
+  const char* cases = std::getenv("TENFOLD_TEST_CASES");
+  return "again: TENFOLD_TEST_SEED=" + std::to_string(test_seed()) +
+         (cases != nullptr ? std::string(" TENFOLD_TEST_CASES=") + cases : "") +
+         " TENFOLD_TEST_ONLY=" + std::to_string(index) + " <this program> --gtest_filter='" + test + "'";
 }
 
 }  // namespace tenfold::numeric
