@@ -70,4 +70,15 @@ void take_blocks(Nest& nest, const Reg64& steps, int sets, bool by_step_sets, co
   c.L(done);
 }
 
+void take_sweep(Nest& nest, const std::function<void(Pass)>& take) {
+  if (!nest.s.has_second_pass()) return take(Pass::whole);
+  Label clean;
+  nest.s.start_sweep();
+  take(Pass::first);
+  nest.s.jump_if_clean(clean);
+  take(Pass::again);
+  nest.c.L(clean);
+  nest.s.set_pass(Pass::whole);
+}
+
 }  // namespace tenfold::jit

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "jit/blocks.hpp"
 #include "jit/grouped_sweeps.hpp"
 
 namespace tenfold::jit {
@@ -90,12 +91,12 @@ void ColumnSweep::next(int at_once) {
 
 void ColumnSweep::sweep(int at_once, Of of) {
   std::optional<Gpr> stream3;
-  c_.mov(p_, first);
   if (at_once >= 4) {
     stream3.emplace(n_.a);
     c_.lea(*stream3, c_.ptr[stream.reg() + stream.reg() * 2]);
   }
-  const auto take = [&](Pass pass) {
+  take_sweep(n_, [&](Pass pass) {
+    c_.mov(p_, first);
     each_record([&](const Reg64& record, Part part) {
       take_rows(record, at_once, part, pass, of, stream3);
       if (part == Part::tail) return;
@@ -107,16 +108,7 @@ void ColumnSweep::sweep(int at_once, Of of) {
         c_.add(p_, n_.s.step_bytes());
       }
     });
-  };
-  if (!n_.s.has_second_pass()) return take(Pass::whole);
-  Label clean;
-  n_.s.start_sweep();
-  take(Pass::first);
-  n_.s.jump_if_clean(clean);
-  c_.mov(p_, first);
-  take(Pass::again);
-  c_.L(clean);
-  n_.s.set_pass(Pass::whole);
+  });
 }
 
 void ColumnSweep::take_rows(const Reg64& record, int at_once, Part part, Pass pass, Of of,

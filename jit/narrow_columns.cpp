@@ -91,39 +91,44 @@ void NarrowColumns::in_order(const Reg64& first, const Reg64& rows) {
   c_.L(done);
 }
 
-/// A row is two steps, with a set each; the second may read on into the row behind. Passes as those of a sweep.
+/// All rows in the first pass, as if they were a sweep, and again from the start in the others that this calls for;
+/// `ask` jumps where nothing is left open.
+void NarrowColumns::in_passes(const Reg64& first, const Reg64& rows, const TakePass& take,
+                              const std::function<void(const Label& settled)>& ask) {
+  if (!n_.s.has_second_pass()) return take(Pass::whole);
+  Gpr begin(n_.a), all(n_.a);
+  Label settled;
+  const auto again = [&](Pass pass) {
+    c_.mov(first, begin);
+    c_.mov(rows, all);
+    take(pass);
+  };
+  c_.mov(begin, first);
+  c_.mov(all, rows);
+  take_sweep(n_, [&](Pass pass) { pass == Pass::first ? take(pass) : again(pass); });
+  n_.s.set_pass(Pass::first);
+  ask(settled);
+  again(Pass::second);
+  c_.L(settled);
+}
+
+/// A row is two steps, with a set each; the second may read on into the row behind.
 void NarrowColumns::in_two_steps(const Reg64& first, const Reg64& rows) {
   Label done;
   c_.cmp(rows, kTwoStepRows + rows_behind(1));
   c_.jb(done, Xbyak::CodeGenerator::T_NEAR);
-  if (!n_.s.has_second_pass()) {
-    pass_in_two_steps(Pass::whole, first, rows);
-  } else {
-    Gpr begin(n_.a), all(n_.a);
-    Label clean, open;
-    const auto again = [&](Pass pass) {
-      c_.mov(first, begin);
-      c_.mov(rows, all);
-      pass_in_two_steps(pass, first, rows);
-    };
-    c_.mov(begin, first);
-    c_.mov(all, rows);
-    n_.s.start_sweep();
-    pass_in_two_steps(Pass::first, first, rows);
-    n_.s.jump_if_clean(clean);
-    again(Pass::again);
-    c_.L(clean);
-    for (int step = 0; step < 2; ++step) {
-      Label settled;
-      n_.s.set_pass(Pass::first);
-      n_.s.load_set(record(step));
-      n_.s.jump_if_settled(step == 0 ? settled : done, Part::full);
-      if (step == 0) c_.jmp(open, Xbyak::CodeGenerator::T_NEAR);
-      c_.L(settled);
-    }
-    c_.L(open);
-    again(Pass::second);
-  }
+  in_passes(
+      first, rows, [&](Pass pass) { pass_in_two_steps(pass, first, rows); },
+      [this](const Label& settled) {
+        Label open, first_settled;
+        n_.s.load_set(record(0));
+        n_.s.jump_if_settled(first_settled, Part::full);
+        c_.jmp(open);
+        c_.L(first_settled);
+        n_.s.load_set(record(1));
+        n_.s.jump_if_settled(settled, Part::full);
+        c_.L(open);
+      });
   c_.L(done);
   n_.s.set_pass(Pass::whole);
 }
@@ -149,40 +154,21 @@ void NarrowColumns::pass_in_two_steps(Pass pass, const Reg64& first, const Reg64
   n_.s.store_set(record(1));
 }
 
-/// A step takes as many whole rows as it has room for; lanes a row apart meet at the end. Extremes: what the first pass
-/// does not settle is left to the second one, and where it has met a NaN, all rows are taken again.
+/// A step takes as many whole rows as it has room for; lanes a row apart meet at the end.
 void NarrowColumns::in_any_order(const Reg64& first, const Reg64& rows) {
   const int of_step = n_.s.lanes() / width_;
   Label done;
   c_.cmp(rows, of_step + rows_behind(of_step));
   c_.jb(done, Xbyak::CodeGenerator::T_NEAR);
-  if (!n_.s.has_second_pass()) {
-    steps_in_any_order(Pass::whole, first, rows);
-  } else {
-    Gpr begin(n_.a), all(n_.a);
-    Label clean, settled;
-    const auto again = [&](Pass pass) {
-      c_.mov(first, begin);
-      c_.mov(rows, all);
-      steps_in_any_order(pass, first, rows);
-    };
-    c_.mov(begin, first);
-    c_.mov(all, rows);
-    n_.s.start_sweep();
-    steps_in_any_order(Pass::first, first, rows);
-    n_.s.jump_if_clean(clean);
-    again(Pass::whole);
-    c_.jmp(settled, Xbyak::CodeGenerator::T_NEAR);
-    c_.L(clean);
+  // What the first pass leaves out is as at the start, unless it is asked for.
+  if (n_.s.has_second_pass())
     for (const Pass pass : {Pass::second, Pass::again}) {
       n_.s.set_pass(pass);
       n_.s.init_set(0);
     }
-    n_.s.set_pass(Pass::first);
-    n_.s.jump_if_settled(settled, Part::full);
-    again(Pass::second);
-    c_.L(settled);
-  }
+  in_passes(
+      first, rows, [&](Pass pass) { steps_in_any_order(pass, first, rows); },
+      [this](const Label& settled) { n_.s.jump_if_settled(settled, Part::full); });
   n_.s.set_pass(Pass::whole);
   fold_segments(of_step);
   c_.L(done);
@@ -201,6 +187,7 @@ void NarrowColumns::steps_in_any_order(Pass pass, const Reg64& first, const Reg6
     c_.L(loop);
     for (int step = 0; step < count; step += sets) {
       std::vector<Memory> places;
+      places.reserve(static_cast<std::size_t>(sets));
       for (int set = 0; set < std::min(sets, count); ++set)
         places.push_back(first + (step + set) * of_step * row_bytes());
       n_.s.step_sets(places);

@@ -31,6 +31,9 @@ class NarrowColumns {
   int rows_behind(int rows_of_step) const;
   Memory record(int number) const { return Xbyak::util::rbp + (frame::kRecords + number * n_.s.record_bytes()); }
   void in_order(const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
+  using TakePass = std::function<void(Pass)>;
+  void in_passes(const Xbyak::Reg64& first, const Xbyak::Reg64& rows, const TakePass& take,
+                 const std::function<void(const Xbyak::Label& settled)>& ask);
   void in_any_order(const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
   void steps_in_any_order(Pass pass, const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
   /// For what may be taken twice: moves `first` back so that as many rows as `of_step` are left, and says that none

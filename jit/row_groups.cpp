@@ -6,6 +6,7 @@
 #include <bit>
 #include <optional>
 
+#include "jit/blocks.hpp"
 #include "jit/narrow_columns.hpp"
 
 namespace tenfold::jit {
@@ -84,7 +85,7 @@ void NarrowColumns::sweep(const Reg64& first, const Reg64* stream) {
   }
   const std::vector<Memory> rows =
       stream != nullptr ? places_of_streams(p, *stream, stream3, kStreams) : std::vector<Memory>{p.reg()};
-  const auto take = [&](Pass pass) {
+  take_sweep(n_, [&](Pass pass) {
     c_.mov(p, first);
     each_group_record([&](const Reg64& at) {
       const auto step = [&](Pass which) {
@@ -102,15 +103,7 @@ void NarrowColumns::sweep(const Reg64& first, const Reg64* stream) {
       }
       c_.add(p, n_.s.step_bytes());
     });
-  };
-  if (!n_.s.has_second_pass()) return take(Pass::whole);
-  Label clean;
-  n_.s.start_sweep();
-  take(Pass::first);
-  n_.s.jump_if_clean(clean);
-  take(Pass::again);
-  c_.L(clean);
-  n_.s.set_pass(Pass::whole);
+  });
 }
 
 /// Lanes a row apart into the records of a row.

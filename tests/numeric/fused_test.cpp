@@ -427,7 +427,7 @@ TEST(Pieces, MeansCountElements) {
   if (native_levels().empty()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
   constexpr std::size_t kRows = 40, kColumns = 512;
   for (const char* dtype : {"f64", "f32"}) {
-    const std::string of = std::string(" : ") + dtype, all = of + "[40,512]\n", row = of + "[40,1]\n";
+    const std::string of = std::string(" : ").append(dtype), all = of + "[40,512]\n", row = of + "[40,1]\n";
     const Result<graph::Graph> graph = graph::parse(
         "graph {\n %0 = input" + all + " %1 = core.reduce (%0) {reduction = \"mean\", keep_dims = true, axes = [1]}" +
         row + " %2 = core.map (%0) {function = \"neg\"}" + all + " output %1, %2\n}\n");
@@ -435,8 +435,9 @@ TEST(Pieces, MeansCountElements) {
     const DType type = dtype[1] == '6' ? DType::f64 : DType::f32;
     const auto size = static_cast<std::size_t>(byte_size(type));
     Elements x(kRows * kColumns * size), means(kRows * size), negated(x.size());
-    for (std::size_t i = 0; i < kRows * kColumns; ++i)
-      graph::store_real(type, x.data(), static_cast<std::int64_t>(i), static_cast<double>(i / kColumns));
+    for (std::size_t i = 0; i < kRows; ++i)
+      for (std::size_t k = 0; k < kColumns; ++k)
+        graph::store_real(type, x.data(), static_cast<std::int64_t>(i * kColumns + k), static_cast<double>(i));
     for (const target::Isa isa : native_levels())
       for (const std::int64_t piece : {16, 32, 256}) {
         SCOPED_TRACE(std::string(target::to_string(isa)) + of + ", pieces of " + std::to_string(piece));
