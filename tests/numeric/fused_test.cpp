@@ -426,13 +426,12 @@ TEST(Pieces, WhatIsNoNumberGoesAsInWholeRows) {
 TEST(Pieces, MeansCountElements) {
   if (native_levels().empty()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
   constexpr std::size_t kRows = 40, kColumns = 512;
-  for (const char* dtype : {"f64", "f32"}) {
-    const std::string of = std::string(" : ").append(dtype), all = of + "[40,512]\n", row = of + "[40,1]\n";
+  for (const DType type : {DType::f64, DType::f32, DType::s32, DType::s64}) {
+    const std::string of = std::string(" : ").append(to_string(type)), all = of + "[40,512]\n", row = of + "[40,1]\n";
     const Result<graph::Graph> graph = graph::parse(
         "graph {\n %0 = input" + all + " %1 = core.reduce (%0) {reduction = \"mean\", keep_dims = true, axes = [1]}" +
         row + " %2 = core.map (%0) {function = \"neg\"}" + all + " output %1, %2\n}\n");
     ASSERT_TRUE(graph.ok()) << graph.status().message();
-    const DType type = dtype[1] == '6' ? DType::f64 : DType::f32;
     const auto size = static_cast<std::size_t>(byte_size(type));
     Elements x(kRows * kColumns * size), means(kRows * size), negated(x.size());
     for (std::size_t i = 0; i < kRows; ++i)
