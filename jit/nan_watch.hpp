@@ -25,7 +25,7 @@ class NanWatch {
   /// From now on; the vector of the slot becomes zero.
   virtual void start(int slot) = 0;
   virtual void see(int slot, Vec v) = 0;
-  virtual void see(int slot, Vec a, Vec b) = 0;
+  virtual void see_pair(int /*slot*/, Vec, Vec) {}  ///< where in_pairs() says so
   virtual void merge(int into, int from) = 0;
   /// Jumps when the slot has seen no NaN.
   virtual void jump_if_none(int slot, const Xbyak::Label& target) = 0;

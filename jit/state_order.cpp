@@ -171,7 +171,7 @@ class OrderState final : public ReduceState {
     combine(set, loaded_);
     v_.load_integers(other_loaded, other_from, lane_bits(), Part::full);
     combine(other_set, other_loaded);
-    watch_->see(slot_of(set), loaded_, other_loaded);
+    watch_->see_pair(slot_of(set), loaded_, other_loaded);
   }
 
   /// Calls `act` with 0, 1, 2 for the extremes that this pass updates.

@@ -26,11 +26,6 @@ class Avx2NanWatch final : public NanWatch {
     code_.vorps(of(slot), of(slot), Ymm(15));
   }
 
-  void see(int slot, Vec a, Vec b) override {
-    see(slot, a);
-    see(slot, b);
-  }
-
   void merge(int into, int from) override { code_.vorps(of(into), of(into), of(from)); }
 
   void jump_if_none(int slot, const Xbyak::Label& target) override {

@@ -33,7 +33,7 @@ class Avx512NanWatch final : public NanWatch {
   }
 
   void see(int slot, Vec v) override {
-    if (in_pairs()) return see(slot, v, v);
+    if (in_pairs()) return see_pair(slot, v, v);
     // Of words there is no comparison as numbers. NaNs of the sign that wins show in the extreme itself.
     const Opmask k = of(slot) | of(slot);
     if (maximum_) {
@@ -43,12 +43,12 @@ class Avx512NanWatch final : public NanWatch {
     }
   }
 
-  void see(int slot, Vec a, Vec b) override {
+  void see_pair(int slot, Vec a, Vec b) override {
     const Opmask k = of(slot) | of(slot);
-    switch (byte_size(dtype_)) {
-      case 4: code_.vcmpps(k, Zmm(a), Zmm(b), predicate::kOrdered); break;
-      case 8: code_.vcmppd(k, Zmm(a), Zmm(b), predicate::kOrdered); break;
-      default: see(slot, a); see(slot, b);
+    if (byte_size(dtype_) == 4) {
+      code_.vcmpps(k, Zmm(a), Zmm(b), predicate::kOrdered);
+    } else {
+      code_.vcmppd(k, Zmm(a), Zmm(b), predicate::kOrdered);
     }
   }
 
