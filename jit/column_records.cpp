@@ -19,7 +19,8 @@ ColumnRecords::ColumnRecords(Assembler& assembler, const Stages& stages, const k
   plan_vectors(1, 1, 0);  // while a sweep is at a record; totals stay there
   for (const LaneType type : stages.saved) saved_.push_back(place(type));
   for (const StageReduction& r : stages.reductions) {
-    sets_.push_back(place(r.set_type));
+    // A second look is at all columns of a tile: what it makes takes the place of what the first one has made.
+    sets_.push_back(r.again ? sets_.back() : place(r.set_type));
     // What no chain ends is never flushed: the set is the total.
     totals_.push_back(r.is_chained() ? place(r.total_type) : sets_.back());
   }

@@ -51,6 +51,14 @@ void ColumnTile::go_on(const Label& again) {
   c_.jb(again, Xbyak::CodeGenerator::T_NEAR);
 }
 
+void ColumnTile::jump_unless_last(const Label& target) {
+  Gpr extent(a_);
+  walk_.load_vector_extent(extent);
+  c_.and_(extent, -lanes_);
+  c_.cmp(extent, slot(kEnd));
+  c_.ja(target, Xbyak::CodeGenerator::T_NEAR);
+}
+
 void ColumnTile::each_part(int record_bytes, const std::function<void()>& body) {
   Label part, last, known;
   {

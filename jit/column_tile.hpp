@@ -23,6 +23,9 @@ class ColumnTile {
   /// On to the next tile: jumps to `again` when there is one.
   void go_on(const Xbyak::Label& again);
 
+  /// When there is another tile of these rows.
+  void jump_unless_last(const Xbyak::Label& target);
+
   /// Runs `body` for each part of the tile, which each_vector() then takes for the tile. Their records lie
   /// `record_bytes` apart.
   void each_part(int record_bytes, const std::function<void()>& body);

@@ -64,9 +64,9 @@ class ReductionFinder {
     r.dtype = kernel::dtype_of(spec_, r.element);
     r.pass = positions_[static_cast<std::size_t>(index)].pass - 1;
     if (node.monoid == Monoid::max && is_floating(r.dtype)) {
-      r.form = only_shifts_exponents(spec_, index) || is_looked_at_twice(index) ? StageForm::plain
-               : has_clear_sign(r.element)                                      ? StageForm::bits
-                                                                                : StageForm::negated;
+      r.form = only_shifts_exponents(spec_, index) || only_shifts_where_finite(spec_, index) ? StageForm::plain
+               : has_clear_sign(r.element)                                                   ? StageForm::bits
+                                                                                             : StageForm::negated;
       // A minimum takes fewer operations than a maximum.
       if (r.form == StageForm::negated) r.monoid = Monoid::min;
     }
@@ -80,8 +80,6 @@ class ReductionFinder {
     if (r.form == StageForm::bits) r.set_identity = r.total_identity = kNegativeInfinity;
     return r;
   }
-
-  bool is_looked_at_twice(int max) const { return forms_.again && only_shifts_where_finite(spec_, max); }
 
   /// What a second look makes of node `index`, if its reduction may need one.
   void add_exact(int plain, int index) {

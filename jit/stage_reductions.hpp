@@ -19,7 +19,6 @@ struct FoundReductions {
 struct ReductionForms {
   const std::vector<int>& sums;  ///< by node: the sum that a centred moment is found beside, or -1
   bool in_one_pass = false;      ///< such a sum follows from the moment's deviations
-  bool again = false;            ///< rows that the first look leaves open are looked at again
 };
 
 /// unsupported_op for an arg-reduction.

@@ -55,10 +55,12 @@ class StagedColumns final : ColumnRecords {
     const auto first_in_parts = in_parts_ ? static_cast<std::size_t>(stages_.kept.pass) : stages_.passes.size();
     for (std::size_t of = 0; of < first_in_parts; ++of) pass(of, depth);
     if (in_parts_) {
+      takes_part_ = true;
       tile_.each_part(record_bytes_, [&] {
         for (std::size_t of = first_in_parts; of < stages_.passes.size(); ++of) pass(of, depth);
         rows(stages_.rows.back(), depth);
       });
+      takes_part_ = false;
     } else {
       rows(stages_.rows.back(), depth);
     }
@@ -69,15 +71,50 @@ class StagedColumns final : ColumnRecords {
     const StagePass& of = stages_.passes[number];
     rows(stages_.rows[number], depth);
     pilot(of, depth);
+    walk_.set_backwards(backward_[number]);
+    sweeps(of, depth);
+    if (!of.second_look.empty()) look_again(of, of.second_look[0], depth);
+    walk_.set_backwards(false);
+  }
+
+  /// All rows of the tile.
+  void sweeps(const StagePass& of, std::size_t depth) {
     fill_identities(of);
     c_.mov(slot(kRowsLeft), schedule::kChain);
     c_.mov(slot(kRowsTaken), 0);
     c_.mov(slot(kRecentreAt), 2 * kPilotElements);
-    walk_.set_backwards(backward_[number]);
     if (touches_kept(of)) start_kept();
     each_way(of, [&] { take_rows(of, depth); });
-    walk_.set_backwards(false);
     end_chain(of);
+  }
+
+  /// For a tile of which the pass leaves a column open.
+  void look_again(const StagePass& pass, const StagePass& again, std::size_t depth) {
+    Label open, settled;
+    each_vector([&](const Reg64&, const Reg64& record, Part) { jump_if_open(pass.question, record, open); });
+    c_.jmp(settled, Xbyak::CodeGenerator::T_NEAR);
+    c_.L(open);
+    sweeps(again, depth);
+    c_.L(settled);
+  }
+
+  /// If any lane of the record is.
+  void jump_if_open(const StageProgram& question, const Reg64& record, const Label& open) {
+    LaneLayer& layer = layer_for(question);
+    const Memory mask = c_.rbp + frame::kStaging;
+    const Xbyak::Ymm any(0);
+    for (int lane = 0; lane < lanes_; lane += layer.lanes()) {
+      run(
+          question, layer,
+          [&](const StagePlace& from, Vec d) {
+            load_lanes(layer, d, from.type, record + (total_of(from.index) + lane * lane_bytes(from.type)));
+          },
+          [&](const StagePlace& to, Vec s) { store_lanes(layer, s, to.type, mask); });
+      c_.vmovdqu(any, c_.ptr[mask]);
+      if (layer.lanes() * lane_bytes(question.results[0].type) > 32) c_.vpor(any, any, c_.ptr[mask + 32]);
+      c_.vptest(any, any);
+      c_.jnz(open, Xbyak::CodeGenerator::T_NEAR);
+    }
   }
 
   void take_rows(const StagePass& pass, std::size_t depth) {
@@ -149,11 +186,25 @@ class StagedColumns final : ColumnRecords {
     return schedule_.ahead && stages_.passes.size() > 1 && schedule_.columns <= schedule::kFewRowsColumns;
   }
 
-  /// Inputs of which the last pass prefetches the same row of the next tile.
+  /// Inputs of which the last pass prefetches the same row of the next tile, which behind the last columns is that of
+  /// the next index of what is kept outside.
   std::vector<Ahead> next_tile(const StagePass& pass) {
     if (&pass != &stages_.passes.back() || levels(true).empty()) return {};
     std::vector<Ahead> found = look_ahead(a_, walk_, pass.step.inputs, levels(true).back(), 1, most_ahead(spec_));
-    for (const Ahead& of : found) c_.mov(*of.distance, schedule_.columns * byte_size(walk_.operand(of.operand).dtype));
+    const std::vector<int> kept = levels(false);
+    for (const Ahead& of : found) {
+      const int bytes = byte_size(walk_.operand(of.operand).dtype);
+      Label known;
+      c_.mov(*of.distance, schedule_.columns * bytes);
+      if (kept.empty()) continue;
+      tile_.jump_unless_last(known);
+      Gpr first(a_);
+      tile_.load_first(first);
+      c_.imul(first, first, bytes);
+      walk_.load_stride(*of.distance, of.operand, kept.back());
+      c_.sub(*of.distance, first);
+      c_.L(known);
+    }
     return found;
   }
 
@@ -162,9 +213,8 @@ class StagedColumns final : ColumnRecords {
     // Parts of rows are too short for the machine's own prefetching.
     constexpr int kAheadInParts = 32, kAheadPassingOn = 4;
     const std::vector<int> reduced = levels(true);
-    const bool in_parts = in_parts_ && &pass - stages_.passes.data() >= stages_.kept.pass;
-    if (!(schedule_.ahead || in_parts) || reduced.empty()) return {};
-    const int distance = in_parts ? kAheadInParts : passes_on(pass) ? kAheadPassingOn : rows;
+    if (!(schedule_.ahead || takes_part_) || reduced.empty()) return {};
+    const int distance = takes_part_ ? kAheadInParts : passes_on(pass) ? kAheadPassingOn : rows;
     return look_ahead(a_, walk_, pass.step.inputs, reduced.back(), distance, most_ahead(spec_));
   }
 
@@ -366,6 +416,7 @@ class StagedColumns final : ColumnRecords {
   }
 
   const std::vector<bool> backward_;  ///< by pass
+  bool takes_part_ = false;           ///< what is emitted goes through a part of a tile
   Memory kept_at_;                    ///< kept elements of the row that is emitted
 };
 

@@ -35,19 +35,17 @@ enum class Scratch : std::uint8_t { never, after_outputs, before_outputs };
 
 class Finder {
  public:
-  Finder(const KernelSpec& spec, Scratch scratch, bool outputs_keep, std::vector<int> sums, int pilot_steps,
-         bool looks_twice)
+  Finder(const KernelSpec& spec, Scratch scratch, bool outputs_keep, std::vector<int> sums, int pilot_steps)
       : spec_(spec),
         scratch_(scratch),
         outputs_keep_(outputs_keep),
         sums_(std::move(sums)),
         pilot_steps_(pilot_steps),
-        looks_twice_(looks_twice),
         positions_(positions_of(spec, sums_)) {}
 
   Result<Stages> run() {
     Result<FoundReductions> found =
-        find_reductions(spec_, positions_, {.sums = sums_, .in_one_pass = pilot_steps_ > 0, .again = looks_twice_});
+        find_reductions(spec_, positions_, {.sums = sums_, .in_one_pass = pilot_steps_ > 0});
     if (!found.ok()) return found.status();
     stages_.reductions = std::move(found.value().reductions);
     reduction_of_ = std::move(found.value().of_node);
@@ -306,7 +304,6 @@ class Finder {
   bool outputs_keep_;      ///< what is stored around the caches is no place to read from
   std::vector<int> sums_;  ///< by node: the sum that a centred moment is found beside, -1
   int pilot_steps_;        ///< of rows, whose sums follow from the deviations
-  bool looks_twice_;
   std::vector<Position> positions_;
   std::vector<int> reduction_of_;  ///< by node
   SavedSlots saved_;               ///< of all passes so far
@@ -324,7 +321,7 @@ Result<Stages> find_stages(const kernel::KernelSpec& spec, const schedule::Sched
   const Scratch scratch = schedule.keep == 0           ? Scratch::never
                           : columns || schedule.around ? Scratch::before_outputs
                                                        : Scratch::after_outputs;
-  return Finder(spec, scratch, !schedule.around, std::move(sums), schedule.pilot, !columns).run();
+  return Finder(spec, scratch, !schedule.around, std::move(sums), schedule.pilot).run();
 }
 
 }  // namespace tenfold::jit

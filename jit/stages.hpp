@@ -92,7 +92,7 @@ struct StageReduction {
   int pass = 0;
   /// What a second look makes: plain, in place of an infinite total; squares, the remainders; -1: there is none.
   int exact = -1;
-  bool again = false;  ///< made by a second look alone
+  bool again = false;  ///< made by a second look alone, at what the reduction before it has made
   /// The set must be flushed after kChain steps: it is narrower than the total. Others are flushed once.
   bool is_chained() const { return set_type != total_type; }
   StageProgram flush;  ///< total = total and set
@@ -108,7 +108,7 @@ struct StagePass {
   StageProgram end_pilot;       ///< rows: their mean, made a pilot
   StageProgram recentre;        ///< pilots and what is about them, moved to the mean so far; empty if there are none
   StageProgram question;        ///< of the totals: whether a row needs the second look
-  std::vector<StagePass> second_look;  ///< one, or none: the elements again, for rows that need it
+  std::vector<StagePass> second_look;  ///< one, or none: the elements again, for rows (columns: tiles) that need it
 };
 
 /// An element value that is dear to compute: one pass writes it to scratch, or to an output that a later one will write

@@ -249,6 +249,33 @@ TEST(Edges, ANaNBesideAnInfinityIsTheLogSumExp) {
     });
 }
 
+TEST(Edges, AnInfiniteColumnAmongFiniteOnes) {
+  constexpr std::int64_t kRows = 19, kColumns = 77;
+  for (const DType dtype : kFloats) {
+    Result<graph::Graph> parsed = graph::parse(
+        "graph {\n %0 = input : " + std::string(to_string(dtype)) +
+        "[19, 77]\n %1 = core.reduce (%0) {reduction = \"log_sum_exp\", axes = [0], keep_dims = false} : " +
+        std::string(to_string(dtype)) + "[77]\n output %1\n}\n");
+    ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+    const Levels levels(parsed.value());
+    for (std::int64_t at = 0; at < kColumns && !::testing::Test::HasFatalFailure(); ++at) {
+      for (const double infinity : {INFINITY, -INFINITY}) {
+        // Of each column, all but one exponential vanish.
+        Buffer input = reals(dtype, kRows * kColumns, -INFINITY), expected = reals(dtype, kColumns, 0.0);
+        for (std::int64_t column = 0; column < kColumns; ++column)
+          graph::store_real(dtype, input.data(), (column % kRows) * kColumns + column, 0.0);
+        graph::store_real(dtype, input.data(), (at % kRows) * kColumns + at, infinity);
+        graph::store_real(dtype, expected.data(), at, infinity);
+        const std::string name = std::string(to_string(dtype)) + ", column " + std::to_string(at);
+        levels.expect(input, expected, name);
+        graph::store_real(dtype, input.data(), ((at + 5) % kRows) * kColumns + at, at % 2 == 0 ? NAN : -NAN);
+        graph::store_real(dtype, expected.data(), at, NAN);
+        levels.expect(input, expected, name + " with a NaN");
+      }
+    }
+  }
+}
+
 TEST(Edges, OneOfTwoLogSumExpsMayBeInfinite) {
   Result<graph::Graph> parsed = graph::parse(
       "graph {\n %0 = input : f32[5, 67]\n %1 = core.map (%0) {function = \"exp\"} : f32[5, 67]\n"
