@@ -49,6 +49,7 @@ class Columns {
       c_.mov(n_.in, n_.slot(frame::kNestInput));
       n_.restore_outputs(frame::kNestOutput, frame::kNestOutput2);
     });
+    if (n_.schedule.around) c_.sfence();
   }
 
  private:
@@ -77,17 +78,20 @@ class Columns {
 
   void direct() {
     Gpr steps(n_.a), one(n_.a);
-    Label again, partial, done;
+    Label partial, done;
     c_.mov(one.r32(), 1);
     load_steps(steps);
     c_.test(steps, steps);
     c_.jz(partial);
-    c_.L(again);
-    direct_vector(Part::full);
-    sweep_.advance(n_.in, one);
-    n_.advance_outputs();
-    c_.dec(steps);
-    c_.jnz(again);
+    n_.store_either_way([&] {
+      Label again;
+      c_.L(again);
+      direct_vector(Part::full);
+      sweep_.advance(n_.in, one);
+      n_.advance_outputs();
+      c_.dec(steps);
+      c_.jnz(again);
+    });
     c_.L(partial);
     c_.cmp(n_.slot(frame::kTailCount), 0);
     c_.jz(done);
@@ -181,11 +185,13 @@ class Columns {
     take_tile();
     sweep_.each_record([this](const Reg64& record, Part) { n_.s.init_record(record); });
     reduce_tile();
-    sweep_.each_record([this](const Reg64& record, Part part) {
-      n_.s.load_totals(record);
-      if (sweeps_groups(n_)) n_.s.join_totals();
-      n_.store_vector(part);
-      if (part == Part::full) n_.advance_outputs();
+    n_.store_either_way([this] {
+      sweep_.each_record([this](const Reg64& record, Part part) {
+        n_.s.load_totals(record);
+        if (sweeps_groups(n_)) n_.s.join_totals();
+        n_.store_vector(part);
+        if (part == Part::full) n_.advance_outputs();
+      });
     });
     c_.cmp(n_.slot(frame::kStepsLeft), 0);
     c_.jz(done);

@@ -130,7 +130,9 @@ void Nest::store_finished(Part part) {
       c.mov(to, slot(frame::kOutput2));
     }
     if (output_contiguous(output) && (part == Part::full || s.stores_tails())) {
+      v.set_around(around && part == Part::full);
       s.store(output, to.reg(), part);
+      v.set_around(false);
       continue;
     }
     s.store(output, staging(), Part::full);
@@ -144,6 +146,26 @@ void Nest::store_finished(Part part) {
     load_output_stride(stride, output, schedule.vector_level);
     emit_staging(a, Staging::out, to, stride, count, s.output_bytes(output));
   }
+}
+
+void Nest::store_either_way(const std::function<void()>& body) {
+  constexpr int kLine = 64;
+  if (!schedule.around) return body();
+  Label within, done;
+  {
+    Gpr bits(a);
+    c.mov(bits, out);
+    if (outputs() > 1) c.or_(bits, slot(frame::kOutput2));
+    c.test(bits, kLine - 1);
+  }
+  c.jnz(within, Xbyak::CodeGenerator::T_NEAR);
+  around = true;
+  body();
+  around = false;
+  c.jmp(done, Xbyak::CodeGenerator::T_NEAR);
+  c.L(within);
+  body();
+  c.L(done);
 }
 
 void Nest::load_count(const Gpr& count, Part part) {

@@ -26,7 +26,8 @@ struct Nest {
   ReduceState& s;
   const kernel::KernelSpec& spec;
   const schedule::Schedule& schedule;
-  Gpr in, out;  ///< where the loops stand; in a second output, frame::kOutput2 says
+  Gpr in, out;          ///< where the loops stand; in a second output, frame::kOutput2 says
+  bool around = false;  ///< what is emitted stores whole vectors past the caches
 
   bool input_contiguous() const { return spec.inputs[0].strides[vector_level()] == 1; }
   int outputs() const { return static_cast<int>(spec.outputs.size()); }
@@ -56,6 +57,9 @@ struct Nest {
   void store_one();
   void store_vector(Part part);
   void store_finished(Part part);  ///< without the finish()
+  /// Emits `body`, which stores whole vectors where the loops stand and after; twice where that may be past the caches,
+  /// as the schedule says, and the kernel then looks whether it does so on lines.
+  void store_either_way(const std::function<void()>& body);
   Xbyak::Address slot(int offset) const;
 
   /// Makes of a number of rows that of each of `streams` (a power of two) side by side. Long runs become odd, unless

@@ -75,6 +75,8 @@ class VectorLayer {
   virtual void load16(Vec d, const Memory& from, Part part) = 0;
   /// 64 bytes of integers of `lane_bits`, as they are; a tail only where loads_tails_of() says so.
   virtual void load_integers(Vec d, const Memory& from, int lane_bits, Part part) = 0;
+  /// Whether what stores 64 bytes, here and below, does so past the caches; places must begin with lines then.
+  void set_around(bool around) { around_ = around; }
   /// 64 bytes as they are; `full` parts of everything.
   virtual void load_bytes(Vec d, const Memory& from) = 0;
   virtual void store_bytes(const Memory& to, Vec s) = 0;
@@ -145,6 +147,7 @@ class VectorLayer {
 
   Assembler& assembler_;
   Xbyak::CodeGenerator& code_;
+  bool around_ = false;
 };
 
 /// Bit patterns of a floating type that order states compare with.

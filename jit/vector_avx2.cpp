@@ -128,7 +128,10 @@ class Avx2Layer final : public VectorLayer {
   }
 
   void store_bytes(const Memory& to, Vec s) override {
-    for (int half = 0; half < 2; ++half) code_.vmovdqu(code_.ptr[to + 32 * half], ymm(s, half));
+    for (int half = 0; half < 2; ++half) {
+      const Xbyak::Address address = code_.ptr[to + 32 * half];
+      around_ ? code_.vmovntdq(address, ymm(s, half)) : code_.vmovdqu(address, ymm(s, half));
+    }
   }
 
   void store32(const Memory& to, DType dtype, Vec s, Part part) override {
@@ -364,13 +367,10 @@ class Avx2Layer final : public VectorLayer {
 
   void store_dwords(const Memory& to, Vec s, Part part) {
     if (part == Part::one) return code_.vmovss(code_.ptr[to], xmm(s));
+    if (part == Part::full) return store_bytes(to, s);
     for (int half = 0; half < 2; ++half) {
-      if (part == Part::full) {
-        code_.vmovups(code_.ptr[to + 32 * half], ymm(s, half));
-      } else {
-        code_.vmovdqu(Ymm(15), scratch(kLaneMask, half));
-        code_.vpmaskmovd(code_.ptr[to + 32 * half], Ymm(15), ymm(s, half));
-      }
+      code_.vmovdqu(Ymm(15), scratch(kLaneMask, half));
+      code_.vpmaskmovd(code_.ptr[to + 32 * half], Ymm(15), ymm(s, half));
     }
   }
 

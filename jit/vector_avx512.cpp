@@ -88,6 +88,7 @@ class Avx512Layer final : public VectorLayer {
   void store_integers(const Memory& to, Vec s, int lane_bits, Part part) override {
     const Xbyak::Address address = part == Part::tail ? code_.ptr[to] | tail_ : code_.ptr[to];
     const bool one = part == Part::one;
+    if (part == Part::full) return store_bytes(to, s);
     switch (lane_bits) {
       case 8: one ? code_.vpextrb(code_.byte[to], xmm(s), 0) : code_.vmovdqu8(address, zmm(s)); break;
       case 16: one ? code_.vpextrw(code_.word[to], xmm(s), 0) : code_.vmovdqu16(address, zmm(s)); break;
@@ -97,16 +98,15 @@ class Avx512Layer final : public VectorLayer {
   }
 
   void load_bytes(Vec d, const Memory& from) override { code_.vmovdqu64(zmm(d), code_.ptr[from]); }
-  void store_bytes(const Memory& to, Vec s) override { code_.vmovdqu64(code_.ptr[to], zmm(s)); }
+  void store_bytes(const Memory& to, Vec s) override {
+    around_ ? code_.vmovntdq(code_.ptr[to], zmm(s)) : code_.vmovdqu64(code_.ptr[to], zmm(s));
+  }
 
   void store32(const Memory& to, DType dtype, Vec s, Part part) override {
     const Xbyak::Address address = code_.ptr[to];
     if (dtype == DType::f32) {
-      if (part == Part::one) {
-        code_.vmovss(address, xmm(s));
-      } else {
-        code_.vmovups(part == Part::tail ? address | tail_ : address, zmm(s));
-      }
+      if (part == Part::full) return store_bytes(to, s);
+      part == Part::one ? code_.vmovss(address, xmm(s)) : code_.vmovups(address | tail_, zmm(s));
       return;
     }
     if (part == Part::one) {

@@ -166,10 +166,10 @@ class Avx512ArgVectors final : public ArgVectors {
       v_.store_bytes(to, s);
     } else if (to_wide) {
       code_.vpmovsxdq(Zmm(31), Ymm(s));
-      code_.vmovdqu64(code_.ptr[to], Zmm(31));
+      v_.store_bytes(to, 31);
       code_.vextracti64x4(Ymm(31), Zmm(s), 1);
       code_.vpmovsxdq(Zmm(31), Ymm(31));
-      code_.vmovdqu64(code_.ptr[to + 64], Zmm(31));
+      v_.store_bytes(to + 64, 31);
     } else {
       code_.vpmovqd(code_.ptr[to], Zmm(s));
     }

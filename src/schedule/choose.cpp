@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "schedule/around.hpp"
 #include "schedule/body.hpp"
 #include "schedule/columns.hpp"
 #include "schedule/flat.hpp"
@@ -218,6 +219,7 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
       schedule.turns = kMostTurns;
   } else {
     choose_columns(spec, lanes, target, schedule);
+    schedule.around = pays_to_store_columns_around(spec, schedule, target);
   }
   cut(spec, body.value(), target.cores, may_split, schedule);
   return schedule;
@@ -240,7 +242,8 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
   if (schedule.turns != 0 && schedule.nest != Nest::rows) return broken("turns is for rows");
   if (kernel::is_elementwise(spec)) return check_flat(spec, schedule);
   if (is_staged(schedule.nest)) return check_staged(spec, schedule);
-  if (schedule.around) return broken("around is for flat kernels and those in stages");
+  if (schedule.around && (schedule.nest != Nest::columns || !may_store_columns_around(spec, schedule)))
+    return broken("around is for flat kernels, those in stages, and columns whose outputs have whole lines");
   if (schedule.claim) return broken("claim is for flat kernels and those in stages");
   const Result<ReduceBody> body = read_body(spec);
   if (!body.ok()) return body.status();

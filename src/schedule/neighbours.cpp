@@ -91,7 +91,8 @@ std::vector<bool> aheads_of(const Schedule& base) {
 }
 
 std::vector<bool> arounds_of(const Schedule& base) {
-  return base.nest == Nest::flat || is_staged(base.nest) ? std::vector<bool>{false, true} : std::vector<bool>{false};
+  const bool varies = base.nest == Nest::flat || base.nest == Nest::columns || is_staged(base.nest);
+  return varies ? std::vector<bool>{false, true} : std::vector<bool>{false};
 }
 
 std::vector<bool> claims_of(const Schedule& base) {

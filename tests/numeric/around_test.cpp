@@ -57,10 +57,27 @@ std::string rows_less_their_max(std::int64_t rows, std::int64_t columns) {
   return less_the_max(first + std::to_string(columns) + "]", "1", first + "1]");
 }
 
+std::string reduced_columns(const std::string& op, const std::string& to, std::int64_t rows, std::int64_t columns) {
+  const std::string row = std::to_string(columns) + "]";
+  return "graph {\n %0 = input : f32[" + std::to_string(rows) + "," + row + "\n %1 = core." + op +
+         ", keep_dims = false} : " + to + "[" + row + "\n output %1\n}\n";
+}
+
+std::string max_of_columns(std::int64_t rows, std::int64_t columns) {
+  return reduced_columns("reduce (%0) {reduction = \"max\", axes = [0]", "f32", rows, columns);
+}
+std::string sum_of_columns(std::int64_t rows, std::int64_t columns) {
+  return reduced_columns("reduce (%0) {reduction = \"sum\", axes = [0]", "f32", rows, columns);
+}
+std::string places_in_columns(std::int64_t rows, std::int64_t columns) {
+  return reduced_columns("arg_reduce (%0) {mode = \"argmax\", axis = 0, select_last = false", "s64", rows, columns);
+}
+
 struct Kind {
   const char* name;
   std::string (*text)(std::int64_t rows, std::int64_t columns);
-  std::int64_t least_columns;
+  std::int64_t rows = 19, least_columns = 0;
+  std::int64_t output_bytes = 0;  ///< of a column; 0: outputs are as large as inputs, and may be these
 };
 void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 
@@ -97,17 +114,19 @@ class Around : public ::testing::TestWithParam<Kind> {
     return run_at(compiled.program, isa, {&in_bytes, 1}, {&out_bytes, 1});
   }
 
-  void expect_equal_bits(target::Isa isa, std::int64_t rows, std::int64_t columns, std::size_t offset) {
-    const std::string text = GetParam().text(rows, columns);
+  void expect_equal_bits(target::Isa isa, std::int64_t columns, std::size_t offset) {
+    const Kind& kind = GetParam();
+    const std::string text = kind.text(kind.rows, columns);
     const Result<compiler::Compiled> through = compile(text, isa, false), around = compile(text, isa, true);
     ASSERT_TRUE(through.ok()) << through.status().message();
     ASSERT_TRUE(around.ok()) << around.status().message();
     EXPECT_FALSE(goes_around(through.value()));
     EXPECT_TRUE(goes_around(around.value()));
-    const auto size = static_cast<std::size_t>(4 * rows * columns);
-    Buffer in(size, 0), expected(size, offset), got(size, offset);
+    const auto of_input = static_cast<std::size_t>(4 * kind.rows * columns);
+    const std::size_t size = kind.output_bytes > 0 ? static_cast<std::size_t>(kind.output_bytes * columns) : of_input;
+    Buffer in(of_input, 0), expected(size, offset), got(size, offset);
     std::mt19937_64 random(test_seed());
-    for (std::size_t i = 0; i < size; i += 4) {
+    for (std::size_t i = 0; i < of_input; i += 4) {
       const auto value = static_cast<float>(static_cast<double>(random()) * 0x1p-63 - 1);
       std::memcpy(in.data + i, &value, 4);
     }
@@ -117,7 +136,7 @@ class Around : public ::testing::TestWithParam<Kind> {
     EXPECT_EQ(std::memcmp(expected.data, got.data, size), 0);
     EXPECT_EQ(std::count(got.bytes.data(), got.data, kUntouched), got.data - got.bytes.data());
     EXPECT_EQ(got.data[size], kUntouched);
-    if (std::ranges::count(native_levels(), isa) == 0) return;
+    if (kind.output_bytes > 0 || std::ranges::count(native_levels(), isa) == 0) return;
     ASSERT_TRUE(run(around.value(), isa, in, in).ok());
     EXPECT_EQ(std::memcmp(expected.data, in.data, size), 0) << "in place";
   }
@@ -131,15 +150,19 @@ TEST_P(Around, BitsDoNotDependOnWhereAnOutputBegins) {
         SCOPED_TRACE(std::string(target::to_string(isa)) + ", " + std::to_string(columns) +
                      " columns and the least, offset " + std::to_string(offset) + ", seed " +
                      std::to_string(test_seed()));
-        expect_equal_bits(isa, 19, GetParam().least_columns + columns, offset);
+        expect_equal_bits(isa, GetParam().least_columns + columns, offset);
       }
 }
 
 // Short rows take turns, and are stored through the caches.
-INSTANTIATE_TEST_SUITE_P(Kernels, Around,
-                         ::testing::Values(Kind{"flat", &elementwise, 0}, Kind{"columns", &columns_less_their_max, 0},
-                                           Kind{"rows", &rows_less_their_max, 1024}),
-                         [](const auto& at) { return std::string(at.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, Around,
+    ::testing::Values(Kind{"flat", &elementwise}, Kind{"columns", &columns_less_their_max},
+                      Kind{"rows", &rows_less_their_max, 19, 1024}, Kind{"max_of_few", &max_of_columns, 5, 0, 4},
+                      Kind{"sum_of_few", &sum_of_columns, 2, 0, 4}, Kind{"max", &max_of_columns, 19, 1024, 4},
+                      Kind{"sum", &sum_of_columns, 33, 1024, 4}, Kind{"places_in_few", &places_in_columns, 3, 0, 8},
+                      Kind{"places", &places_in_columns, 19, 1024, 8}),
+    [](const auto& at) { return std::string(at.param.name); });
 
 }  // namespace
 }  // namespace tenfold::numeric

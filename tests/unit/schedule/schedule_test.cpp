@@ -403,6 +403,40 @@ TEST(Choose, StagedColumnsPrefetchFromHalfTheLastCacheOnWhereTheyOnlyRead) {
   EXPECT_EQ(print(choose(staged_spec("reduced 1025, kept 4096", "[4096, 1]", "[0, 1]"), machine)), ahead);
 }
 
+TEST(Choose, NarrowTilesThatAreButReadAskForTheNextOneWhereTheLastCacheIsFarAway) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  const auto asks = [&](std::int64_t kept) {
+    const std::string row = std::to_string(kept);
+    return choose(staged_spec("reduced 64, kept " + row, "[" + row + ", 1]", "[0, 1]",
+                              "%3 = sub %0 %2\n%4 = exp %3\n%5 = reduce sum %4\nstore y0 %5\n"),
+                  machine)
+        .ahead;
+  };
+  machine.l2_bytes = 1 << 20;
+  EXPECT_FALSE(asks(1 << 14));
+  machine.far_l3 = true;
+  EXPECT_TRUE(asks(1 << 14));
+  EXPECT_FALSE(asks(1 << 12)) << "L2 holds it";
+}
+
+TEST(Choose, OutputsOfFewRowsGoAroundTheCachesWhereTheyAreTwiceTheLastOne) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  machine.l3_bytes = 32 << 20;
+  const auto goes_around = [&](std::int64_t rows, std::int64_t columns) {
+    const std::string row = std::to_string(columns);
+    return choose(
+               spec_of("max", "f32", "reduced " + std::to_string(rows) + ", kept " + row, "[" + row + ", 1]", "[0, 1]"),
+               machine)
+        .around;
+  };
+  EXPECT_TRUE(goes_around(3, 4 << 20));
+  EXPECT_FALSE(goes_around(3, (4 << 20) - 16));
+  EXPECT_TRUE(goes_around(48, 1 << 20));
+  EXPECT_FALSE(goes_around(49, 1 << 20)) << "outputs are hardly any part of what is moved";
+}
+
 TEST(Choose, StagedColumnsTakeFewerRowsOfMoreInputs) {
   const Result<KernelSpec> two = kernel::parse(
       "kernel\nspace reduced 256, kept 4096\nin x0 f32 [4096, 1]\nin x1 f32 [4096, 1]\nout y0 f32 [0, 1]\n"
