@@ -8,14 +8,12 @@
 #include <span>
 
 #include "jit/centred.hpp"
-#include "jit/column_records.hpp"
+#include "jit/column_ahead.hpp"
 #include "jit/frame.hpp"
 #include "jit/lane_emit.hpp"
-#include "jit/look_ahead.hpp"
 #include "jit/pass_order.hpp"
 #include "jit/side_by_side.hpp"
 #include "schedule/body.hpp"
-#include "schedule/staged.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -23,11 +21,11 @@ namespace {
 using Xbyak::Label;
 using Xbyak::Reg64;
 
-class StagedColumns final : ColumnRecords {
+class StagedColumns final : ColumnAhead {
  public:
   StagedColumns(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
                 const schedule::Schedule& schedule)
-      : ColumnRecords(assembler, stages, spec, schedule),
+      : ColumnAhead(assembler, stages, spec, schedule),
         backward_(schedule.serpentine ? find_backward_passes(stages) : std::vector<bool>(stages.passes.size())) {}
 
   std::int64_t emit() {
@@ -130,17 +128,6 @@ class StagedColumns final : ColumnRecords {
     });
   }
 
-  static bool writes(const StagePass& pass) {
-    return std::any_of(pass.step.results.begin(), pass.step.results.end(),
-                       [](const StagePlace& to) { return to.kind == StagePlace::Kind::operand; });
-  }
-  /// Whether elements go from inputs to outputs past the caches and nothing else happens. One row at a time, with
-  /// prefetches, is read and written best then: x / max |x| of f32 [1024, 4096] over axis 0 takes a tenth less than
-  /// with two, LayerNorm, too.
-  bool passes_on(const StagePass& pass) const {
-    return around_ && writes(pass) && pass.reductions.empty() && !touches_kept(pass);
-  }
-
   /// How many rows a sweep takes: what the schedule says, less for long steps, which would fill the code cache, and one
   /// where neither the sets nor what the rows have saved can stay in vectors from row to row.
   int rows_at_once(const StagePass& pass) const {
@@ -181,82 +168,19 @@ class StagedColumns final : ColumnRecords {
     c_.L(ended);
   }
 
-  /// Whether a tile is so narrow that its rows stay near from the first pass on: what comes from afar is the next tile.
-  bool asks_for_next_tile() const {
-    return schedule_.ahead && stages_.passes.size() > 1 && schedule_.columns <= schedule::kFewRowsColumns;
-  }
-
-  /// Inputs of which the last pass prefetches the same row of the next tile, which behind the last columns is that of
-  /// the next index of what is kept outside.
-  std::vector<Ahead> next_tile(const StagePass& pass) {
-    if (&pass != &stages_.passes.back() || levels(true).empty()) return {};
-    std::vector<Ahead> found = look_ahead(a_, walk_, pass.step.inputs, levels(true).back(), 1, most_ahead(spec_));
-    const std::vector<int> kept = levels(false);
-    for (const Ahead& of : found) {
-      const int bytes = byte_size(walk_.operand(of.operand).dtype);
-      Label known;
-      c_.mov(*of.distance, schedule_.columns * bytes);
-      if (kept.empty()) continue;
-      tile_.jump_unless_last(known);
-      Gpr first(a_);
-      tile_.load_first(first);
-      c_.imul(first, first, bytes);
-      walk_.load_stride(*of.distance, of.operand, kept.back());
-      c_.sub(*of.distance, first);
-      c_.L(known);
-    }
-    return found;
-  }
-
-  /// Inputs of which sweeps prefetch the rows of the next one.
-  std::vector<Ahead> next_rows(const StagePass& pass, int rows) {
-    // Parts of rows are too short for the machine's own prefetching.
-    constexpr int kAheadInParts = 32, kAheadPassingOn = 4;
-    const std::vector<int> reduced = levels(true);
-    if (!(schedule_.ahead || takes_part_) || reduced.empty()) return {};
-    const int distance = takes_part_ ? kAheadInParts : passes_on(pass) ? kAheadPassingOn : rows;
-    return look_ahead(a_, walk_, pass.step.inputs, reduced.back(), distance, most_ahead(spec_));
-  }
-
-  /// Outputs of which a sweep claims the lines of the next one.
-  std::vector<Ahead> next_stores(const StagePass& pass, int rows, std::size_t most) {
-    if (!schedule_.claim || levels(true).empty() || (around_ && writes(pass))) return {};
-    return look_ahead(a_, walk_, pass.step.results, levels(true).back(), rows, most);
-  }
-
-  /// How often a sweep asks for each line. It looks as if a prefetch were dropped that finds none of a core's 24 miss
-  /// buffers free, which a loop of few loads a line keeps full. Measured on Zen 4, f32 [1024, 4096] over axis 0, of the
-  /// roof when asking once, twice and thrice, AVX-512: max of the maximum of two 0.86, 1.08, 1.16, sum of products
-  /// 0.71, 0.81, 0.88; AVX2, once and thrice: 0.81 and 0.83, 0.73 and 0.80. Beside stores once is as good; tasks of
-  /// less than a page of columns, which prefetch from caches too, are slower asking thrice: 88 us for 4 MiB, with
-  /// once 74.
-  int asks(const StagePass& pass) const {
-    constexpr std::int64_t kPageColumns = 1024;
-    const bool narrow = schedule_.tile.level == schedule_.vector_level && schedule_.tile.grain < kPageColumns;
-    return writes(pass) || touches_kept(pass) || narrow ? 1 : 3;
-  }
-
   /// One row of the tile, or several. Columns past the tail compute what nobody reads.
   void sweep(const StagePass& pass, std::size_t depth, int rows) {
     const OperandWalk::KeptPointers pointers(walk_, depth);
     std::optional<Gpr> kept;
     if (touches_kept(pass)) c_.mov(kept.emplace(a_), slot(kKeptRow));
     const int kept_step = walk_.goes_backwards() ? -kept_row_bytes() : kept_row_bytes();
-    const std::vector<Ahead> ahead = asks_for_next_tile() ? next_tile(pass) : next_rows(pass, rows);
-    const std::vector<Ahead> claimed = next_stores(pass, rows, most_ahead(spec_) - ahead.size());
+    const OfSweep ahead = ahead_of(pass, rows);
     if (rows > 1) layer_->hold(vectors_of(pass).constants(), vectors_of(pass).free());
     each_vector([&](const Reg64& index, const Reg64& record, Part part) {
       const auto at = [&](int row) {
         return OperandWalk::At{row == 0 ? depth : walk_.beside(row), index, part, tail_count(), 0, true, around_};
       };
-      for (const Ahead& of : ahead)
-        for (int row = 0; row < rows; ++row)
-          walk_.ahead(of.operand, at(row), *of.distance, [&](const Memory& place) {
-            for (int i = 0; i < asks(pass); ++i) c_.prefetcht1(c_.ptr[place]);
-          });
-      for (const Ahead& of : claimed)
-        for (int row = 0; row < rows; ++row)
-          walk_.ahead(of.operand, at(row), *of.distance, [&](const Memory& place) { c_.prefetchw(c_.ptr[place]); });
+      ask(ahead, rows, at);
       if (rows > 1) load_vectors(pass, record);
       for (int row = 0; row < rows; ++row) {
         if (kept) kept_at_ = kept->reg() + index * kKeptBytes + row * kept_step;
@@ -416,7 +340,6 @@ class StagedColumns final : ColumnRecords {
   }
 
   const std::vector<bool> backward_;  ///< by pass
-  bool takes_part_ = false;           ///< what is emitted goes through a part of a tile
   Memory kept_at_;                    ///< kept elements of the row that is emitted
 };
 
