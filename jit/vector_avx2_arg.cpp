@@ -238,9 +238,9 @@ class Avx2ArgVectors final : public ArgVectors {
       for (int half = 0; half < kHalves; ++half) {
         code_.vextracti128(Xmm(15), ymm(s, half), 1);
         if (to_wide) {
-          code_.vpmovsxdq(Ymm(14), Xmm(2 * s + half));
-          code_.vpmovsxdq(Ymm(15), Xmm(15));
-          v_.store_bytes(to + 64 * half, 7);
+          code_.vpmovsxdq(kOther, Xmm(2 * s + half));
+          code_.vpmovsxdq(kMask, Xmm(15));
+          v_.store_bytes(to + 64 * half, kSpares);
         } else {
           // The low halves of four lanes.
           code_.vshufps(Xmm(15), Xmm(2 * s + half), Xmm(15), 0x88);
@@ -352,6 +352,7 @@ class Avx2ArgVectors final : public ArgVectors {
   }
 
   const Ymm kOther{14}, kMask{15};
+  static constexpr Vec kSpares = 7;  ///< both
 };
 
 }  // namespace
