@@ -30,6 +30,7 @@ using kernel::Node;
 /// What is moved leaves L1 for good from this part of L2 on.
 constexpr std::int64_t kNearPart = 4;
 
+constexpr std::int64_t kLine = 64;
 /// Columns of so many rows at most store their outputs around the caches, where so many times the last cache is moved.
 /// On the same Xeon, AVX2 and AVX-512, ms: ReduceMax f32 over axis 0 of [2, 16777216] 13.6 and 12.5, around them 11.2
 /// and 9.9, ArgMax 20.5 and 18.7, 14.6 and 10.9; ReduceSum of [8, 8388608] 18.6 and 17.3, 17.1 and 15.6, of [40,
@@ -48,7 +49,6 @@ bool is_element(const kernel::Operand& output, int vector_level, const KernelSpe
 /// Whether each row of what may go around begins on a line if the first one does. Kernels store through the caches
 /// where it does not.
 bool lies_on_lines(const KernelSpec& spec, int vector_level) {
-  constexpr std::int64_t kLine = 64;
   return std::none_of(spec.outputs.begin(), spec.outputs.end(), [&](const kernel::Operand& output) {
     if (byte_size(output.dtype) < 4 || !is_element(output, vector_level, spec)) return false;
     for (std::size_t level = 0; level < spec.levels.size(); ++level)
@@ -100,15 +100,19 @@ bool pays_around(const KernelSpec& spec, int vector_level, const target::Target&
          bytes_moved(spec) >= target.last_cache_bytes() && (kept || !stores_dear_elements(spec));
 }
 
-bool may_store_columns_around(const KernelSpec& spec, const Schedule& schedule) {
+bool may_store_columns_around(const KernelSpec& spec, Lanes lanes, const Schedule& schedule) {
   const auto level = static_cast<std::size_t>(schedule.vector_level);
-  return schedule.width == 0 && kernel::reduced_count(spec) <= kFewRows &&
-         std::all_of(spec.outputs.begin(), spec.outputs.end(),
-                     [&](const kernel::Operand& output) { return output.strides[level] == 1; });
+  const std::int64_t step = lanes_per_step(lanes, spec.inputs[0].dtype);
+  return schedule.width == 0 && lanes != Lanes::keys && kernel::reduced_count(spec) <= kFewRows &&
+         std::all_of(spec.outputs.begin(), spec.outputs.end(), [&](const kernel::Operand& output) {
+           return output.strides[level] == 1 && step * byte_size(output.dtype) % kLine == 0;
+         });
 }
 
-bool pays_to_store_columns_around(const KernelSpec& spec, const Schedule& schedule, const target::Target& target) {
-  return may_store_columns_around(spec, schedule) && bytes_moved(spec) >= kCachesOfColumns * target.last_cache_bytes();
+bool pays_to_store_columns_around(const KernelSpec& spec, Lanes lanes, const Schedule& schedule,
+                                  const target::Target& target) {
+  return may_store_columns_around(spec, lanes, schedule) &&
+         bytes_moved(spec) >= kCachesOfColumns * target.last_cache_bytes();
 }
 
 bool may_claim(const KernelSpec& spec, int vector_level) {

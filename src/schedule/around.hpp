@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernel/spec.hpp"
+#include "schedule/body.hpp"
 #include "schedule/schedule.hpp"
 #include "target/target.hpp"
 
@@ -19,10 +20,10 @@ bool may_go_around(const kernel::KernelSpec& spec, int vector_level);
 /// scratch where they are dear, and rows lie on lines.
 bool pays_around(const kernel::KernelSpec& spec, int vector_level, const target::Target& target, bool kept = false);
 
-/// The same of columns: all outputs have their elements side by side, and are a good part of what is moved. It pays
-/// where that is twice the last cache.
-bool may_store_columns_around(const kernel::KernelSpec& spec, const Schedule& schedule);
-bool pays_to_store_columns_around(const kernel::KernelSpec& spec, const Schedule& schedule,
+/// The same of columns: steps store whole lines of each output, which is a good part of what is moved. It pays where
+/// that is twice the last cache.
+bool may_store_columns_around(const kernel::KernelSpec& spec, Lanes lanes, const Schedule& schedule);
+bool pays_to_store_columns_around(const kernel::KernelSpec& spec, Lanes lanes, const Schedule& schedule,
                                   const target::Target& target);
 
 /// Whether the kernel has an output with elements side by side, of any size, along `vector_level`.

@@ -219,7 +219,7 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
       schedule.turns = kMostTurns;
   } else {
     choose_columns(spec, lanes, target, schedule);
-    schedule.around = pays_to_store_columns_around(spec, schedule, target);
+    schedule.around = pays_to_store_columns_around(spec, lanes, schedule, target);
   }
   cut(spec, body.value(), target.cores, may_split, schedule);
   return schedule;
@@ -242,8 +242,8 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
   if (schedule.turns != 0 && schedule.nest != Nest::rows) return broken("turns is for rows");
   if (kernel::is_elementwise(spec)) return check_flat(spec, schedule);
   if (is_staged(schedule.nest)) return check_staged(spec, schedule);
-  if (schedule.around && (schedule.nest != Nest::columns || !may_store_columns_around(spec, schedule)))
-    return broken("around is for flat kernels, those in stages, and columns whose outputs have whole lines");
+  if (schedule.around && schedule.nest != Nest::columns)
+    return broken("around is for columns, flat kernels and those in stages");
   if (schedule.claim) return broken("claim is for flat kernels and those in stages");
   const Result<ReduceBody> body = read_body(spec);
   if (!body.ok()) return body.status();
@@ -255,6 +255,8 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
   if (schedule.vector_level < 0 || schedule.vector_level >= levels) return broken("no such vector level");
   const bool reduced = spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced;
   if (reduced != (schedule.nest == Nest::rows)) return broken("the vector level is not of the nest's kind");
+  if (schedule.around && !may_store_columns_around(spec, lanes, schedule))
+    return broken("around is for columns of few rows that store whole lines");
   if (schedule.nest == Nest::rows) {
     if (lanes == Lanes::wide_f64 && schedule.unroll != 1) return broken("rows of f64 sums unroll by 1");
     if (lanes == Lanes::chained_f32 && schedule.unroll != kChainedUnroll) return broken("chained rows unroll by 4");

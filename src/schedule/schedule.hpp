@@ -48,8 +48,8 @@ struct Schedule {
   /// Columns: sweeps prefetch the next one's rows. Staged columns of narrow tiles: the last pass prefetches the next
   /// tile's. Packed: blocks prefetch others. Staged rows: the second pass, or the only one, the next row.
   bool ahead = false;
-  bool around =
-      false;           ///< flat, staged: elements that no later pass reads are stored past the caches; columns: outputs
+  /// Flat, staged: elements that no later pass reads are stored past the caches. Columns: outputs are.
+  bool around = false;
   bool claim = false;  ///< flat, staged: what is stored through the caches asks for the lines of later stores
   /// Staged columns: passes go down the rows of a tile and up again by turns, where their results do not depend on it.
   bool serpentine = false;

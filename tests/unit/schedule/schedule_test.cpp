@@ -435,6 +435,11 @@ TEST(Choose, OutputsOfFewRowsGoAroundTheCachesWhereTheyAreTwiceTheLastOne) {
   EXPECT_FALSE(goes_around(3, (4 << 20) - 16));
   EXPECT_TRUE(goes_around(48, 1 << 20));
   EXPECT_FALSE(goes_around(49, 1 << 20)) << "outputs are hardly any part of what is moved";
+  const auto few = [&](const std::string& monoid, const std::string& dtype) {
+    return spec_of(monoid, dtype, "reduced 2, kept 67108864", "[67108864, 1]", "[0, 1]");
+  };
+  EXPECT_TRUE(choose(few("max", "bf16"), machine).around);
+  EXPECT_FALSE(choose(few("sum", "bf16"), machine).around) << "a step of 16 lanes has half a line of them";
 }
 
 TEST(Choose, StagedColumnsTakeFewerRowsOfMoreInputs) {
@@ -686,6 +691,7 @@ TEST(Check, RefusesWhatTheEmitterCannotFollow) {
       {columns, "avx2 columns level=1 rows=4 ahead=1 columns=1024 width=8"},
       {rows, "avx2 packed level=1 width=129"},
       {packed, "avx2 packed level=1 width=12"},
+      {packed, "avx2 packed level=1 around=1 width=13"},
       {packed, "avx2 packed level=1 width=13 split=1:4"},
       {packed, "reference packed level=1 width=13"},
   };
