@@ -158,20 +158,18 @@ Lane exp_of_negative(Lane x) {
   return fma(scale, parts.m, scale) * 0x1p-64;
 }
 
-/// x = (8 n + i) (ln 2 / 8) + r: e^x = 2^n 2^(i/8) e^r, the second factor from a table, e^r - 1 = r + r^2 (c0 + c1 r)
+/// x = (n + i / 8) ln 2 + r: e^x = 2^n 2^(i/8) e^r, the second factor from a table, e^r - 1 = r + r^2 (c0 + c1 r)
 /// within 2^-25.2. 2^(n + 32) is normal. Within 1.2 ulp and |x| / 20: ln 2 / 8 in f32 is off by 2^-28.4 of itself, a
 /// tenth of what the rounding of a difference x costs, and an operation less than in two parts.
 Lane scaled_exp_of_negative(Lane x) {
-  constexpr double kEighth = 0x1.62e430p-4;
+  constexpr double kLn2 = 0x1.62e430p-1;
   constexpr std::array kPoly{0.500065, 1.0 / 6};
   const Lane low = not_below(kF32.exp_lowest, x);
-  constexpr double kMagic = kF32.magic + 8 * kScaledExpBits;
-  const Lane shifted = fma(low, 8 * kLog2E, kMagic);
-  const Lane r = fnma(shifted - kMagic, kEighth, low);
-  // Shifted up, 8 n + i is n as an exponent and i in the bits below, which the table has taken off.
-  const Lane bits = as(LaneType::i32, shifted);
-  const Lane root = as(LaneType::i32, lookup(LaneTable::exp2_eighths, bits));
-  const Lane scale = as(x.type, root + shift_left(bits, kF32.fraction_bits - 3));
+  constexpr double kMagic = kF32.magic / 8 + kScaledExpBits;  // whose last bit is an eighth
+  const Lane shifted = fma(low, kLog2E, kMagic);
+  const Lane eighths = shifted - kMagic;
+  const Lane r = fnma(eighths, kLn2, low);
+  const Lane scale = exp2_eighths(shifted, eighths);
   const Lane q = fma(r, polynomial(r, kPoly), x.builder->constant(x.type, 1));
   return fma(scale * r, q, scale);
 }

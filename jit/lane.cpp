@@ -48,7 +48,7 @@ constexpr const char* kNames[] = {"input",
                                   "extend_signed",
                                   "extend_zero",
                                   "low_half",
-                                  "lookup",
+                                  "exp2_eighths",
                                   "join_bf16",
                                   "s64_to_f32",
                                   "s64_to_f64",
@@ -75,7 +75,6 @@ LaneType result_type(const LaneNode& node) {
     case LaneOp::to_i32:
     case LaneOp::low_half: return LaneType::i32;
     case LaneOp::to_f32:
-    case LaneOp::lookup:
     case LaneOp::narrow:
     case LaneOp::s64_to_f32: return LaneType::f32;
     case LaneOp::to_f64:
@@ -93,14 +92,6 @@ int LaneProgram::lanes() const {
     return lane_bytes(node.type) == 8 || lane_bytes(result_type(node)) == 8;
   };
   return std::any_of(nodes.begin(), nodes.end(), is_wide) ? 8 : 16;
-}
-
-std::array<std::uint32_t, 8> entries(LaneTable) {
-  constexpr std::array<std::uint32_t, 8> kRoots{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7,
-                                                0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7};
-  std::array<std::uint32_t, 8> found{};
-  for (std::uint32_t i = 0; i < found.size(); ++i) found[i] = kRoots[i] - (i << 20);
-  return found;
 }
 
 LaneProgram LaneProgram::without_idle() const {
@@ -211,7 +202,7 @@ Lane fnma(Lane a, double b, Lane c) { return fnma(a, constant_like(a, b), c); }
 Lane sqrt(Lane a) { return make(LaneOp::sqrt, {a}); }
 Lane round_f16(Lane a) { return make(LaneOp::round_f16, {a}); }
 Lane round(Lane a, LaneRounding rounding) { return make(LaneOp::round, {a}, static_cast<std::uint64_t>(rounding)); }
-Lane lookup(LaneTable table, Lane a) { return make(LaneOp::lookup, {a}, static_cast<std::uint64_t>(table)); }
+Lane exp2_eighths(Lane shifted, Lane eighths) { return make(LaneOp::exp2_eighths, {shifted, eighths}); }
 Lane and_not(Lane a, Lane b) { return make(LaneOp::bit_and_not, {a, b}); }
 Lane complement(Lane a) { return a ^ a.builder->bits(a.type, lane_bytes(a.type) == 4 ? 0xffffffffU : ~0ULL); }
 Lane shift_left(Lane a, int bits) { return make(LaneOp::shift_left, {a}, static_cast<std::uint64_t>(bits)); }

@@ -72,7 +72,8 @@ enum class LaneOp : std::uint8_t {
   extend_signed,  ///< i32 to i64
   extend_zero,    ///< i32 to i64
   low_half,       ///< i64 to i32
-  lookup,         ///< i32 to f32: entry a mod 8 of the LaneTable `immediate`
+  exp2_eighths,   ///< f32: 2^(32 + b), its factor 2^(i/8) rounded, of b = k / 8 from -152 to 0; the low 12 bits of a
+                  ///< are those of k + 256. Of a NaN b, anything
   join_bf16,      ///< two f32 to bf16, to nearest even, any NaN to the canonical one: the 16 lanes of a, then those of
                   ///< b, in the 64 bytes of a vector, for a store alone; where LaneLayer::joins() says so
 
@@ -86,11 +87,9 @@ enum class LaneOp : std::uint8_t {
 
 enum class LaneRounding : std::uint8_t { nearest_even, floor, ceil, truncate };
 
-/// Eight f32 that a program looks up.
-enum class LaneTable : std::uint8_t {
-  exp2_eighths,  ///< 2^(i/8), rounded; less i 2^20, of their bits
-};
-std::array<std::uint32_t, 8> entries(LaneTable table);
+/// The bits of 2^(i/8), rounded to f32: what LaneOp::exp2_eighths takes by the low three bits of a.
+inline constexpr std::array<std::uint32_t, 8> kEighthRoots{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7,
+                                                           0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7};
 
 struct LaneNode {
   LaneOp op = LaneOp::constant;
@@ -121,7 +120,6 @@ constexpr int arity(LaneOp op) {
     case LaneOp::extend_signed:
     case LaneOp::extend_zero:
     case LaneOp::low_half:
-    case LaneOp::lookup:
     case LaneOp::s64_to_f32:
     case LaneOp::s64_to_f64:
     case LaneOp::f64_to_s64: return 1;
@@ -206,7 +204,7 @@ Lane sqrt(Lane a);
 Lane round(Lane a, LaneRounding rounding);
 Lane and_not(Lane a, Lane b);  ///< ~a & b
 Lane complement(Lane a);       ///< ~a
-Lane lookup(LaneTable table, Lane a);
+Lane exp2_eighths(Lane shifted, Lane eighths);
 Lane round_f16(Lane a);
 Lane shift_left(Lane a, int bits);
 Lane shift_right(Lane a, int bits);

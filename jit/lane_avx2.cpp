@@ -163,9 +163,8 @@ class Avx2Lanes final : public LaneLayer {
   int constants_of_vector() const override { return 2; }
 
   void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) override {
-    if (node.op == LaneOp::lookup) {
-      for (int half = 0; half < halves(4); ++half)
-        code_.vpermps(ymm(d, half), register_of(args[0], half, 14), table(node.immediate));
+    if (node.op == LaneOp::exp2_eighths) {
+      exp2_eighths(d, args[0]);
       return;
     }
     if (node.op == LaneOp::bit_and && args[0].is_constant() && args[0] == args[1]) {
@@ -199,6 +198,18 @@ class Avx2Lanes final : public LaneLayer {
     if (!source.is_constant()) return ymm(source.vec, half);
     code_.vmovdqu(Ymm(spare), assembler_.splat(source.pattern, source.bytes));
     return Ymm(spare);
+  }
+
+  /// Shifted up, 32 + k / 8 is an exponent and i in the bits below it, which the roots have taken off.
+  void exp2_eighths(Vec d, const LaneSource& a) {
+    std::array<std::uint32_t, 8> roots = kEighthRoots;
+    for (std::uint32_t i = 0; i < roots.size(); ++i) roots[i] -= i << 20;
+    for (int half = 0; half < halves(4); ++half) {
+      const Ymm to = ymm(d, half), from = register_of(a, half, 14), exponent(15);
+      code_.vpslld(exponent, from, 20);
+      code_.vpermps(to, from, table(roots));
+      code_.vpaddd(to, to, exponent);
+    }
   }
 
   void widen_elements(const Ymm& d, DType dtype, const Xbyak::Operand& from) {

@@ -57,7 +57,7 @@ class Avx512Operation {
   void fused(Vec d, std::span<const LaneSource> args);
   void one_real(Vec d, const LaneSource& a);
   void shift(Vec d, const LaneSource& a);
-  void look_up(Vec d, const LaneSource& a);
+  void exp2_eighths(Vec d, const LaneSource& a, const LaneSource& b);
   void compare(Vec d, std::span<const LaneSource> args);
   void select(Vec d, std::span<const LaneSource> args);
   void convert(Vec d, const LaneSource& a);

@@ -220,11 +220,15 @@ void Avx512Operation::convert(Vec d, const LaneSource& a) {
   }
 }
 
-void Avx512Operation::look_up(Vec d, const LaneSource& a) {
-  const int index = in_register(a, 4).getIdx(), to = vector(d, 4).getIdx();
-  const Address eight = layer_.table(node_.immediate);
-  lanes_ == 16 ? code_.vpermps(Xbyak::Zmm(to), Xbyak::Zmm(index), eight)
-               : code_.vpermps(Xbyak::Ymm(to), Xbyak::Ymm(index), eight);
+/// The root comes 2^32 times as great, which its exponent has room for; what is left of the power is the floor of b.
+void Avx512Operation::exp2_eighths(Vec d, const LaneSource& a, const LaneSource& b) {
+  std::array<std::uint32_t, 8> roots = kEighthRoots;
+  for (std::uint32_t& root : roots) root += std::uint32_t{32} << 23;
+  const int index = in_register(a, 4).getIdx();
+  const Address eight = layer_.table(roots);
+  lanes_ == 16 ? code_.vpermps(Xbyak::Zmm(kSpare), Xbyak::Zmm(index), eight)
+               : code_.vpermps(Xbyak::Ymm(kSpare), Xbyak::Ymm(index), eight);
+  with_operand(b, 4, [&](const Xbyak::Operand& by) { code_.vscalefps(vector(d, 4), sized(kSpare, 4), by); });
 }
 
 void Avx512Operation::emit(Vec d, std::span<const LaneSource> from) {
@@ -239,7 +243,7 @@ void Avx512Operation::emit(Vec d, std::span<const LaneSource> from) {
     return;
   }
   switch (node_.op) {
-    case LaneOp::lookup: look_up(d, args[0]); break;
+    case LaneOp::exp2_eighths: exp2_eighths(d, args[0], args[1]); break;
     case LaneOp::fma:
     case LaneOp::fnma: fused(d, args); break;
     case LaneOp::sqrt:

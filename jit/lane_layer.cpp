@@ -40,10 +40,9 @@ int LaneLayer::held(const LaneSource& source) const {
   return found == held_.end() ? -1 : first_held_ + static_cast<int>(found - held_.begin());
 }
 
-Xbyak::Address LaneLayer::table(std::uint64_t which) {
+Xbyak::Address LaneLayer::table(const std::array<std::uint32_t, 8>& entries) {
   std::array<std::uint8_t, 32> bytes{};
-  const auto values = entries(static_cast<LaneTable>(which));
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(values[i / 4] >> (8 * (i % 4)));
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(entries[i / 4] >> (8 * (i % 4)));
   return assembler_.bytes(bytes);
 }
 

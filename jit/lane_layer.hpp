@@ -89,8 +89,8 @@ class LaneLayer {
   /// The register that holds `source`; -1 when none does.
   int held(const LaneSource& source) const;
 
-  /// The table as a memory operand, as often as a register has room for it.
-  Xbyak::Address table(std::uint64_t which);
+  /// The entries as a memory operand, as often as a register has room for them.
+  Xbyak::Address table(const std::array<std::uint32_t, 8>& entries);
 
   /// d = op(args). `d` may be any of the arguments. Constants may stand anywhere.
   virtual void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) = 0;

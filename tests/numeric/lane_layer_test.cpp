@@ -315,7 +315,6 @@ std::vector<LaneNode> all_nodes() {
   put({widen}, {f32});
   put({narrow}, {f64});
   put({low_half}, {i64});
-  put({lookup}, {i32});
   return nodes;
 }
 
@@ -487,6 +486,37 @@ TEST_P(LaneOperations, LaneByLane) {
           ASSERT_EQ(after.gprs, (std::array<std::uint64_t, 3>{1000, 1001, 1002}));
         }
       }
+}
+
+/// Every power, in every arrangement of vectors and constants.
+TEST_P(LaneOperations, PowersOfEighths) {
+  const LaneNode node{LaneOp::exp2_eighths, LaneType::f32, {}, 0};
+  constexpr int kLeast = -152 * 8;
+  for (const int lanes : {8, 16})
+    for (const Places& places : all_places(node)) {
+      if (places.args[0] >= 0 && places.args[0] == places.args[1]) continue;
+      int k = kLeast;
+      const auto shifted = [&](int power) { return (random_() << 12 | (static_cast<unsigned>(power + 256) & 0xfff)); };
+      const auto eighths = [](int power) { return bits(static_cast<float>(power) / 8); };
+      // A constant makes all lanes one power.
+      const bool varies = places.args[0] >= 0 && places.args[1] >= 0;
+      while (k <= 0) {
+        Arranged a = arrange(node, places, lanes);
+        a.constants = {low_bits(shifted(k), 4), eighths(k), 0};
+        Block before = random_block();
+        for (int i = 0; i < lanes; ++i, k += varies ? 1 : 0)
+          for (std::size_t arg = 0; arg < 2; ++arg) {
+            if (places.args[arg] < 0) continue;
+            const int power = std::min(k, 0);
+            before.set_lane(a.vecs[static_cast<std::size_t>(places.args[arg])], i, 4,
+                            arg == 0 ? low_bits(shifted(power), 4) : eighths(power));
+          }
+        Block after = before;
+        ASSERT_EQ(run(code_of(a), after), "");
+        ASSERT_EQ(check(a, before, after), "") << "of " << lanes << " lanes, into " << places.d;
+        if (!varies) k += 97;
+      }
+    }
 }
 
 std::uint16_t rounded_to_bf16(std::uint64_t x) {

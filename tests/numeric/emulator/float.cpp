@@ -2,6 +2,7 @@
 //
 // Floating-point arithmetic and comparison. Every operation is one scalar instruction of the host, written as inline
 // assembly, so that NaN payloads, signed zeros and rounding are the CPU's own and no compiler reorders operands.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -239,6 +240,20 @@ void add_logic(HandlerTable& table, ZydisMnemonic band, ZydisMnemonic bandn, Zyd
   table.add(bxor, binary<U>([](U a, U b) { return a ^ b; }));
 }
 
+/// a 2^floor(b). A NaN of `a` comes first, but for a quiet one and an infinite b.
+float scale(float a, float b) {
+  const auto quiet = [](float nan) { return std::bit_cast<float>(std::bit_cast<std::uint32_t>(nan) | 0x400000U); };
+  const float indefinite = std::bit_cast<float>(0xffc00000U);
+  const bool is_quiet = (std::bit_cast<std::uint32_t>(a) & 0x400000U) != 0;
+  if (std::isnan(a)) return std::isinf(b) && is_quiet ? (b > 0 ? b : 0.0F) : quiet(a);
+  if (std::isnan(b)) return quiet(b);
+  if (std::isinf(b)) {
+    if (b > 0 ? a == 0 : std::isinf(a)) return indefinite;
+    return std::copysign(b > 0 ? b : 0.0F, a);
+  }
+  return std::ldexp(a, static_cast<int>(std::floor(std::clamp(b, -1000.0F, 1000.0F))));
+}
+
 }  // namespace
 
 void add_float(HandlerTable& table) {
@@ -256,6 +271,7 @@ void add_float(HandlerTable& table) {
   table.add(ZYDIS_MNEMONIC_VSQRTPD, unary<double>([](double a) { return sqrt(a); }));
   table.add(ZYDIS_MNEMONIC_VSQRTSS, scalar<float>([](float, float b) { return sqrt(b); }));
   table.add(ZYDIS_MNEMONIC_VSQRTSD, scalar<double>([](double, double b) { return sqrt(b); }));
+  table.add(ZYDIS_MNEMONIC_VSCALEFPS, binary<float>(scale));
   add_all_fused(table);
   add_logic<std::uint32_t>(table, ZYDIS_MNEMONIC_VANDPS, ZYDIS_MNEMONIC_VANDNPS, ZYDIS_MNEMONIC_VORPS,
                            ZYDIS_MNEMONIC_VXORPS);

@@ -312,6 +312,7 @@ const Wide kWide[] = {
     T_ROW(vporq(r.d, r.a, r.b), 8, Kind::same),
     T_ROW(vpxord(r.d, r.a, r.b), 4, Kind::same),
     T_ROW(vpxorq(r.d, r.a, r.b), 8, Kind::same),
+    T_ROW(vscalefps(r.d, r.a, r.b), 4, Kind::same),
     T_ROW(vsqrtps(r.d, r.a), 4, Kind::same),
     T_ROW(vsqrtpd(r.d, r.a), 8, Kind::same),
     T_ROW(vmovups(r.d, r.a), 4, Kind::same),

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -132,6 +133,13 @@ void run_real(const LaneNode& node, Lanes& d, const Arguments& a) {
     case LaneOp::to_i32: return each1<std::int32_t, T>(d, a, [](T x) { return truncated<std::int32_t>(x); });
     case LaneOp::widen: return each1<double, float>(d, a, [](float x) { return static_cast<double>(x); });
     case LaneOp::narrow: return each1<float, double>(d, a, [](double x) { return static_cast<float>(x); });
+    case LaneOp::exp2_eighths:
+      return each2<float, float>(d, a, [](float, float b) {
+        const float whole = std::floor(b);
+        if (!(b >= -152 && b <= 0)) return b;  // a NaN, or what no program asks for
+        const float root = std::bit_cast<float>(kEighthRoots[static_cast<std::size_t>(8 * (b - whole))]);
+        return std::ldexp(root, static_cast<int>(whole) + 32);
+      });
     case LaneOp::f64_to_s64:
       return each1<std::int64_t, double>(d, a, [](double x) { return truncated<std::int64_t>(x); });
     default: return run_any<T>(node, d, a);
@@ -177,8 +185,6 @@ void run_integer(const LaneNode& node, Lanes& d, const Arguments& a) {
     case LaneOp::s64_to_f64: return each1<double, S>(d, a, [](S x) { return static_cast<double>(x); });
     case LaneOp::extend_signed: return each1<std::int64_t, std::int32_t>(d, a, [](std::int32_t x) { return x; });
     case LaneOp::extend_zero: return each1<std::uint64_t, std::uint32_t>(d, a, [](std::uint32_t x) { return x; });
-    case LaneOp::lookup:
-      return each1<std::uint32_t, U>(d, a, [&](U x) { return entries(static_cast<LaneTable>(node.immediate))[x % 8]; });
     case LaneOp::low_half: return each1<std::uint32_t, std::uint64_t>(d, a, [](std::uint64_t x) { return x; });
     default: return run_shift<S>(node, d, a);
   }
