@@ -19,7 +19,7 @@ struct Divisor {
 /// `moderate`: d is 0, infinite, NaN, or of a magnitude from 2^-75 to 2^75; `scale` may be left out then.
 Divisor make_divisor(Lane d, bool moderate);
 
-/// Of x, times the scale where there is one.
+/// Of x, times the scale where there is one. x high alone is within 2.5 units.
 Lane divide_by(Lane x, Lane high, Lane low);
 
 }  // namespace tenfold::jit

@@ -160,14 +160,37 @@ bool StageBuilder::is_by_row(const Node& at) const {
   return !dividend.per_row && divisor.per_row && (divisor.pass > 0 || reductions_.empty());
 }
 
-Lane StageBuilder::divided_by_row(const Node& at) {
+Lane StageBuilder::divided_by_row(int index) {
+  const Node& at = node(index);
   const int divisor = at.args[1];
   Lane x = value(at.args[0]);
-  if (is_scaled(at.args[0]))
+  const bool scaled = is_scaled(at.args[0]);
+  if (is_rounded(divisor) && ends_in_words(index))
+    return x * slot({divisor, scaled ? SavedValue::Part::high_of_scaled : SavedValue::Part::high});
+  if (scaled)
     return divide_by(x, slot({divisor, SavedValue::Part::high_of_scaled}),
                      slot({divisor, SavedValue::Part::low_of_scaled}));
   if (!is_moderate(divisor)) x = x * slot({divisor, SavedValue::Part::scale});
   return divide_by(x, slot({divisor, SavedValue::Part::high}), slot({divisor, SavedValue::Part::low}));
+}
+
+/// Of moderate values, those with roundings of their own: a quotient by them is rarely one that half a unit decides.
+bool StageBuilder::is_rounded(int divisor) const { return is_moderate(divisor) && !is_kept_above_zero(node(divisor)); }
+
+/// Whether all that is made of the f32 node is rounded to 16 bits, after sums and products at most.
+bool StageBuilder::ends_in_words(int index) const {
+  const auto does = [&](std::size_t user) {
+    const Node& at = spec_.body[user];
+    if (std::find(at.args.begin(), at.args.end(), index) == at.args.end()) return true;
+    if (at.kind == Node::Kind::cast) return is_floating(at.dtype) && byte_size(at.dtype) == 2;
+    const bool is_linear =
+        at.kind == Node::Kind::apply && (at.function == Function::add || at.function == Function::mul);
+    return is_linear && dtype(static_cast<int>(user)) == DType::f32 && ends_in_words(static_cast<int>(user));
+  };
+  for (std::size_t user = 0; user < spec_.body.size(); ++user)
+    if (!does(user)) return false;
+  return std::none_of(spec_.stores.begin(), spec_.stores.end(),
+                      [index](const kernel::Store& store) { return store.node == index; });
 }
 
 /// Roots, sums of exponentials of which the greatest is 1, and what is kept within such bounds.
@@ -297,7 +320,7 @@ Lane StageBuilder::applied(int index) {
   const Node& at = node(index);
   if (!elements_)
     if (const std::optional<Lane> lane = wide(index)) return convert(LaneOp::narrow, *lane);
-  if (elements_ && is_by_row(at)) return divided_by_row(at);
+  if (elements_ && is_by_row(at)) return divided_by_row(index);
   if (at.function == Function::exp && is_never_positive(at.args[0]))
     return is_scaled(index) ? scaled_exp_of_negative(value(at.args[0])) : exp_of_negative(value(at.args[0]));
   if (is_below_constant(at))

@@ -85,7 +85,9 @@ class StageBuilder {
   Lane applied(int index);
   Lane slot(const SavedValue& what) { return input(place_of(what)); }
   bool is_by_row(const kernel::Node& at) const;
-  Lane divided_by_row(const kernel::Node& at);
+  Lane divided_by_row(int index);
+  bool is_rounded(int divisor) const;
+  bool ends_in_words(int index) const;
   bool is_moderate(int index) const;
   bool is_scaled(int index) const;
   bool is_never_positive(int index) const;
