@@ -4,6 +4,7 @@
 #include "jit/lane_avx2.hpp"
 
 #include "jit/frame.hpp"
+#include "jit/lane_avx2_words.hpp"
 #include "jit/word_tail.hpp"
 
 namespace tenfold::jit {
@@ -127,6 +128,8 @@ class Avx2Lanes final : public LaneLayer {
     }
   }
 
+  bool joins() const override { return lanes_ == 16; }
+
   void load_lanes(Vec d, LaneType type, const Memory& from) override {
     for (int half = 0; half < halves(lane_bytes(type)); ++half)
       code_.vmovdqu(ymm(d, half), code_.ptr[from + 32 * half]);
@@ -163,6 +166,10 @@ class Avx2Lanes final : public LaneLayer {
   int constants_of_vector() const override { return 2; }
 
   void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) override {
+    if (node.op == LaneOp::join_bf16) {
+      const auto both = [](Vec v) { return Avx2Vector{ymm(v, 0), ymm(v, 1)}; };
+      return join_words(assembler_, both(d), both(args[0].vec), both(args[1].vec), order_);
+    }
     if (node.op == LaneOp::exp2_eighths) {
       exp2_eighths(d, args[0]);
       return;
@@ -245,12 +252,12 @@ class Avx2Lanes final : public LaneLayer {
   /// Lanes with even elements first as words side by side in ymm14.
   void interleave_words(DType dtype, Vec s) {
     if (dtype == DType::bf16 && lent_ >= 0) {
-      round_words(ymm(s, 0), ymm(s, 1), ymm(lent_, 0));
+      round_words(assembler_, Ymm(14), ymm(s, 0), ymm(s, 1), ymm(lent_, 0));
       return;
     }
     if (dtype == DType::bf16) {
-      add_half_units(Ymm(14), ymm(s, 0));
-      add_half_units(Ymm(15), ymm(s, 1));
+      add_half_units(assembler_, Ymm(14), ymm(s, 0));
+      add_half_units(assembler_, Ymm(15), ymm(s, 1));
       code_.vpsrld(Ymm(14), Ymm(14), 16);
       code_.vpblendw(Ymm(14), Ymm(14), Ymm(15), kOddWords);
       return;
@@ -260,35 +267,12 @@ class Avx2Lanes final : public LaneLayer {
     if (byte_size(dtype) == 1) code_.vpand(Ymm(14), Ymm(14), assembler_.splat(0xff, 2));
   }
 
-  /// Rounds f32 to bf16, two registers at once: the upper halves of lanes go up by one where the lower ones are above
-  /// half a unit, or are half a unit and the upper one is odd. That is where the lower one, less one for an even upper
-  /// one, but not below 0, has its top bit set.
-  void round_words(const Ymm& even, const Ymm& odd, const Ymm& spare) {
-    const Ymm upper(14), lower(15);
-    code_.vpsrld(upper, even, 16);
-    code_.vpblendw(upper, upper, odd, kOddWords);
-    code_.vpslld(lower, odd, 16);
-    code_.vpblendw(lower, even, lower, kOddWords);
-    code_.vpandn(spare, upper, assembler_.splat(1, 2));
-    code_.vpsubusw(lower, lower, spare);
-    code_.vpsrlw(lower, lower, 15);
-    code_.vpaddw(upper, upper, lower);
-  }
-
-  /// Half a unit in the last place of bf16, less one when the last kept bit is even; canonical NaNs survive.
-  void add_half_units(const Ymm& d, const Ymm& s) {
-    code_.vpsrld(d, s, 16);
-    code_.vpand(d, d, assembler_.splat(1, 4));
-    code_.vpaddd(d, d, s);
-    code_.vpaddd(d, d, assembler_.splat(0x7fff, 4));
-  }
-
   /// The lanes as words side by side in ymm14 (the lower half of it, of 8 lanes).
   void narrow_to_words(DType dtype, Vec s) {
     for (int half = 0; half < halves(2); ++half) {
       const Ymm d(14 + half);
       if (dtype == DType::bf16) {
-        add_half_units(d, ymm(s, half));
+        add_half_units(assembler_, d, ymm(s, half));
         code_.vpsrld(d, d, 16);
       } else {
         code_.vpand(d, ymm(s, half), assembler_.splat(byte_size(dtype) == 1 ? 0xff : 0xffff, 4));
