@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <sstream>
 
 #include "jit/body_program.hpp"
@@ -129,13 +130,13 @@ Result<EmittedCode> emit(const kernel::KernelSpec& spec, const schedule::Schedul
                          ? std::max(schedule.turns, schedule.rows_at_once)
                          : schedule.columns / state->lanes() + 1 +
                                (schedule.width > 0 ? schedule.width / state->lanes() + 2 : 0));
-  std::int64_t scratch = scratch_bytes(*state, schedule);
+  std::optional<std::int64_t> packed_scratch;
   assembler.prologue();
   {
     Nest nest(assembler, *layer, *state, spec, schedule);
     if (schedule.nest == schedule::Nest::packed) {
       nest.load_operands();
-      scratch = emit_packed(nest, body.value());
+      packed_scratch = emit_packed(nest, body.value());
     } else if (nest.start(); schedule.nest == schedule::Nest::rows) {
       emit_rows(nest);
     } else if (state->is_sum() && schedule.width > 0 && schedule.width <= state->lanes()) {
@@ -144,7 +145,8 @@ Result<EmittedCode> emit(const kernel::KernelSpec& spec, const schedule::Schedul
       emit_columns(nest);
     }
   }
-  return finish(assembler, scratch);
+  // Of the state, as the nest has left it.
+  return finish(assembler, packed_scratch ? *packed_scratch : scratch_bytes(*state, schedule));
 }
 
 }  // namespace tenfold::jit

@@ -107,11 +107,11 @@ class ReduceState {
   virtual void take_places(const Memory& /*record*/, const Places& /*from*/) {}
 
   /// Records: the same in memory, for a vector of columns: record_bytes() in each of record_planes(), so many bytes
-  /// apart as set_records() makes of the number of records.
+  /// apart as the number of records makes. Their size is settled once it is known whether remember_groups().
   virtual int record_bytes() const = 0;
   virtual int record_planes() const { return 1; }
-  void set_records(std::int64_t records) { plane_bytes_ = records * record_bytes(); }
-  std::int64_t plane_bytes() const { return plane_bytes_; }
+  void set_records(std::int64_t records) { records_ = records; }
+  std::int64_t plane_bytes() const { return records_ * record_bytes(); }
   virtual void init_record(const Memory& record) = 0;
   virtual void load_set(const Memory& record) = 0;   ///< into set 0
   virtual void store_set(const Memory& record) = 0;  ///< from set 0
@@ -161,7 +161,7 @@ class ReduceState {
   DType input_, output_;
   Pass pass_ = Pass::whole;
   bool whole_steps_ = false, totals_apart_ = false;
-  std::int64_t plane_bytes_ = 0;
+  std::int64_t records_ = 0;
 };
 
 /// Byte offset of KernelArgs::count, which rdi points at.

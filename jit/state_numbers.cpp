@@ -114,7 +114,7 @@ class NumberState final : public ReduceState {
   }
 
   Memory place(const Memory& record, Vec part) const {
-    return record + static_cast<std::size_t>(part == kFacts ? plane_bytes_ : part == kSum ? 2 * plane_bytes_ : 0);
+    return record + static_cast<std::size_t>(part == kFacts ? plane_bytes() : part == kSum ? 2 * plane_bytes() : 0);
   }
 
   bool maximum_;

@@ -193,7 +193,7 @@ class OrderState final : public ReduceState {
   }
 
   Memory place(const Memory& record, Vec at) const {
-    return record + static_cast<std::size_t>(at == own() ? 0 : at == other() ? plane_bytes_ : 2 * plane_bytes_);
+    return record + static_cast<std::size_t>(at == own() ? 0 : at == other() ? plane_bytes() : 2 * plane_bytes());
   }
 
   std::uint64_t identity_bits() const {

@@ -6,12 +6,15 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "emulator/emulator.hpp"
+#include "guarded_buffer.hpp"
 #include "prepared_case.hpp"
+#include "runtime/float_state.hpp"
 
 namespace tenfold::numeric {
 namespace {
@@ -21,28 +24,27 @@ using runtime::Grid;
 using runtime::KernelStep;
 using runtime::Location;
 
-/// Scratch is handed out 64-byte aligned, as the ABI promises, and full of what an earlier kernel left.
+/// Scratch is handed out 64-byte aligned, as the ABI promises, and full of what an earlier kernel left. It ends at a
+/// page that cannot be touched, and the bytes before it are watched.
 class Scratch {
  public:
   explicit Scratch(std::int64_t bytes) : size_(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 0))) {
     if (size_ == 0) return;
-    data_.reset(static_cast<std::byte*>(::operator new (size_, std::align_val_t{64})));
-    std::fill_n(data_.get(), size_, std::byte{0xff});
+    buffer_ = std::make_unique<GuardedBuffer>((size_ + 63) / 64 * 64, GuardedBuffer::Guard::after);
+    std::fill_n(data(), buffer_->size(), std::byte{0xff});
   }
-  std::byte* data() const { return data_.get(); }
+  std::byte* data() const { return buffer_ ? buffer_->data() : nullptr; }
   std::size_t size() const { return size_; }
+  bool intact() const { return !buffer_ || buffer_->canary_intact(); }
 
  private:
-  struct Free {
-    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
-  };
   std::size_t size_;
-  std::unique_ptr<std::byte, Free> data_;
+  std::unique_ptr<GuardedBuffer> buffer_;
 };
 
 struct Run {
   const runtime::Program& program;
-  target::Isa isa;
+  std::optional<target::Isa> emulated;  ///< the level to emulate kernels of; none: this CPU runs them
   std::span<const Bytes> inputs, outputs;
   Scratch arena;
 
@@ -88,24 +90,22 @@ void enter(jit::KernelArgs& args, const KernelStep& step, const Grid& grid, std:
 
 Status run_kernel(const Run& run, const KernelStep& step) {
   const Scratch scratch(step.code->scratch_bytes());
-  jit::KernelArgs whole{};
-  emulator::Emulator emulated(step.code->bytes(), run.isa);
-  for (std::size_t i = 0; i < step.inputs.size(); ++i) {
-    whole.inputs[i] = run.address(step.inputs[i]);
-    run.allow(emulated.memory(), step.inputs[i], false);
-  }
-  for (std::size_t o = 0; o < step.outputs.size(); ++o) {
-    whole.outputs[o] = run.address(step.outputs[o]);
-    run.allow(emulated.memory(), step.outputs[o], true);
-  }
+  jit::KernelArgs whole{}, args{};
+  for (std::size_t i = 0; i < step.inputs.size(); ++i) whole.inputs[i] = run.address(step.inputs[i]);
+  for (std::size_t o = 0; o < step.outputs.size(); ++o) whole.outputs[o] = run.address(step.outputs[o]);
   std::copy(step.extents.begin(), step.extents.end(), whole.extents);
   whole.strides = step.strides.data();
   whole.scratch = scratch.data();
   whole.count = step.count;
-  jit::KernelArgs args{};
-  if (scratch.size() > 0) emulated.memory().allow(scratch.data(), scratch.size(), Access::read_write, "scratch");
-  emulated.memory().allow(step.strides.data(), step.strides.size() * sizeof(std::int64_t), Access::read, "strides");
-  emulated.memory().allow(&args, sizeof args, Access::read, "arguments");
+  std::optional<emulator::Emulator> emulated;
+  if (run.emulated) {
+    emulator::AddressSpace& memory = emulated.emplace(step.code->bytes(), *run.emulated).memory();
+    for (const Location& input : step.inputs) run.allow(memory, input, false);
+    for (const Location& output : step.outputs) run.allow(memory, output, true);
+    if (scratch.size() > 0) memory.allow(scratch.data(), scratch.size(), Access::read_write, "scratch");
+    memory.allow(step.strides.data(), step.strides.size() * sizeof(std::int64_t), Access::read, "strides");
+    memory.allow(&args, sizeof args, Access::read, "arguments");
+  }
   for (std::int64_t tile = step.tile.pieces; tile-- > 0;)
     for (std::int64_t part = step.split.pieces; part-- > 0;) {
       args = whole;
@@ -113,7 +113,15 @@ Status run_kernel(const Run& run, const KernelStep& step) {
       enter(args, step, step.split, part);
       for (std::size_t o = 0; step.split.level >= 0 && o < step.outputs.size(); ++o)
         args.outputs[o] = static_cast<std::byte*>(args.outputs[o]) + part * step.split_output_stride[o];
-      const Status status = emulated.run(&args);
+      Status status;
+      if (emulated) {
+        status = emulated->run(&args);
+      } else {
+        const runtime::FloatState state;
+        step.code->function()(&args);
+      }
+      if (status.ok() && !scratch.intact())
+        status = Status(Code::internal_error, "scratch was written before its start");
       if (!status.ok())
         return Status(status.code(), "kernel '" + step.code->name() + "', tile " + std::to_string(tile) + ", split " +
                                          std::to_string(part) + ": " + status.message());
@@ -154,6 +162,17 @@ bool same_kernel(const KernelStep& a, const KernelStep& b) {
          fields(a.split) == fields(b.split) && a.split_output_stride == b.split_output_stride;
 }
 
+/// Kernels one after the other, each step's tasks last to first.
+Status walk(const Run& run) {
+  for (const runtime::Step& step : run.program.steps) {
+    Status status = step.kernel  ? run_kernel(run, *step.kernel)
+                    : step.tasks ? run_tasks(run, *step.tasks)
+                                 : run_call(run, *step.call);
+    if (!status.ok()) return status;
+  }
+  return Status();
+}
+
 }  // namespace
 
 /// Calls run outside kernels; they are the reference evaluator's, whatever the level.
@@ -172,19 +191,19 @@ bool same_program(const runtime::Program& a, const runtime::Program& b) {
 
 Status emulated_run(const runtime::Program& program, target::Isa isa, std::span<const Bytes> inputs,
                     std::span<const Bytes> outputs) {
-  const Run run{program, isa, inputs, outputs, Scratch(program.arena_bytes)};
-  for (const runtime::Step& step : program.steps) {
-    Status status = step.kernel  ? run_kernel(run, *step.kernel)
-                    : step.tasks ? run_tasks(run, *step.tasks)
-                                 : run_call(run, *step.call);
-    if (!status.ok()) return status;
-  }
-  return Status();
+  return walk({program, isa, inputs, outputs, Scratch(program.arena_bytes)});
 }
 
 Status run_at(const runtime::Program& program, target::Isa isa, std::span<const Bytes> inputs,
               std::span<const Bytes> outputs) {
   if (std::ranges::count(native_levels(), isa) == 0) return emulated_run(program, isa, inputs, outputs);
+  const bool in_place = std::ranges::any_of(outputs, [&](const Bytes& output) {
+    return std::ranges::any_of(inputs, [&](const Bytes& input) { return input.data == output.data; });
+  });
+  if (!in_place) {
+    Status status = walk({program, std::nullopt, inputs, outputs, Scratch(program.arena_bytes)});
+    if (!status.ok()) return status;
+  }
   std::vector<const void*> in;
   std::vector<void*> out;
   for (const Bytes& input : inputs) in.push_back(input.data);

@@ -23,7 +23,9 @@ struct Bytes {
 Status emulated_run(const runtime::Program& program, target::Isa isa, std::span<const Bytes> inputs,
                     std::span<const Bytes> outputs);
 
-/// On this CPU, on one thread, where it has that level; emulated where not.
+/// Where this CPU has that level, twice on it: step by step, with scratch that ends at a page that cannot be touched,
+/// and then as users run it, on one thread; only so in place, where a second run finds other inputs. Emulated where
+/// not.
 Status run_at(const runtime::Program& program, target::Isa isa, std::span<const Bytes> inputs,
               std::span<const Bytes> outputs);
 
