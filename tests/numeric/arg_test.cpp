@@ -374,15 +374,15 @@ class ArgReductions : public ::testing::TestWithParam<DType> {
     GuardedBuffer* order[] = {&index, &extreme};
     if (c.beside && c.extreme_first) std::swap(order[0], order[1]);
     Status status;
-    if (threads > 0) {
+    if (threads > 1) {
       const void* const in = input.data();
       void* const out[] = {order[0]->data(), order[1]->data()};
-      TestPool* const pool = threads == 2 ? &two_ : threads == 3 ? &three_ : nullptr;
-      status = runtime::run(program, {&in, 1}, {out, outputs}, pool, threads);
+      status = runtime::run(program, {&in, 1}, {out, outputs}, threads == 2 ? &two_ : &three_, threads);
     } else {
       const Bytes in{const_cast<std::byte*>(input.data()), input.size()};
       const Bytes out[] = {{order[0]->data(), order[0]->size()}, {order[1]->data(), order[1]->size()}};
-      status = emulated_run(program, isa, {&in, 1}, {out, outputs});
+      status = threads == 1 ? run_at(program, isa, {&in, 1}, {out, outputs})
+                            : emulated_run(program, isa, {&in, 1}, {out, outputs});
     }
     return status.ok() ? "" : status.message();
   }

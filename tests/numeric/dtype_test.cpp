@@ -263,7 +263,7 @@ class EveryType : public ::testing::TestWithParam<DType> {
       const std::string at_level = std::string(target::to_string(isa)) + (native ? "\n" : " emulated\n");
       const auto hold = [&](const compiler::Compiled& c, const std::string& what) {
         GuardedBuffer output(bytes(drawn.out), guard);
-        ASSERT_EQ(run(c, isa, native, input, output), "") << at_level << what << where;
+        ASSERT_EQ(run(c, isa, input, output), "") << at_level << what << where;
         ASSERT_EQ(judge(drawn, expected.data(), output.data(), bounds[0]), "") << at_level << what << where;
         const std::vector<std::byte> elements = gathered(drawn, output);
         if (first.empty()) first = elements;
@@ -301,8 +301,8 @@ class EveryType : public ::testing::TestWithParam<DType> {
     const auto place = [&](std::size_t row) { return (row + by) % rows; };
     for (std::size_t row = 0; row < rows; ++row)
       std::memcpy(moved.data() + place(row) * in_row, input.data() + row * in_row, in_row);
-    ASSERT_EQ(run(compiled.value(), isa, true, input, output), "");
-    ASSERT_EQ(run(compiled.value(), isa, true, moved, moved_output), "");
+    ASSERT_EQ(run(compiled.value(), isa, input, output), "");
+    ASSERT_EQ(run(compiled.value(), isa, moved, moved_output), "");
     for (std::size_t row = 0; row < rows; ++row)
       ASSERT_EQ(std::memcmp(output.data() + row * out_row, moved_output.data() + place(row) * out_row, out_row), 0)
           << "row " << row << ", moved by " << by << "\n"
@@ -330,17 +330,10 @@ class EveryType : public ::testing::TestWithParam<DType> {
     return elements;
   }
 
-  static std::string run(const compiler::Compiled& compiled, target::Isa isa, bool native, const GuardedBuffer& input,
+  static std::string run(const compiler::Compiled& compiled, target::Isa isa, const GuardedBuffer& input,
                          GuardedBuffer& output) {
-    Status status;
-    if (native) {
-      const void* const in = input.data();
-      void* const out = output.data();
-      status = runtime::run(compiled.program, {&in, 1}, {&out, 1}, nullptr, 1);
-    } else {
-      const Bytes in{const_cast<std::byte*>(input.data()), input.size()}, out{output.data(), output.size()};
-      status = emulated_run(compiled.program, isa, {&in, 1}, {&out, 1});
-    }
+    const Bytes in{const_cast<std::byte*>(input.data()), input.size()}, out{output.data(), output.size()};
+    const Status status = run_at(compiled.program, isa, {&in, 1}, {&out, 1});
     return status.ok() ? "" : status.message();
   }
 

@@ -81,7 +81,7 @@ class Levels {
       if (!compiled.ok()) continue;
       const auto same = [&](const One& one) { return same_program(one.program, compiled.value().program); };
       if (std::ranges::any_of(all_, same)) continue;
-      all_.push_back({isa, native, std::move(compiled.value().program)});
+      all_.push_back({isa, std::move(compiled.value().program)});
     }
     EXPECT_FALSE(all_.empty());
   }
@@ -89,15 +89,8 @@ class Levels {
   void expect(Buffer& input, const Buffer& expected, const std::string& where) const {
     for (const One& one : all_) {
       Buffer output(expected.size(), std::byte{0x5a});
-      Status status;
-      if (one.native) {
-        const void* const in = input.data();
-        void* const out = output.data();
-        status = runtime::run(one.program, {&in, 1}, {&out, 1}, nullptr, 1);
-      } else {
-        const Bytes in{input.data(), input.size()}, out{output.data(), output.size()};
-        status = emulated_run(one.program, one.isa, {&in, 1}, {&out, 1});
-      }
+      const Bytes in{input.data(), input.size()}, out{output.data(), output.size()};
+      const Status status = run_at(one.program, one.isa, {&in, 1}, {&out, 1});
       ASSERT_TRUE(status.ok()) << status.message() << "\n" << where;
       ASSERT_EQ(output, expected) << target::to_string(one.isa) << ", " << where;
     }
@@ -106,7 +99,6 @@ class Levels {
  private:
   struct One {
     target::Isa isa;
-    bool native;
     runtime::Program program;
   };
   std::vector<One> all_;

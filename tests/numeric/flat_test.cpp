@@ -236,7 +236,7 @@ class Flat : public ::testing::TestWithParam<DType> {
       if (!native && std::ranges::any_of(ran, same)) continue;
       const std::string at_level = std::string(target::to_string(isa)) + (native ? "\n" : " emulated\n") + where;
       GuardedBuffer output(static_cast<std::size_t>(span_bytes(drawn.out).value()), guard);
-      ASSERT_EQ(run(compiled.value(), isa, native, drawn, output), "") << at_level;
+      ASSERT_EQ(run(compiled.value(), isa, drawn, output), "") << at_level;
       ASSERT_TRUE(output.canary_intact()) << "bytes beside the output were written on " << at_level;
       ASSERT_EQ(judge(drawn, output.data()), "") << at_level;
       const std::vector<std::byte> elements = gathered(drawn.out, output.data());
@@ -252,18 +252,12 @@ class Flat : public ::testing::TestWithParam<DType> {
     return "";
   }
 
-  static std::string run(const compiler::Compiled& compiled, target::Isa isa, bool native, const Drawn& drawn,
+  static std::string run(const compiler::Compiled& compiled, target::Isa isa, const Drawn& drawn,
                          GuardedBuffer& output) {
-    std::vector<const void*> ins;
-    std::vector<Bytes> in_bytes;
-    for (const Operand& input : drawn.inputs) {
-      ins.push_back(input.data->data());
-      in_bytes.push_back({input.data->data(), input.data->size()});
-    }
-    void* const out = output.data();
-    const Bytes out_bytes{output.data(), output.size()};
-    const Status status = native ? runtime::run(compiled.program, ins, {&out, 1}, nullptr, 1)
-                                 : emulated_run(compiled.program, isa, in_bytes, {&out_bytes, 1});
+    std::vector<Bytes> ins;
+    for (const Operand& input : drawn.inputs) ins.push_back({input.data->data(), input.data->size()});
+    const Bytes out{output.data(), output.size()};
+    const Status status = run_at(compiled.program, isa, ins, {&out, 1});
     return status.ok() ? "" : status.message();
   }
 

@@ -119,8 +119,9 @@ class Ready {
       outs.push_back(outputs[place]->data());
       out_bytes.push_back({outputs[place]->data(), outputs[place]->size()});
     }
-    const Status status = way.native ? runtime::run(compiled.program, ins, outs, way.pool, way.threads)
-                                     : emulated_run(compiled.program, way.isa, in_bytes, out_bytes);
+    const Status status = !way.native       ? emulated_run(compiled.program, way.isa, in_bytes, out_bytes)
+                          : way.threads > 1 ? runtime::run(compiled.program, ins, outs, way.pool, way.threads)
+                                            : run_at(compiled.program, way.isa, in_bytes, out_bytes);
     if (!status.ok()) return status.message();
     for (std::size_t i = 0; i < inputs_.size(); ++i)
       if (!std::equal(copies_[i].begin(), copies_[i].end(), inputs_[i]->data()) || !inputs_[i]->canary_intact())
