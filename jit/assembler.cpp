@@ -104,6 +104,11 @@ Gpr::~Gpr() {
   if (!assembler_.ran_out_) assembler_.free_.push_back(reg_.getIdx());
 }
 
+void align_loop(Xbyak::CodeGenerator& code) {
+  constexpr std::size_t kLine = 64, kMiddle = 32;
+  code.nop((kLine + kMiddle - code.getSize() % kLine) % kLine);
+}
+
 void cut_into_runs(Xbyak::CodeGenerator& code, const Xbyak::Reg64& rows, int runs, int odd_from) {
   Xbyak::Label is_short;
   code.shr(rows, std::countr_zero(static_cast<unsigned>(runs)));

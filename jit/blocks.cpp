@@ -32,7 +32,7 @@ void flush_sets(ReduceState& state, int sets) {
 
 void repeat_groups(Nest& nest, const Reg64& groups, const EmitGroup& group) {
   Label again;
-  nest.c.align(32);
+  align_loop(nest.c);
   nest.c.L(again);
   group();
   nest.c.dec(groups);

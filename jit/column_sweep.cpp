@@ -67,7 +67,7 @@ void ColumnSweep::each_record(const Body& body) {
   c_.mov(steps, n_.slot(frame::kTileSteps));
   c_.test(steps, steps);
   c_.jz(partial);
-  c_.align(32);
+  align_loop(c_);
   c_.L(again);
   n_.s.set_whole_steps(true);
   body(record, Part::full);

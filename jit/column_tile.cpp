@@ -106,7 +106,7 @@ void ColumnTile::each_vector(int first, int record_bytes, const Body& body) {
   if (part_ > 0) c_.add(record, slot(kRecords));
   c_.cmp(index, slot(kEnd));
   c_.jae(partial, Xbyak::CodeGenerator::T_NEAR);
-  c_.align(32);
+  align_loop(c_);
   c_.L(again);
   body(index.reg(), record.reg(), Part::full);
   c_.add(record, record_bytes);

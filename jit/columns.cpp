@@ -149,7 +149,7 @@ class Columns {
     if (part == Part::full && !sweep_.is_staged() && !n_.s.in_order()) {
       c_.sub(rows, 2);
       c_.jb(single);
-      c_.align(32);
+      align_loop(c_);
       c_.L(again);
       n_.s.step_rows(0, {at.reg(), at.reg() + sweep_.row_stride.reg()});
       c_.lea(at, c_.ptr[at.reg() + sweep_.row_stride.reg() * 2]);

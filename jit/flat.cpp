@@ -145,7 +145,7 @@ class Flat {
   void take_steps(const Run& run) {
     Label again, over;
     if (two_) take_by_two(run, over);
-    c_.align(32);
+    align_loop(c_);
     c_.L(again);
     step(one_, run, Part::full);
     c_.add(run.index, layer_.lanes());
@@ -162,7 +162,7 @@ class Flat {
     c_.lea(next, c_.ptr[run.index + lanes]);
     c_.cmp(next, run.end);
     c_.ja(single, Xbyak::CodeGenerator::T_NEAR);
-    c_.align(32);
+    align_loop(c_);
     c_.L(twice);
     step(*two_, run, Part::full);
     c_.mov(run.index, next);

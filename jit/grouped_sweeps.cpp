@@ -64,7 +64,7 @@ class GroupedSweeps {
     Label again, done;
     c_.cmp(steps, sets);
     c_.jb(done);
-    c_.align(32);
+    align_loop(c_);
     c_.L(again);
     begins ? n_.s.begin_sets(record, sets) : n_.s.load_sets(record, sets);
     for (const Memory& row : places_of_streams(at_, stream_, stream3_, schedule::kChainedStreams))

@@ -33,7 +33,7 @@ void NarrowColumns::take_sweeps(const Reg64& first, const Reg64& stream, const R
   c_.jb(enough);
   c_.lea(stream3, c_.ptr[stream + stream * 2]);
   n_.s.set_whole_steps(true);
-  c_.align(32);
+  align_loop(c_);
   c_.L(again);
   init_sets(n_.s, steps);
   for (int sweep = 0; sweep < kSweepsOfChain; ++sweep)
@@ -80,7 +80,7 @@ void NarrowColumns::in_order(const Reg64& first, const Reg64& rows) {
   c_.cmp(rows, least);
   c_.jb(done);
   n_.s.load_set(record(0));
-  c_.align(32);
+  align_loop(c_);
   c_.L(again);
   for (int row = 0; row < kRows; ++row) n_.s.step(0, first + row * row_bytes(), Part::full);
   c_.add(first, kRows * row_bytes());
@@ -140,7 +140,7 @@ void NarrowColumns::pass_in_two_steps(Pass pass, const Reg64& first, const Reg64
   n_.s.init_set(1);
   n_.s.merge(1, 0);
   n_.s.load_set(record(0));
-  c_.align(32);
+  align_loop(c_);
   c_.L(again);
   for (int row = 0; row < kTwoStepRows; ++row)
     n_.s.step_sets({first + row * row_bytes(), first + (row * row_bytes() + n_.s.step_bytes())});
@@ -183,7 +183,7 @@ void NarrowColumns::steps_in_any_order(Pass pass, const Reg64& first, const Reg6
   const auto steps = [&](int count, Label& loop, const Label& end) {
     c_.cmp(rows, count * of_step + rows_behind(of_step));
     c_.jb(end);
-    c_.align(32);
+    align_loop(c_);
     c_.L(loop);
     for (int step = 0; step < count; step += sets) {
       std::vector<Memory> places;

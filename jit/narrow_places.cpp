@@ -63,7 +63,7 @@ void NarrowColumns::steps_in_turn(const Reg64& first, const Reg64& rows, int of_
     c_.mov(left, rows);
     c_.cmp(left, enough);
     c_.jb(one, Xbyak::CodeGenerator::T_NEAR);
-    c_.align(32);
+    align_loop(c_);
     c_.L(unrolled);
     for (int step = 0; step < kUnroll; ++step) n_.s.step(0, p.reg() + step * of_step * row_bytes(), Part::full);
     c_.add(p, kUnroll * of_step * row_bytes());

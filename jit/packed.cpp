@@ -61,7 +61,7 @@ class Packed {
     // How many rows a block's loads go beyond it is known once it is emitted: further below.
     Label count, blocks;
     c_.jmp(count);
-    c_.align(32);
+    align_loop(c_);
     c_.L(blocks);
     for (int line = 0; n_.schedule.ahead && line < block_->input_bytes(); line += kLine)
       c_.prefetcht0(c_.ptr[p_.reg() + (kAhead + line)]);

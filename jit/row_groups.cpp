@@ -67,7 +67,7 @@ void NarrowColumns::each_group_record(const std::function<void(const Reg64&)>& b
   Label again;
   c_.lea(at, c_.ptr[group_record()]);
   c_.mov(left.r32(), static_cast<std::uint32_t>(n_.schedule.columns / n_.s.lanes()));
-  c_.align(32);
+  align_loop(c_);
   c_.L(again);
   body(at);
   c_.add(at, n_.s.record_bytes());

@@ -26,7 +26,7 @@ void Rows::in_runs() {
   c_.lea(thrice, c_.ptr[distance.reg() + distance.reg() * 2]);
   const std::vector<Memory> runs{p_.reg(), p_.reg() + distance.reg(), p_.reg() + distance.reg() * 2,
                                  p_.reg() + thrice.reg()};
-  c_.align(32);
+  align_loop(c_);
   c_.L(again);
   for (auto first = runs.begin(); first != runs.end(); first += unroll_) n_.s.step_sets({first, first + unroll_});
   c_.add(p_, n_.s.step_bytes());
@@ -147,7 +147,7 @@ void Rows::take_side_by_side(const Reg64& distance) {
   c_.shr(steps_, std::countr_zero(static_cast<unsigned>(n_.s.lanes())));
   c_.sub(steps_, 1);
   c_.jbe(single);
-  c_.align(32);
+  align_loop(c_);
   c_.L(again);
   for (std::size_t set = 0; set < places.size(); ++set)
     n_.s.step_rows(static_cast<int>(set), {places[set], places[set] + bytes});

@@ -143,7 +143,7 @@ void StagedRows::row(const StagePass& pass, std::size_t depth) {
   take_groups(left, sets, !chained.empty());
   init_sets(pass, chained, sets);
   next.load_distances();
-  c_.align(32);
+  align_loop(c_);
   c_.L(again);
   next.ask(at(Part::full), sets * lanes_);
   const std::optional<StageProgram> two = two_steps(pass);

@@ -39,7 +39,7 @@ void sweep_strip(Nest& nest, const Reg64& first, const Reg64& row_stride, const 
   c.sub(count, left);
   nest.s.set_whole_steps(true);
   init_sets(nest.s, kStripSteps);
-  c.align(32);
+  align_loop(c);
   c.L(sweep);
   for (const Memory& row : places_of_streams(first, stream, stream3, at_once))
     for (int step = 0; step < kStripSteps; ++step) {
