@@ -102,9 +102,20 @@ void Rows::groups() {
   c_.mov(groups, steps_);
   if (unroll_ > 1) c_.shr(groups, std::countr_zero(static_cast<unsigned>(unroll_)));
   c_.and_(steps_, unroll_ - 1);
-  c_.test(groups, groups);
-  c_.jz(done);
-  repeat_groups(n_, groups, [this] { group(); });
+  if (n_.input_contiguous() && n_.s.gains_by_two_groups()) {
+    Label even;
+    c_.shr(groups, 1);
+    c_.jnc(even);
+    group();
+    c_.L(even);
+    c_.test(groups, groups);
+    c_.jz(done);
+    repeat_groups(n_, groups, [this] { group(), group(); });
+  } else {
+    c_.test(groups, groups);
+    c_.jz(done);
+    repeat_groups(n_, groups, [this] { group(); });
+  }
   c_.L(done);
 }
 

@@ -69,6 +69,8 @@ class ReduceState {
   virtual void step_sets(const std::vector<Memory>& steps) {
     for (std::size_t set = 0; set < steps.size(); ++set) step(static_cast<int>(set), steps[set], Part::full);
   }
+  /// Whether a loop of these gains by two at a time.
+  virtual bool gains_by_two_groups() const { return false; }
   /// Around a loop of these alone, after init_set().
   virtual void start_groups(int /*sets*/) {}
   virtual void end_groups(int /*sets*/) {}

@@ -38,6 +38,7 @@ class OrderState final : public ReduceState {
       std::vector<Vec> slots;
       for (int set = 0; set < std::max(free_sets(), schedule.unroll); ++set) slots.push_back(3 * set + other());
       watch_ = layer.nan_watch(input_, maximum_, slots);
+      spreads_ = schedule.rows_at_once == free_sets() && watch_ != nullptr && watch_->slots() == 2 * free_sets();
     }
   }
 
@@ -50,7 +51,9 @@ class OrderState final : public ReduceState {
   /// The start value is in the data's own order: an infinity in all three extremes.
   void init_set(int set) override {
     each([&](Vec at) { v_.splat(3 * set + at, identity_bits(), byte_size(input_)); });
-    if (watches() && !columns_) watch_->start(set);
+    if (!watches() || columns_) return;
+    watch_->start(set);
+    if (has_two_slots(set)) watch_->start(set + free_sets());
   }
 
   void step(int set, const Memory& from, Part part) override {
@@ -66,20 +69,26 @@ class OrderState final : public ReduceState {
 
   void step_rows(int set, const std::vector<Memory>& rows) override {
     if (!watches() || rows.size() % 2 != 0) return ReduceState::step_rows(set, rows);
-    for (std::size_t row = 0; row < rows.size(); row += 2) step_pair(set, rows[row], set, rows[row + 1]);
+    for (std::size_t row = 0; row < rows.size(); row += 2) step_pair(set, rows[row], set, rows[row + 1], slot_of(set));
   }
 
   void step_sets(const std::vector<Memory>& steps) override {
     if (!watches() || steps.size() % 2 != 0) return ReduceState::step_sets(steps);
+    // Pairs of rows have the slots of two sets, which they take by turns.
+    const int turn = columns_ ? 0 : turn_++ % 2;
     for (std::size_t step = 0; step < steps.size(); step += 2) {
       const int set = static_cast<int>(step);
-      step_pair(set, steps[step], set + 1, steps[step + 1]);
+      step_pair(set, steps[step], set + 1, steps[step + 1], columns_ ? slot_of(set) : set + turn);
     }
   }
 
+  bool gains_by_two_groups() const override { return watches() && !columns_; }
+
   void merge(int into, int from) override {
     each([&](Vec at) { v_.integer(kExtremes[at], 3 * into + at, 3 * into + at, 3 * from + at, lane_bits()); });
-    if (watches() && !columns_) watch_->merge(into, from);
+    if (!watches() || columns_) return;
+    watch_->merge(into, from);
+    if (has_two_slots(from)) watch_->merge(into, from + free_sets());
   }
 
   void clear_staging(const Memory& staging) override {
@@ -130,6 +139,7 @@ class OrderState final : public ReduceState {
     each([&](Vec at) { v_.fold_integer(kExtremes[at], at, lane_bits()); });
     if (!watches()) return;
     Xbyak::Label none;
+    if (has_two_slots(0)) watch_->merge(0, free_sets());
     watch_->jump_if_none(0, none);
     v_.splat(1, kAllOnes, byte_size(input_));
     v_.assembler().code().L(none);
@@ -158,10 +168,15 @@ class OrderState final : public ReduceState {
     each([&](Vec at) { v_.integer(kExtremes[at], 3 * set + at, 3 * set + at, element, lane_bits()); });
   }
 
-  /// Rows have a slot each, as their sets; of columns a whole sweep is in question, so that slots take turns.
-  int slot_of(int set) { return columns_ ? turn_++ % watch_->slots() : set; }
+  /// Rows have a slot each, as their sets, or two that take turns, as what looks at a slot waits for the last look; of
+  /// columns a whole sweep is in question, so that all slots take turns.
+  int slot_of(int set) {
+    if (columns_) return turn_++ % watch_->slots();
+    return has_two_slots(set) ? set + free_sets() * (turn_++ % 2) : set;
+  }
+  bool has_two_slots(int set) const { return spreads_ && set < free_sets(); }
 
-  void step_pair(int set, const Memory& from, int other_set, const Memory& other_from) {
+  void step_pair(int set, const Memory& from, int other_set, const Memory& other_from, int slot) {
     if (!watch_->in_pairs()) {
       step(set, from, Part::full);
       return step(other_set, other_from, Part::full);
@@ -171,7 +186,7 @@ class OrderState final : public ReduceState {
     combine(set, loaded_);
     v_.load_integers(other_loaded, other_from, lane_bits(), Part::full);
     combine(other_set, other_loaded);
-    watch_->see_pair(slot_of(set), loaded_, other_loaded);
+    watch_->see_pair(slot, loaded_, other_loaded);
   }
 
   /// Calls `act` with 0, 1, 2 for the extremes that this pass updates.
@@ -205,6 +220,7 @@ class OrderState final : public ReduceState {
   bool columns_;
   Vec loaded_;
   std::unique_ptr<NanWatch> watch_;
+  bool spreads_ = false;  ///< each of two sets has two slots of the watch
   int turn_ = 0;
 };
 

@@ -27,8 +27,12 @@ class Avx512NanWatch final : public NanWatch {
   void start(int slot) override {
     const Zmm none = Zmm(slots_[static_cast<std::size_t>(slot)]);
     code_.vpxord(none, none, none);
-    const Opmask k = of(slot);
-    code_.kxnorq(k, k, k);
+    // All ones that wait for nothing; KXNOR would wait for what has been in the mask.
+    switch (byte_size(dtype_)) {
+      case 2: code_.vpcmpeqw(of(slot), none, none); break;
+      case 4: code_.vpcmpeqd(of(slot), none, none); break;
+      default: code_.vpcmpeqq(of(slot), none, none); break;
+    }
     if (slot == 0 && !in_pairs()) code_.vmovdqu64(bound_, assembler_.splat(bound(), 2));
   }
 
