@@ -2,7 +2,8 @@
 //
 // Streams of rows that are visited in turns, where a state has not sets enough to read all of them step by step: what a
 // stream has seen waits in a record while the others are read. A row takes its blocks in their order, so its bits are
-// those of a row that is read by itself. One row of sums is cut into runs, whose totals meet at the end.
+// those of a row that is read by itself. One row of sums is cut into runs, whose totals meet at the end; they come one
+// after another where one stream takes all that memory gives.
 //
 // A visit is short, so that the machine's prefetching does not give a stream up between two of them, and begins by
 // asking for the lines that the next one begins with, which are elsewhere.
@@ -142,6 +143,19 @@ void Rows::end_of_stream(const Reg64& record) {
   merge_sets(n_.s, unroll_);
 }
 
+/// `visits` visits, at least one, to each of the runs of the row at `p_`, of which one follows the other.
+void Rows::visit_in_order(const Reg64& visits) {
+  each_record([&](const Reg64& record) {
+    Gpr left(n_.a);
+    Label again;
+    c_.mov(left, visits);
+    c_.L(again);
+    visit(record);
+    c_.dec(left);
+    c_.jnz(again);
+  });
+}
+
 /// Of the row at `p_`, runs; their totals, and what is left, from `p_` on.
 void Rows::runs_in_visits() {
   Gpr distance(n_.a), visits(n_.a);
@@ -154,10 +168,14 @@ void Rows::runs_in_visits() {
   each_record([this](const Reg64& record) { n_.s.init_record(record); });
   c_.imul(distance, visits, kStreams * visit_steps());
   c_.sub(steps_, distance);
-  c_.imul(distance, visits, visit_steps() * n_.s.step_bytes());
-  visit_streams(distance, visits);
-  c_.lea(distance, c_.ptr[distance.reg() + distance.reg() * 2]);
-  c_.add(p_, distance);
+  if (n_.schedule.ahead) {
+    c_.imul(distance, visits, visit_steps() * n_.s.step_bytes());
+    visit_streams(distance, visits);
+    c_.lea(distance, c_.ptr[distance.reg() + distance.reg() * 2]);
+    c_.add(p_, distance);
+  } else {
+    visit_in_order(visits);
+  }
   const Memory first = Xbyak::util::rbp + frame::kRecords;
   n_.s.load_totals(first);
   for (int stream = 1; stream < kStreams; ++stream) n_.s.merge_totals(first + stream * n_.s.record_bytes());

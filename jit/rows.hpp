@@ -35,6 +35,7 @@ class Rows {
   void each_record(const std::function<void(const Xbyak::Reg64& record)>& body);
   void visit_streams(const Xbyak::Reg64& distance, const Xbyak::Reg64& visits);
   void visit(const Xbyak::Reg64& record);
+  void visit_in_order(const Xbyak::Reg64& visits);
   void rows_in_visits(const Xbyak::Reg64& distance);
   void end_of_stream(const Xbyak::Reg64& record);
   void runs_in_visits();

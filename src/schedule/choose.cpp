@@ -214,6 +214,7 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
                                                  : kChainedUnroll;
     if (lanes == Lanes::arg) schedule.unroll = choose_arg_unroll(spec, schedule.vector_level, body.value());
     schedule.rows_at_once = choose_streams(spec, lanes, schedule.unroll, target);
+    schedule.ahead = visits_in_turns(spec, lanes, schedule.rows_at_once, target);
     if (takes_turns(spec, lanes) && kernel::bytes_read(spec) > target.l2_bytes &&
         kernel::reduced_count(spec) / spec.levels.back().extent >= kLeastRowsOfTurns)
       schedule.turns = kMostTurns;

@@ -46,7 +46,8 @@ struct Schedule {
   int pilot = 0;  ///< staged rows: steps that the pilot of a centred moment is the mean of; 0: it takes two passes
   int turns = 0;  ///< rows: outputs that take turns, a row of each; 0: one output at a time
   /// Columns: sweeps prefetch the next one's rows. Staged columns of narrow tiles: the last pass prefetches the next
-  /// tile's. Packed: blocks prefetch others. Staged rows: the second pass, or the only one, the next row.
+  /// tile's. Packed: blocks prefetch others. Rows: streams that a state has not sets for are visited in turns, each
+  /// asking for the next. Staged rows: the second pass, or the only one, prefetches the next row.
   bool ahead = false;
   /// Flat, staged: elements that no later pass reads are stored past the caches. Columns: outputs are.
   bool around = false;

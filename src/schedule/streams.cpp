@@ -33,6 +33,11 @@ bool takes_streams(const KernelSpec& spec, Lanes lanes, int unroll) {
 /// Streams that a state has sets for, a step of each at a time.
 int sets_of(Lanes lanes) { return lanes == Lanes::integer ? 4 : lanes == Lanes::order ? 2 : 1; }
 
+/// Whether streams that a state has not sets for a step of are visited in turns.
+bool takes_visits(const KernelSpec& spec, Lanes lanes, int streams) {
+  return streams > sets_of(lanes) && (sets_of(lanes) == 1 || spec.levels.size() > 1);
+}
+
 int runs_of_sum(const KernelSpec& spec) { return kernel::bytes_read(spec) > kRunsBytes ? kMostStreams : 1; }
 
 }  // namespace
@@ -43,15 +48,23 @@ int choose_streams(const KernelSpec& spec, Lanes lanes, int unroll, const target
   const std::int64_t row_bytes = byte_size(spec.inputs[0].dtype) * spec.levels.back().extent;
   if (!takes_streams(spec, lanes, unroll) || row_bytes < kStreamRowBytes) return 1;
   const std::int64_t rows = spec.levels[0].extent;
+  if (beyond && target.fast_l3) return std::min(2, sets_of(lanes));
   if (beyond && rows >= kMostStreams) return kMostStreams;
   const int most = target.far_l3 && 2 * kernel::bytes_read(spec) <= target.l2_bytes ? kMostStreams : 2;
   return rows >= kStreamRows ? std::min(most, sets_of(lanes)) : 1;
+}
+
+bool visits_in_turns(const KernelSpec& spec, Lanes lanes, int streams, const target::Target& target) {
+  return takes_visits(spec, lanes, streams) && !(is_one_row(spec) && target.fast_l3);
 }
 
 Status check_streams(const KernelSpec& spec, Lanes lanes, const Schedule& schedule) {
   const auto broken = [](const std::string& what) { return Status(Code::internal_error, "schedule: " + what); };
   const int streams = schedule.rows_at_once;
   if (streams != 1 && streams != 2 && streams != kMostStreams) return broken("rows is not 1, 2 or 4");
+  const bool visits = takes_visits(spec, lanes, streams);
+  if (schedule.ahead != visits && !(visits && is_one_row(spec)))
+    return broken("rows ask ahead where streams are visited in turns, which all are but the runs of one row");
   if (streams == 1 || (streams == kMostStreams && is_one_row(spec) && !gives_index(lanes))) return {};
   if (!takes_streams(spec, lanes, schedule.unroll))
     return broken("rows is for one level of rows that lie side by side, of arg-reductions in groups");

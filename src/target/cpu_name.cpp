@@ -24,6 +24,19 @@ bool has_far_l3(std::string_view vendor, Isa native) noexcept {
   return vendor == "GenuineIntel" && native >= Isa::avx512_core;
 }
 
+bool has_fast_l3(std::string_view vendor, int family) noexcept {
+  constexpr int kZen5 = 0x1A;
+  return vendor == "AuthenticAMD" && family >= kZen5;
+}
+
+int cpu_family() noexcept {
+  std::uint32_t signature = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid(1, &signature, &ebx, &ecx, &edx) == 0) return 0;
+  constexpr std::uint32_t kExtended = 0xF;
+  const std::uint32_t family = signature >> 8 & 0xF;
+  return static_cast<int>(family == kExtended ? family + (signature >> 20 & 0xFF) : family);
+}
+
 std::string cpu_name() {
   constexpr std::uint32_t kFirst = 0x80000002, kLast = 0x80000004;
   if (__get_cpuid_max(0x80000000, nullptr) < kLast) return "unknown";

@@ -47,6 +47,13 @@ Isa detect(const CpuidLeaves& leaves) noexcept;
 /// Whether a CPU of `vendor` ("GenuineIntel", as CPUID spells it) that can run `native` has its last cache far away.
 bool has_far_l3(std::string_view vendor, Isa native) noexcept;
 
+/// Whether a CPU of `vendor` and `family` has a last cache that gives one core most of what its L2 does, and a memory
+/// that one stream takes most of: AMD's from Zen 5 on, of which one core was measured to read 110 GB/s and 43.
+bool has_fast_l3(std::string_view vendor, int family) noexcept;
+
+/// CPUID's family of the CPU, the extended one added.
+int cpu_family() noexcept;
+
 /// CPUID's name of the vendor.
 std::string cpu_vendor();
 
@@ -63,6 +70,7 @@ struct Target {
   int cores = 1;  ///< within the affinity mask and cgroup limit
   /// The last cache is across a mesh: a Xeon of AVX-512, not a CPU whose cores have theirs near by.
   bool far_l3 = false;
+  bool fast_l3 = false;  ///< has_fast_l3()
 
   /// Of the last cache, what the process can count on. A large one is that of many cores, whose work, often that of
   /// other machines on the same socket, fills it as well: 260 MiB on a Xeon of which two cores are ours hold no more

@@ -216,6 +216,7 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
     target.isa = isa;
     if ((index / 2 + static_cast<std::uint64_t>(isa) + (fuse ? 1 : 0)) % 2 == 0) target.l2_bytes = target.l3_bytes = 0;
     target.far_l3 = index / 4 % 2 == 0;
+    target.fast_l3 = index / 4 % 4 == 1;
     return compiler::compile(graph, target, {.fuse = fuse, .pieces = pieces});
   }
 

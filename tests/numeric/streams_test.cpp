@@ -201,40 +201,49 @@ TEST(Streams, RunsOfOneRowCountEachElementOnce) {
     for (const DType dtype : {DType::f32, DType::bf16, DType::f64}) {
       // A little more than 32 MiB: whole runs, and what they leave over.
       const std::int64_t length = (std::int64_t{32} << 20) / byte_size(dtype) + 1237;
-      SCOPED_TRACE(std::string(target::to_string(isa)) + ", " + std::string(to_string(dtype)));
-      target::Target target;
-      target.isa = isa;
-      std::optional<compiler::Compiled> compiled;
-      compile(reduction("sum", dtype, 1, length, "[0, 1]"), target, compiled);
-      ASSERT_TRUE(compiled.has_value());
-      EXPECT_EQ(streams_of(*compiled), 4);
       Elements in = input_of(dtype, length, false);
       double sum = 0;
       for (std::int64_t i = 0; i < length; ++i) sum += graph::load_real(dtype, in.data(), i);
-      const Elements out = run(*compiled, isa, in, static_cast<std::size_t>(byte_size(dtype)));
-      Elements expected(out.size());
-      graph::store_real(dtype, expected.data(), 0, sum);
-      EXPECT_TRUE(out == expected) << graph::load_real(dtype, out.data(), 0) << " instead of " << sum;
+      for (const bool in_turns : {true, false}) {
+        SCOPED_TRACE(std::string(target::to_string(isa)) + ", " + std::string(to_string(dtype)) +
+                     (in_turns ? "" : ", one run after another"));
+        target::Target target;
+        target.isa = isa;
+        target.fast_l3 = !in_turns;
+        std::optional<compiler::Compiled> compiled;
+        compile(reduction("sum", dtype, 1, length, "[0, 1]"), target, compiled);
+        ASSERT_TRUE(compiled.has_value());
+        EXPECT_EQ(streams_of(*compiled), 4);
+        const Elements out = run(*compiled, isa, in, static_cast<std::size_t>(byte_size(dtype)));
+        Elements expected(out.size());
+        graph::store_real(dtype, expected.data(), 0, sum);
+        EXPECT_TRUE(out == expected) << graph::load_real(dtype, out.data(), 0) << " instead of " << sum;
+      }
     }
 }
 
-TEST(Streams, RunsOfOneRowHaveTheSameBitsOnAllLevels) {
+TEST(Streams, RunsOfOneRowHaveTheSameBitsOnAllLevelsInTurnsAndOneAfterAnother) {
   const std::int64_t length = (std::int64_t{32} << 20) / 4 + 70001;
   std::mt19937_64 random(test_seed());
   Elements in(static_cast<std::size_t>(length) * 4);
   for (std::int64_t i = 0; i < length; ++i)
     graph::store_real(DType::f32, in.data(), i, static_cast<double>(random() >> 40) * 0x1p-20 - 7);
   std::optional<Elements> first;
-  for (const target::Isa isa : native_levels()) {
-    target::Target target;
-    target.isa = isa;
-    std::optional<compiler::Compiled> compiled;
-    compile(reduction("sum", DType::f32, 1, length, "[0, 1]"), target, compiled);
-    ASSERT_TRUE(compiled.has_value());
-    const Elements out = run(*compiled, isa, in, 4);
-    if (!first) first = out;
-    EXPECT_TRUE(out == *first) << target::to_string(isa) << ", seed " << test_seed();
-  }
+  for (const target::Isa isa : native_levels())
+    for (const bool in_turns : {true, false}) {
+      target::Target target;
+      target.isa = isa;
+      target.fast_l3 = !in_turns;
+      std::optional<compiler::Compiled> compiled;
+      compile(reduction("sum", DType::f32, 1, length, "[0, 1]"), target, compiled);
+      ASSERT_TRUE(compiled.has_value());
+      EXPECT_EQ(streams_of(*compiled), 4) << "they decide bits";
+      EXPECT_EQ(compiled->regions[0].kernels[0].schedule.ahead, in_turns);
+      const Elements out = run(*compiled, isa, in, 4);
+      if (!first) first = out;
+      EXPECT_TRUE(out == *first) << target::to_string(isa) << (in_turns ? "" : ", one run after another") << ", seed "
+                                 << test_seed();
+    }
 }
 
 }  // namespace

@@ -33,12 +33,13 @@ std::vector<Space> spaces() {
 std::vector<target::Target> targets() {
   std::vector<target::Target> all;
   for (const target::Isa isa : {target::Isa::avx2, target::Isa::avx512_core, target::Isa::avx512_core_fp16})
-    for (const bool far : {false, true}) {
+    for (const std::string l3 : {"", "far", "fast"}) {
       target::Target target;
       target.isa = target.native = isa;
       target.cores = 2;
-      target.far_l3 = far;
-      if (far) target.l1_bytes = 48 << 10;
+      target.far_l3 = l3 == "far";
+      target.fast_l3 = l3 == "fast";
+      if (target.far_l3) target.l1_bytes = 48 << 10;
       all.push_back(target);
     }
   return all;
@@ -51,7 +52,9 @@ void expect_kernels(const std::string& text) {
   ASSERT_TRUE(status.ok()) << status.message() << "\n" << text;
   for (const target::Target& target : targets()) {
     const Result<Compiled> compiled = compile(graph.value(), target);
-    const std::string on = std::string(to_string(target.isa)) + (target.far_l3 ? ", far L3: " : ": ");
+    const std::string on = std::string(to_string(target.isa)) + (target.far_l3    ? ", far L3: "
+                                                                 : target.fast_l3 ? ", fast L3: "
+                                                                                  : ": ");
     ASSERT_TRUE(compiled.ok()) << on << compiled.status().message() << "\n" << text;
     for (const RegionReport& region : compiled.value().regions)
       EXPECT_FALSE(region.kernels.empty()) << on << "interpreted\n" << text;

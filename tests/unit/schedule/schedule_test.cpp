@@ -256,8 +256,14 @@ TEST(Choose, PackedBlocksOfShortRowsPrefetchWhatCachesDoNotHold) {
   EXPECT_FALSE(ahead(1 << 17, 8)) << "the last cache holds it";
   EXPECT_FALSE(ahead(1 << 18, 100)) << "long rows";
   one.l2_bytes = 2 << 20;
+  one.fast_l3 = true;
+  EXPECT_TRUE(ahead(1 << 17, 8)) << "L2 does not";
+  EXPECT_TRUE(ahead(1 << 17, 31));
+  EXPECT_FALSE(ahead(1 << 15, 3));
+  one.fast_l3 = false;
   one.far_l3 = true;
   EXPECT_TRUE(ahead(1 << 17, 8)) << "L2 does not";
+  EXPECT_FALSE(ahead(1 << 17, 31)) << "long rows";
   EXPECT_FALSE(ahead(1 << 15, 8));
   EXPECT_TRUE(ahead(1 << 15, 3)) << "of the shortest rows, L1 does not";
 }
@@ -330,10 +336,12 @@ TEST(Choose, RowsBeyondTheLastCacheAreFourStreams) {
   EXPECT_EQ(streams("sum", "f32", 3, 1024), 1);
   EXPECT_EQ(streams("sum", "f32", 100, 200), 1) << "rows of less than 1 KiB";
   const KernelSpec spec = spec_of("sum", "f32", "kept 8, reduced 1024", "[1024, 1]", "[1, 0]");
-  EXPECT_TRUE(check(spec, parse("avx2 rows level=1 unroll=4 rows=4").value()).ok());
-  EXPECT_FALSE(check(spec, parse("avx2 rows level=1 unroll=4 rows=2").value()).ok());
+  EXPECT_TRUE(check(spec, parse("avx2 rows level=1 unroll=4 rows=4 ahead=1").value()).ok());
+  EXPECT_FALSE(check(spec, parse("avx2 rows level=1 unroll=4 rows=4").value()).ok()) << "only runs come in order";
+  EXPECT_FALSE(check(spec, parse("avx2 rows level=1 unroll=4 ahead=1").value()).ok());
+  EXPECT_FALSE(check(spec, parse("avx2 rows level=1 unroll=4 rows=2 ahead=1").value()).ok());
   const KernelSpec apart = spec_of("sum", "f32", "kept 8, reduced 1024", "[2048, 2]", "[1, 0]");
-  EXPECT_FALSE(check(apart, parse("avx2 rows level=1 unroll=4 rows=4").value()).ok());
+  EXPECT_FALSE(check(apart, parse("avx2 rows level=1 unroll=4 rows=4 ahead=1").value()).ok());
 }
 
 TEST(Choose, LongRowsOfIndicesComeInGroupsOfSteps) {
@@ -418,6 +426,32 @@ TEST(Choose, NarrowTilesThatAreButReadAskForTheNextOneWhereTheLastCacheIsFarAway
   machine.far_l3 = true;
   EXPECT_TRUE(asks(1 << 14));
   EXPECT_FALSE(asks(1 << 12)) << "L2 holds it";
+}
+
+TEST(Choose, AFastLastCacheIsReadInOrder) {
+  target::Target machine;
+  machine.isa = target::Isa::avx512_core;
+  const auto chosen = [&](const std::string& monoid, const std::string& dtype, const std::string& levels,
+                          const std::string& strides, const std::string& to) {
+    return print(choose(spec_of(monoid, dtype, levels, strides, to), machine));
+  };
+  const auto rows = [&](const std::string& monoid, const std::string& dtype, const std::string& count) {
+    return chosen(monoid, dtype, "kept " + count + ", reduced 1024", "[1024, 1]", "[1, 0]");
+  };
+  const auto columns = [&](const std::string& dtype, const std::string& count) {
+    return chosen("max", dtype, "reduced " + count + ", kept 4096", "[4096, 1]", "[0, 1]");
+  };
+  const std::string in_turns = "avx512_core rows level=1 unroll=4 rows=4 ahead=1 tile=0:16384";
+  EXPECT_EQ(rows("sum", "f32", "65536"), in_turns);
+  EXPECT_EQ(rows("max", "f32", "65536"), in_turns);
+  machine.fast_l3 = true;
+  EXPECT_EQ(rows("sum", "f32", "65536"), "avx512_core rows level=1 unroll=4 tile=0:16384");
+  EXPECT_EQ(rows("max", "f32", "65536"), "avx512_core rows level=1 unroll=4 rows=2 tile=0:16384");
+  EXPECT_EQ(columns("f32", "1024"), "avx512_core columns level=1 rows=4 columns=4096");
+  EXPECT_EQ(columns("bf16", "1024"), "avx512_core columns level=1 rows=8 columns=8192");
+  EXPECT_EQ(columns("f32", "16384"), "avx512_core columns level=1 rows=4 columns=16384");
+  EXPECT_EQ(chosen("sum", "f32", "reduced 67108864", "[1]", "[0]"),
+            "avx512_core rows level=0 unroll=4 rows=4 split=0:8388608");
 }
 
 TEST(Choose, OutputsOfFewRowsGoAroundTheCachesWhereTheyAreTwiceTheLastOne) {

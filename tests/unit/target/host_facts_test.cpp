@@ -113,6 +113,13 @@ TEST(HasFarL3, IsSoOfXeons) {
   EXPECT_EQ(cpu_vendor().size(), 12U);
 }
 
+TEST(HasFastL3, IsSoOfZen5AndLater) {
+  EXPECT_TRUE(has_fast_l3("AuthenticAMD", 0x1A));
+  EXPECT_FALSE(has_fast_l3("AuthenticAMD", 0x19)) << "Zen 3 and 4";
+  EXPECT_FALSE(has_fast_l3("GenuineIntel", 0x1A));
+  EXPECT_GE(cpu_family(), 6) << "all CPUs that have AVX2";
+}
+
 TEST_F(Cgroup, WithoutFilesThereIsNoLimit) { EXPECT_EQ(cores_by_cgroup(root()), std::nullopt); }
 
 TEST_F(Cgroup, Version2RoundsTheQuotaUp) {
