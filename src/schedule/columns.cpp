@@ -62,10 +62,11 @@ constexpr std::int64_t kL1OfEightRows = 48 << 10;
 constexpr std::int64_t kShortRowBytes = 128;
 /// Zen 5 reads what is in order fastest, so that L3's rows of up to so much, whose records L1 holds, are whole, and
 /// come four at a time, of f64, and with AVX-512 of 16 bits, eight. ReduceMax f32 [1024, 4096] takes 196 and 203 us so
-/// with AVX2 and AVX-512 instead of 223 and 279, [1000, 1048] 48 and 48 instead of 48 and 59, bf16 [1024, 4096] 93 instead of 113, [1024, 1024] 22 instead of 27, f64 [1024, 1024] 100 and 89 instead of 112
-/// and 115. Beyond the last cache rows are whole as well: bf16 [65536, 1024] 3.0 ms instead of 3.8, [16384, 4096] 3.0
-/// instead of 4.0, f32 with AVX-512 8.3 instead of 8.9, and 8.2 instead of 9.2, [100, 1228800] 15.6 instead of 19.4;
-/// but with AVX2 7.7 instead of 7.4, 8.7 instead of 7.6, and of bf16 [100, 1228800] 9.0 instead of 8.6.
+/// with AVX2 and AVX-512 instead of 223 and 279, [1000, 1048] 48 and 48 instead of 48 and 59, bf16 [1024, 4096] 93
+/// instead of 113, [1024, 1024] 22 instead of 27, f64 [1024, 1024] 100 and 89 instead of 112 and 115. Beyond the last
+/// cache rows are whole as well: bf16 [65536, 1024] 3.0 ms instead of 3.8, [16384, 4096] 3.0 instead of 4.0, f32 with
+/// AVX-512 8.3 instead of 8.9, and 8.2 instead of 9.2, [100, 1228800] 15.6 instead of 19.4; but with AVX2 7.7 instead
+/// of 7.4, 8.7 instead of 7.6, and of bf16 [100, 1228800] 9.0 instead of 8.6.
 constexpr std::int64_t kFastWholeRow = 16384;
 /// Vector steps of a tile of arg-reductions, which read adjacent rows: the longer the part of a row, the rarer a stream
 /// starts anew, and records may then spill into L2. f32 [1024, 4096]: 0.70 of the roof with 64 to 256 records.

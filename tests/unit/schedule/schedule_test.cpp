@@ -428,6 +428,18 @@ TEST(Choose, NarrowTilesThatAreButReadAskForTheNextOneWhereTheLastCacheIsFarAway
   EXPECT_FALSE(asks(1 << 12)) << "L2 holds it";
 }
 
+TEST(Choose, SeveralInputsOfColumnsAreReadInOrderWhereTheLastCacheIsFast) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  const Result<KernelSpec> spec = kernel::parse(
+      "kernel\nspace reduced 1024, kept 4096\nin x0 f32 [4096, 1]\nin x1 f32 [4096, 1]\nout y0 f32 [0, 1]\n"
+      "%0 = load x0\n%1 = load x1\n%2 = mul %0 %1\n%3 = reduce sum %2\nstore y0 %3\n");
+  ASSERT_TRUE(spec.ok()) << spec.status().message();
+  EXPECT_EQ(print(choose(spec.value(), machine)), "avx2 staged_columns level=1 rows=2 ahead=1 columns=4096");
+  machine.fast_l3 = true;
+  EXPECT_EQ(print(choose(spec.value(), machine)), "avx2 staged_columns level=1 rows=4 columns=4096");
+}
+
 TEST(Choose, AFastLastCacheIsReadInOrder) {
   target::Target machine;
   machine.isa = target::Isa::avx512_core;
