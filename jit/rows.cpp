@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jit/rows.hpp"
 
-#include <algorithm>
 #include <bit>
 
 #include "jit/blocks.hpp"
@@ -12,10 +11,9 @@ using Xbyak::Label;
 
 namespace {
 
-/// Whether the state has not sets for a step of each stream at a time. Runs of one row may share them.
+/// What the schedule has come in turns, and runs of one row where the state has no sets that these could share.
 bool visits_streams(const Nest& nest) {
-  const int sets = std::max(1, nest.s.free_sets()), streams = nest.schedule.rows_at_once;
-  return streams > sets && (sets == 1 || nest.spec.levels.size() > 1);
+  return nest.schedule.ahead || (nest.schedule.rows_at_once > 1 && nest.s.free_sets() == 0);
 }
 
 }  // namespace
@@ -102,20 +100,20 @@ void Rows::groups() {
   c_.mov(groups, steps_);
   if (unroll_ > 1) c_.shr(groups, std::countr_zero(static_cast<unsigned>(unroll_)));
   c_.and_(steps_, unroll_ - 1);
-  if (n_.input_contiguous() && n_.s.gains_by_two_groups()) {
+  const bool by_two = n_.input_contiguous() && n_.s.gains_by_two_groups();
+  if (by_two) {
     Label even;
     c_.shr(groups, 1);
     c_.jnc(even);
     group();
     c_.L(even);
-    c_.test(groups, groups);
-    c_.jz(done);
-    repeat_groups(n_, groups, [this] { group(), group(); });
-  } else {
-    c_.test(groups, groups);
-    c_.jz(done);
-    repeat_groups(n_, groups, [this] { group(); });
   }
+  c_.test(groups, groups);
+  c_.jz(done);
+  repeat_groups(n_, groups, [this, by_two] {
+    group();
+    if (by_two) group();
+  });
   c_.L(done);
 }
 
