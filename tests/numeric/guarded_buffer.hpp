@@ -14,6 +14,7 @@ class GuardedBuffer {
   /// Which end lies exactly at a guard page.
   enum class Guard : std::uint8_t { after, before };
 
+  /// The data's bytes are whatever was there: fill them.
   GuardedBuffer(std::size_t size, Guard guard);
   ~GuardedBuffer();
   GuardedBuffer(const GuardedBuffer&) = delete;
