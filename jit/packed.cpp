@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The packed nest: many short rows, one after another in memory, in blocks of as many rows as a register has lanes
-// (rows_block.hpp). The last rows, too few for a block or so close to the end that a block's loads would touch what
-// is past it, are copied to scratch and run there, by the same code: a row's bits do not depend on where it lies.
+// (rows_block.hpp). Of the last rows, too few for a block, a block takes some of those before them once more; what is
+// so close to the end that a block's loads would touch what is past it, or all where there are too few for any block,
+// is copied to scratch and runs there. All that by the same code: a row's bits do not depend on where it lies.
+#include <algorithm>
 #include <bit>
 #include <memory>
 
@@ -20,6 +22,8 @@ constexpr int kCopies = frame::kRecords;
 constexpr int kLine = 64;
 /// Bytes that a block asks for ahead of itself, where it does (schedule::Schedule::ahead).
 constexpr int kAhead = 4096;
+/// Are copied as fast as a block of rows is reduced.
+constexpr int kFewBytes = 512;
 
 std::unique_ptr<RowsBlock> make_block(Nest& nest, const schedule::ReduceBody& body) {
   const int width = nest.schedule.width;
@@ -76,6 +80,10 @@ class Packed {
     c_.jz(end);
     c_.js(copied);
     Label rest;
+    c_.cmp(rows_, rows_copied());
+    c_.jbe(rest);
+    step_back();
+    c_.jmp(blocks);
     c_.L(rest);
     copy_in();
     c_.jmp(blocks);
@@ -90,14 +98,23 @@ class Packed {
     c_.L(end);
   }
 
+  /// Of the last block's, those that its loads may touch.
+  int rows_beyond() const { return (block_->overread() + block_->row_bytes() - 1) / block_->row_bytes(); }
+
+  /// So many rows that are left are copied: all that must, and where some must, as many more as take no longer than
+  /// another block.
+  int rows_copied() const {
+    if (rows_beyond() == 0) return 0;
+    return std::max(rows_beyond(), std::min(block_->rows(), kFewBytes / block_->row_bytes()));
+  }
+
   /// Whole blocks, but for what must be copied; jumps to `rest` when there is none.
   void count_blocks(const Label& rest) {
-    const int beyond = (block_->overread() + block_->row_bytes() - 1) / block_->row_bytes();
     const int shift = std::countr_zero(static_cast<unsigned>(block_->rows()));
     Gpr taken(n_.a);
     c_.xor_(taken.r32(), taken.r32());
     c_.mov(blocks_, rows_);
-    c_.sub(blocks_, beyond);
+    c_.sub(blocks_, rows_beyond());
     c_.cmovs(blocks_, taken);
     c_.shr(blocks_, shift);
     c_.mov(taken, blocks_);
@@ -106,6 +123,19 @@ class Packed {
     c_.mov(n_.slot(frame::kStepsLeft), rows_);
     c_.test(blocks_, blocks_);
     c_.jz(rest);
+  }
+
+  /// To one more block, of the last rows of the `rows_` that are left which need no copy, and of rows before them.
+  void step_back() {
+    Gpr again(n_.a), bytes(n_.a);
+    c_.mov(again.r32(), block_->rows() + rows_beyond());
+    c_.sub(again, rows_);
+    c_.imul(bytes, again, block_->row_bytes());
+    c_.sub(p_, bytes);
+    c_.imul(bytes, again, block_->result_bytes());
+    c_.sub(q_, bytes);
+    c_.mov(n_.slot(frame::kStepsLeft), rows_beyond());
+    c_.mov(blocks_.r32(), 1);
   }
 
   /// `rows_` rows at `p_` to scratch, and the pointers there.
@@ -135,15 +165,25 @@ class Packed {
   /// Moves all three.
   void copy(const Reg64& to, const Reg64& from, const Reg64& bytes) {
     Gpr word(n_.a);
-    Label words, single, next, done;
+    Label lines, words, single, next, done;
+    const auto move_words = [&](int count) {
+      for (int at = 0; at < 8 * count; at += 8) {
+        c_.mov(word, c_.qword[from + at]);
+        c_.mov(c_.qword[to + at], word);
+      }
+      c_.add(from, 8 * count);
+      c_.add(to, 8 * count);
+      c_.sub(bytes, 8 * count);
+    };
+    c_.L(lines);
+    c_.cmp(bytes, kLine);
+    c_.jb(words);
+    move_words(kLine / 8);
+    c_.jmp(lines);
     c_.L(words);
     c_.cmp(bytes, 8);
     c_.jb(single);
-    c_.mov(word, c_.qword[from]);
-    c_.mov(c_.qword[to], word);
-    c_.add(from, 8);
-    c_.add(to, 8);
-    c_.sub(bytes, 8);
+    move_words(1);
     c_.jmp(words);
     c_.L(single);
     c_.test(bytes, bytes);

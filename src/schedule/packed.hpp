@@ -9,10 +9,9 @@
 
 namespace tenfold::schedule {
 
-/// Elements of a packed row: the most of any, and of 16-bit floats and keys.
+/// Elements of a packed row.
 inline constexpr int kLeastPackedWidth = 2;
 inline constexpr int kMostPackedWidth = 128;
-inline constexpr int kMostPackedWidthWidened = 63;
 /// Rows of floats up to this long are summed in f32 to the end; of longer ones, the last two levels of the tree are in
 /// f64, and of those beyond the second bound three. So no more than kChain terms meet in f32. Part of the numeric
 /// contract.

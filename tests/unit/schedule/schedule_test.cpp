@@ -99,7 +99,12 @@ TEST(Choose, ShortRowsSideBySideArePacked) {
   }
   EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 128", "[128, 1]", "[1, 0]"), Nest::packed);
   EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 129", "[129, 1]", "[1, 0]"), Nest::rows) << "too wide";
-  EXPECT_EQ(nest_of("sum", "bf16", "kept 100, reduced 64", "[64, 1]", "[1, 0]"), Nest::rows) << "too wide widened";
+  EXPECT_EQ(nest_of("sum", "bf16", "kept 8, reduced 128", "[128, 1]", "[1, 0]"), Nest::packed);
+  EXPECT_EQ(nest_of("sum", "bf16", "kept 100, reduced 129", "[129, 1]", "[1, 0]"), Nest::rows) << "too wide";
+  EXPECT_EQ(nest_of("max", "bf16", "kept 16, reduced 64", "[64, 1]", "[1, 0]"), Nest::packed);
+  EXPECT_EQ(nest_of("max", "bf16", "kept 15, reduced 64", "[64, 1]", "[1, 0]"), Nest::rows) << "no block of long rows";
+  EXPECT_EQ(nest_of("max", "bf16", "kept 15, reduced 63", "[63, 1]", "[1, 0]"), Nest::packed);
+  EXPECT_EQ(nest_of("max", "s16", "kept 15, reduced 64", "[64, 1]", "[1, 0]"), Nest::packed);
   EXPECT_EQ(nest_of("sum", "f32", "kept 7, reduced 8", "[8, 1]", "[1, 0]"), Nest::rows) << "too few";
   EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[9, 1]", "[1, 0]"), Nest::rows) << "a gap after each row";
   EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[8, 1]", "[2, 0]"), Nest::rows) << "outputs apart";
