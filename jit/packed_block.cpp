@@ -109,7 +109,10 @@ void PackedBlock::emit(const Reg64& in, const Reg64& out) {
   finish(result);
   if (keys()) return v_.store_codes(out, result, lane_, inverts_codes(key_rule()), output_);
   if (places()) return v_.store_places(out, result, lane_, output_);
-  if (has_rows_in_turn()) {
+  if (hands_on_f64()) {
+    v_.store(out, result);
+    v_.store(out + kBytes, upper_);
+  } else if (has_rows_in_turn()) {
     v_.store_in_turn(out, result);
   } else if (kind_ == schedule::Lanes::chained_f32) {
     v_.store32(out, output_, result);
@@ -160,7 +163,11 @@ PackedBlock::Register PackedBlock::block(const Reg64& in) {
     return value.reg;
   }
   const Register low = long_sums(in, 0), high = long_sums(in, lanes_ / 2);
-  v_.narrow(low, low, high);
+  if (hands_on_f64()) {
+    upper_ = high;
+  } else {
+    v_.narrow(low, low, high);
+  }
   return low;
 }
 
@@ -372,6 +379,11 @@ void PackedBlock::divide_by_count(Register reg, int lane_bytes) {
 }
 
 void PackedBlock::finish(Register reg) {
+  if (hands_on_f64()) {
+    if (ends_in_f64()) return;
+    upper_ = take();
+    return v_.widen(reg, upper_, reg);
+  }
   if (floats()) {
     if (!ends_in_f64()) finish_sums(reg, lane_);
     v_.canonical_nan(reg, lane_);

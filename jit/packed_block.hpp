@@ -161,6 +161,8 @@ class PackedBlock final : public RowsBlock {
   bool idempotent() const { return kernel::row(body_.monoid).state == kernel::State::order; }
   /// Sums of so many narrow floats that the last levels are in f64: two, or three.
   bool ends_in_f64() const { return kind_ == schedule::Lanes::chained_f32 && width_ > schedule::kMostWidthInF32; }
+  /// Whose results another kernel goes on with (schedule/apart.hpp), two registers of them.
+  bool hands_on_f64() const { return kind_ == schedule::Lanes::chained_f32 && output_ == DType::f64; }
   bool three_levels_in_f64() const { return width_ > schedule::kMostWidthWithTwoLevelsInF64; }
   std::uint64_t identity() const;
 
@@ -179,6 +181,7 @@ class PackedBlock final : public RowsBlock {
   bool other_ = false;  ///< what settles: the second look at a block that the first leaves open
   Register taken_ = 0;  ///< registers that have been in use, from the first on
   int watched_ = 0;     ///< numbers: registers so far
+  Register upper_ = 0;  ///< hands_on_f64(): the results of the upper half of a block's rows
   std::vector<Register> free_;
   Xbyak::Label slow_, unsettled_, result_;
 };

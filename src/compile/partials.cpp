@@ -89,10 +89,9 @@ TwoKernels index_in_pieces(const KernelSpec& spec, std::int64_t pieces) {
   return two;
 }
 
-Result<TwoKernels> with_level_apart(const KernelSpec& spec, DType partial, int level_apart) {
-  const auto apart = static_cast<std::size_t>(level_apart);
+Result<TwoKernels> with_levels_apart(const KernelSpec& spec, DType partial, const std::vector<int>& levels) {
   KernelSpec kept = spec;
-  kept.levels[apart].reduced = false;
+  for (const int level : levels) kept.levels[static_cast<std::size_t>(level)].reduced = false;
   TwoKernels two{first_part(kept, partial), second_part(spec, partial)};
   two.partial_bytes = kernel::kept_count(kept) * byte_size(partial);
   const std::vector<std::int64_t> dense = dense_kept_strides(kept);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernel/spec.hpp"
 #include "tenfold/status.hpp"
@@ -26,7 +27,7 @@ TwoKernels in_pieces(const kernel::KernelSpec& spec, DType partial, std::int64_t
 /// (index_pieces.hpp has what lies between and behind them).
 TwoKernels index_in_pieces(const kernel::KernelSpec& spec, std::int64_t pieces);
 
-/// The reduction over all reduced levels but `level`, then over that one.
-Result<TwoKernels> with_level_apart(const kernel::KernelSpec& spec, DType partial, int level);
+/// The reduction over all reduced levels but `levels`, then over these.
+Result<TwoKernels> with_levels_apart(const kernel::KernelSpec& spec, DType partial, const std::vector<int>& levels);
 
 }  // namespace tenfold::compiler

@@ -110,10 +110,10 @@ Result<Plan> plan_split(const KernelSpec& spec, const target::Target& target, co
   return plan;
 }
 
-Result<Plan> plan_apart(const KernelSpec& spec, const target::Target& target, int level) {
+Result<Plan> plan_apart(const KernelSpec& spec, const target::Target& target, const std::vector<int>& levels) {
   const Result<schedule::ReduceBody> body = schedule::read_body(spec);
   if (!body.ok()) return body.status();
-  Result<TwoKernels> two = with_level_apart(spec, schedule::partial_dtype(spec, body.value()), level);
+  Result<TwoKernels> two = with_levels_apart(spec, schedule::partial_dtype(spec, body.value()), levels);
   if (!two.ok()) return two.status();
   const schedule::Schedule first = schedule::choose_whole(two.value().first, target);
   return plan_two(std::move(two).value(), count_of(spec), first, target);
@@ -130,7 +130,8 @@ Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target, con
     Result<Plan> legs = plan_legs(spec, target, most);
     if (legs.ok() || spec.inputs.size() > kernel::kMaxInputs) return legs;
   }
-  if (const int apart = schedule::level_apart(spec); apart >= 0) return plan_apart(spec, target, apart);
+  if (const std::vector<int> apart = schedule::levels_apart(spec); !apart.empty())
+    return plan_apart(spec, target, apart);
   if (std::optional<Plan> long_rows = plan_long_rows(spec, target, pieces)) return std::move(*long_rows);
   const schedule::Schedule schedule = schedule::choose(spec, target);
   if (schedule.split.level >= 0) return plan_split(spec, target, schedule);

@@ -31,9 +31,8 @@ bool has_packed_body(const KernelSpec& spec, const ReduceBody& body) {
   // Places are in lanes as wide as elements, of which all layers compare 32 bits.
   if (gives_index(lanes)) return !body.stores_extreme && byte_size(spec.inputs[0].dtype) <= 4;
   if (body.divide_by_count && body.square_root) return false;
-  // Partial results of a split, which are f64, have one element a row and more.
-  if (lanes == Lanes::chained_f32) return spec.outputs[0].dtype != DType::f64;
-  return spec.outputs[0].dtype == spec.inputs[0].dtype;
+  // Sums may be handed on in f64 (schedule/apart.hpp).
+  return lanes == Lanes::chained_f32 || spec.outputs[0].dtype == spec.inputs[0].dtype;
 }
 
 /// Blocks of rows of up to a line ask for lines ahead of themselves where the last cache does not hold the tensor, or

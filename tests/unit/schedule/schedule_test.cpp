@@ -146,25 +146,32 @@ TEST(Choose, NarrowColumnsOfIndicesAreStepsOrGroups) {
 }
 
 TEST(Choose, AnInnermostReducedLevelMayStandApart) {
+  using Levels = std::vector<int>;
   const auto apart = [](const char* monoid, const char* dtype, const char* space, const char* in, const char* out) {
-    return level_apart(spec_of(monoid, dtype, space, in, out));
+    return levels_apart(spec_of(monoid, dtype, space, in, out));
   };
   const char* space = "kept 16, reduced 64, kept 64, reduced 64";
   const char* in = "[262144, 4096, 64, 1]";
   const char* out = "[64, 0, 1, 0]";
   for (const char* dtype : {"f32", "bf16", "f64", "s8"})
-    for (const char* monoid : {"sum", "max"}) EXPECT_EQ(apart(monoid, dtype, space, in, out), 3) << dtype << monoid;
-  EXPECT_EQ(apart("argmax", "f32", space, in, out), -1) << "an index does not say where it was";
-  EXPECT_EQ(apart("sum", "f32", "kept 16, reduced 4, kept 64, reduced 256", "[65536, 16384, 256, 1]", out), -1)
+    for (const char* monoid : {"sum", "max"})
+      EXPECT_EQ(apart(monoid, dtype, space, in, out), Levels{3}) << dtype << monoid;
+  EXPECT_EQ(apart("argmax", "f32", space, in, out), Levels{}) << "an index does not say where it was";
+  EXPECT_EQ(apart("sum", "f32", "kept 16, reduced 4, kept 64, reduced 256", "[65536, 16384, 256, 1]", out), Levels{})
       << "long rows";
-  EXPECT_EQ(apart("sum", "f32", "reduced 16, kept 4096, reduced 64", "[262144, 64, 1]", "[0, 1, 0]"), -1)
-      << "as many partial results as a sixteenth of the elements";
+  EXPECT_EQ(apart("sum", "f32", "reduced 16, kept 4096, reduced 64", "[262144, 64, 1]", "[0, 1, 0]"), Levels{0})
+      << "the other way as many partial results as a sixteenth of the elements";
+  EXPECT_EQ(
+      apart("sum", "f32", "reduced 2, kept 2, reduced 3, kept 4, reduced 8", "[192, 96, 32, 8, 1]", "[0, 4, 0, 1, 0]"),
+      (Levels{0, 2}));
+  EXPECT_EQ(apart("sum", "f32", "reduced 16, kept 4096, reduced 129", "[528384, 129, 1]", "[0, 1, 0]"), Levels{})
+      << "rows that are not packed";
   EXPECT_EQ(apart("sum", "f32", "reduced 64, kept 64, reduced 64, kept 64", "[262144, 4096, 64, 1]", "[0, 64, 0, 1]"),
-            -1)
+            Levels{})
       << "lanes are kept";
-  EXPECT_EQ(apart("sum", "f32", "kept 2, reduced 32, kept 4, reduced 8", "[1024, 32, 8, 1]", "[4, 0, 1, 0]"), -1)
+  EXPECT_EQ(apart("sum", "f32", "kept 2, reduced 2, kept 2, reduced 3", "[12, 6, 3, 1]", "[2, 0, 1, 0]"), Levels{})
       << "little work";
-  EXPECT_EQ(apart("sum", "f32", "kept 65536, reduced 64", "[64, 1]", "[1, 0]"), -1) << "one reduced level";
+  EXPECT_EQ(apart("sum", "f32", "kept 65536, reduced 64", "[64, 1]", "[1, 0]"), Levels{}) << "one reduced level";
 }
 
 TEST(Choose, AFullReductionIsSplitByItsShapeAlone) {
