@@ -204,8 +204,11 @@ std::array<PackedBlock::Register, 2> PackedBlock::four_rows_in_f64(const Reg64& 
     return pairs_in_f64(low, rows_in_halves(in, first + 2, first + 3).reg);
   }
   std::array<Register, 4> rows{};
-  for (int number = 0; number < 4; ++number) rows[static_cast<std::size_t>(number)] = row(in, first + number);
-  if (three_levels_in_f64()) return quarters_in_f64(rows);
+  for (int number = 0; number < 4; ++number) {
+    Register& to = rows[static_cast<std::size_t>(number)];
+    to = three_levels_in_f64() ? row_in_f64(in, first + number) : row(in, first + number);
+  }
+  if (three_levels_in_f64()) return halves_in_f64(rows);
   const auto [low, second, high, fourth] = rows;
   combine(low, v_.meet(low, second, kHalf), 4);
   combine(high, v_.meet(high, fourth, kHalf), 4);
@@ -228,14 +231,29 @@ std::array<PackedBlock::Register, 2> PackedBlock::pairs_in_f64(Register low, Reg
   return {low, second};
 }
 
-/// The same of rows whose lanes four apart meet in f64 as well.
-std::array<PackedBlock::Register, 2> PackedBlock::quarters_in_f64(const std::array<Register, 4>& rows) {
-  const Register upper = take();
-  for (const Register row : rows) {
-    v_.widen(row, upper, row);
-    combine(row, upper, 8);
+/// A row whose lanes four apart meet in f64 as well, and those eight apart where it is one of the longest.
+PackedBlock::Register PackedBlock::row_in_f64(const Reg64& in, int number) {
+  std::vector<Register> lanes;
+  if (all_levels_in_f64()) {
+    lanes = lanes_of_row(in, number);
+  } else {
+    lanes = {row(in, number)};
   }
-  give(upper);
+  for (const Register reg : lanes) {
+    const Register upper = take();
+    v_.widen(reg, upper, reg);
+    combine(reg, upper, 8);
+    give(upper);
+  }
+  if (lanes.size() > 1) {
+    combine(lanes[0], lanes[1], 8);
+    give(lanes[1]);
+  }
+  return lanes[0];
+}
+
+/// Of four rows in f64 lanes, a register each.
+std::array<PackedBlock::Register, 2> PackedBlock::halves_in_f64(const std::array<Register, 4>& rows) {
   for (const std::size_t at : {0, 1}) {
     combine(rows[at], v_.meet(rows[at], rows[at + 2], kHalf), 8);
     give(rows[at + 2]);

@@ -74,7 +74,7 @@ class PackedBlock final : public RowsBlock {
   Register long_sums(const Xbyak::Reg64& in, int first);
   std::array<Register, 2> four_rows_in_f64(const Xbyak::Reg64& in, int first);
   std::array<Register, 2> pairs_in_f64(Register low, Register high);
-  std::array<Register, 2> quarters_in_f64(const std::array<Register, 4>& rows);
+  std::array<Register, 2> halves_in_f64(const std::array<Register, 4>& rows);
   void sort(const Value& value);
 
   Value leaf(const Xbyak::Reg64& in, int index);
@@ -98,6 +98,8 @@ class PackedBlock final : public RowsBlock {
   bool widens_in_halves() const;
   Value rows_in_halves(const Xbyak::Reg64& in, int low_row, int high_row);
   Register row(const Xbyak::Reg64& in, int number);
+  std::vector<Register> lanes_of_row(const Xbyak::Reg64& in, int number);
+  Register row_in_f64(const Xbyak::Reg64& in, int number);
   Register piece(const Xbyak::Reg64& in, int number, int index);
   Memory at(const Xbyak::Reg64& in, int offset, int bytes);
 
@@ -159,11 +161,12 @@ class PackedBlock final : public RowsBlock {
   bool has_rows_in_turn() const { return has_rows_of_pairs() && width_ == 8 && output_ == DType::bf16; }
   /// True of extremes, of whatever type.
   bool idempotent() const { return kernel::row(body_.monoid).state == kernel::State::order; }
-  /// Sums of so many narrow floats that the last levels are in f64: two, or three.
+  /// Sums of so many narrow floats that the last levels are in f64: two, three, or all.
   bool ends_in_f64() const { return kind_ == schedule::Lanes::chained_f32 && width_ > schedule::kMostWidthInF32; }
   /// Whose results another kernel goes on with (schedule/apart.hpp), two registers of them.
   bool hands_on_f64() const { return kind_ == schedule::Lanes::chained_f32 && output_ == DType::f64; }
   bool three_levels_in_f64() const { return width_ > schedule::kMostWidthWithTwoLevelsInF64; }
+  bool all_levels_in_f64() const { return ends_in_f64() && width_ > schedule::kMostWidthWithThreeLevelsInF64; }
   std::uint64_t identity() const;
 
   Xbyak::CodeGenerator& code_;

@@ -3,6 +3,7 @@
 // The leaves of a block of packed rows: rows, or several short ones, from memory to one register.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 
 #include "jit/packed_block.hpp"
@@ -150,7 +151,7 @@ PackedBlock::Value PackedBlock::rows_of_pairs(const Reg64& in) {
 /// Sums of bf16 rows that are longer than half a register of f32.
 bool PackedBlock::widens_in_halves() const {
   return input_ == DType::bf16 && kind_ == schedule::Lanes::chained_f32 && body_.monoid == kernel::Monoid::sum &&
-         width_ > lanes_ / 2;
+         width_ > lanes_ / 2 && !all_levels_in_f64();
 }
 
 /// One row in each half: of 8 elements of both the first four are shuffled to the lanes of one register and the last
@@ -219,8 +220,8 @@ PackedBlock::Value PackedBlock::short_rows_widened(const Reg64& in, int index) {
 }
 
 /// A row of more than half a register, in one: what is past its first lanes is combined on top of them.
-PackedBlock::Register PackedBlock::row(const Reg64& in, int number) {
-  // Sums deal their terms to 16 lanes, in the order of the elements; otherwise the order is free.
+/// Sums deal their terms to 16 lanes, in the order of the elements; otherwise the order is free.
+std::vector<PackedBlock::Register> PackedBlock::lanes_of_row(const Reg64& in, int number) {
   const int ways = floats() ? kVirtualLanes / lanes_ : 1;
   std::vector<Register> lanes;
   for (int index = 0; index * lanes_ < width_; ++index) {
@@ -232,7 +233,12 @@ PackedBlock::Register PackedBlock::row(const Reg64& in, int number) {
       give(reg);
     }
   }
-  for (std::size_t distance = static_cast<std::size_t>(ways) / 2; distance > 0; distance /= 2) {
+  return lanes;
+}
+
+PackedBlock::Register PackedBlock::row(const Reg64& in, int number) {
+  std::vector<Register> lanes = lanes_of_row(in, number);
+  for (std::size_t distance = std::bit_ceil(lanes.size()) / 2; distance > 0; distance /= 2) {
     for (std::size_t i = 0; i < distance && i + distance < lanes.size(); ++i) {
       combine(lanes[i], lanes[i + distance], lane_);
       give(lanes[i + distance]);

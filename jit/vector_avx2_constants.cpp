@@ -2,6 +2,7 @@
 //
 // What packed rows read again and again, in memory or in registers that nobody else writes.
 #include <algorithm>
+#include <cstring>
 
 #include "jit/vector_packed.hpp"
 
@@ -27,8 +28,9 @@ const Xbyak::Operand& PackedVectors::constant(const Bytes& bytes) {
 
 PackedVectors::Bytes PackedVectors::splat_bytes(std::uint64_t pattern, int bytes) {
   Bytes all{};
-  for (std::size_t byte = 0; byte < all.size(); ++byte)
-    all[byte] = static_cast<std::uint8_t>(pattern >> (8 * (byte % static_cast<std::size_t>(bytes))));
+  std::uint64_t word = bytes == 8 ? pattern : pattern & ((std::uint64_t{1} << (8 * bytes)) - 1);
+  for (int filled = bytes; filled < 8; filled *= 2) word |= word << (8 * filled);
+  for (std::size_t at = 0; at < all.size(); at += sizeof word) std::memcpy(all.data() + at, &word, sizeof word);
   return all;
 }
 

@@ -51,7 +51,8 @@ std::vector<int> levels_apart(const KernelSpec& spec) {
   std::vector<int> others;
   for (int level = 0; level < last; ++level)
     if (spec.levels[static_cast<std::size_t>(level)].reduced) others.push_back(level);
-  return row >= kLeastPackedWidth && row <= kMostPackedWidth ? others : std::vector<int>{};
+  const std::int64_t most = most_packed_width(lanes_of(spec, body.value()), spec.inputs[0].dtype);
+  return row >= kLeastPackedWidth && row <= most ? others : std::vector<int>{};
 }
 
 }  // namespace tenfold::schedule

@@ -9,16 +9,20 @@
 
 namespace tenfold::schedule {
 
-/// Elements of a packed row.
+/// Elements of a packed row: the fewest, the most where they are floats that are summed, and the most of any.
 inline constexpr int kLeastPackedWidth = 2;
-inline constexpr int kMostPackedWidth = 128;
+inline constexpr int kMostPackedSum = 200;
+inline constexpr int kMostPackedWidth = 512;
 /// Rows of floats up to this long are summed in f32 to the end; of longer ones, the last two levels of the tree are in
-/// f64, and of those beyond the second bound three. So no more than kChain terms meet in f32. Part of the numeric
-/// contract.
+/// f64, of those beyond the second bound three, and beyond the third one all. So no more than kChain terms meet in f32.
+/// Part of the numeric contract.
 inline constexpr int kMostWidthInF32 = kChain;
 inline constexpr int kMostWidthWithTwoLevelsInF64 = 4 * kChain;
+inline constexpr int kMostWidthWithThreeLevelsInF64 = 8 * kChain;
 
 bool packs(const kernel::KernelSpec& spec, const ReduceBody& body);
+/// The most elements of a packed row of such lanes and elements.
+std::int64_t most_packed_width(Lanes lanes, DType input);
 /// Whether its blocks should prefetch others, further on.
 bool packed_asks_ahead(const kernel::KernelSpec& spec, const target::Target& target);
 Status check_packed(const kernel::KernelSpec& spec, const ReduceBody& body, const Schedule& schedule);

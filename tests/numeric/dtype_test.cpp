@@ -136,7 +136,7 @@ Drawn draw(const std::string& reduction, DType dtype, AxesClass axes_class, std:
 Drawn draw_packed(const std::string& reduction, DType dtype, std::int64_t width, std::mt19937_64& random) {
   Drawn drawn;
   drawn.in.dtype = drawn.out.dtype = dtype;
-  const auto rows = static_cast<std::int64_t>(8 + random() % 120);
+  const auto rows = static_cast<std::int64_t>(8 + random() % (width > 128 ? 40 : 120));
   const std::int64_t outer = random() % 3 == 0 ? 3 : 1, gap = static_cast<std::int64_t>(random() % 4);
   drawn.in.shape = {outer, rows, width};
   drawn.in.strides = {rows * width + gap, width, 1};
@@ -365,15 +365,21 @@ TEST_P(EveryType, AgreesWithTheReference) {
 
 TEST_P(EveryType, PackedRowsOfEveryWidth) {
   if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
-  constexpr std::int64_t kWidths = schedule::kMostPackedWidth - schedule::kLeastPackedWidth + 1;
-  const std::int64_t cases = scaled_cases(2 * kWidths);
+  // Each width up to that of sums once, and some that are wider.
+  constexpr std::int64_t kWidths = schedule::kMostPackedSum - schedule::kLeastPackedWidth + 1, kWideCases = 55;
+  const std::int64_t cases = scaled_cases(kWidths + kWideCases);
   std::uint64_t index = 0;
   for (const char* reduction : kCoreReductions)
     for (std::int64_t i = 0; i < cases && !HasFatalFailure(); ++i, ++index) {
       if (only_case().value_or(index) != index) continue;
       std::mt19937_64 random(case_seed(test_name(), index));
-      const std::int64_t width =
-          schedule::kLeastPackedWidth + (cases < kWidths ? static_cast<std::int64_t>(random() % kWidths) : i % kWidths);
+      const auto between = [&](std::int64_t least, std::int64_t most) {
+        return least + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most - least + 1));
+      };
+      const std::int64_t width = cases < kWidths + kWideCases
+                                     ? between(schedule::kLeastPackedWidth, schedule::kMostPackedWidth)
+                                 : i < kWidths ? schedule::kLeastPackedWidth + i
+                                               : between(schedule::kMostPackedSum + 1, schedule::kMostPackedWidth);
       const Drawn drawn = draw_packed(reduction, GetParam(), width, random);
       check(drawn, reduction, "last", i % kEmulatedEvery == 0, index, random);
       if (!HasFatalFailure()) check_moved_rows(drawn, reduction, index, random);

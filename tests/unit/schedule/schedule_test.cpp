@@ -97,10 +97,14 @@ TEST(Choose, ShortRowsSideBySideArePacked) {
     EXPECT_EQ(nest_of("sum", dtype, "kept 100, reduced 2", "[2, 1]", "[1, 0]"), Nest::packed) << dtype;
     EXPECT_EQ(nest_of("max", dtype, "kept 3, kept 100, reduced 63", "[6400, 63, 1]", "[100, 1, 0]"), Nest::packed);
   }
-  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 128", "[128, 1]", "[1, 0]"), Nest::packed);
-  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 129", "[129, 1]", "[1, 0]"), Nest::rows) << "too wide";
+  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 200", "[200, 1]", "[1, 0]"), Nest::packed);
+  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 201", "[201, 1]", "[1, 0]"), Nest::rows) << "too wide";
+  EXPECT_EQ(nest_of("max", "s8", "kept 100, reduced 512", "[512, 1]", "[1, 0]"), Nest::packed);
+  EXPECT_EQ(nest_of("max", "s8", "kept 100, reduced 513", "[513, 1]", "[1, 0]"), Nest::rows) << "too wide";
+  EXPECT_EQ(nest_of("max", "f16", "kept 100, reduced 257", "[257, 1]", "[1, 0]"), Nest::rows) << "too wide";
+  EXPECT_EQ(nest_of("sum", "f64", "kept 100, reduced 129", "[129, 1]", "[1, 0]"), Nest::rows) << "too wide";
   EXPECT_EQ(nest_of("sum", "bf16", "kept 8, reduced 128", "[128, 1]", "[1, 0]"), Nest::packed);
-  EXPECT_EQ(nest_of("sum", "bf16", "kept 100, reduced 129", "[129, 1]", "[1, 0]"), Nest::rows) << "too wide";
+  EXPECT_EQ(nest_of("sum", "bf16", "kept 100, reduced 201", "[201, 1]", "[1, 0]"), Nest::rows) << "too wide";
   EXPECT_EQ(nest_of("max", "bf16", "kept 16, reduced 64", "[64, 1]", "[1, 0]"), Nest::packed);
   EXPECT_EQ(nest_of("max", "bf16", "kept 15, reduced 64", "[64, 1]", "[1, 0]"), Nest::rows) << "no block of long rows";
   EXPECT_EQ(nest_of("max", "bf16", "kept 15, reduced 63", "[63, 1]", "[1, 0]"), Nest::packed);
@@ -164,7 +168,7 @@ TEST(Choose, AnInnermostReducedLevelMayStandApart) {
   EXPECT_EQ(
       apart("sum", "f32", "reduced 2, kept 2, reduced 3, kept 4, reduced 8", "[192, 96, 32, 8, 1]", "[0, 4, 0, 1, 0]"),
       (Levels{0, 2}));
-  EXPECT_EQ(apart("sum", "f32", "reduced 16, kept 4096, reduced 129", "[528384, 129, 1]", "[0, 1, 0]"), Levels{})
+  EXPECT_EQ(apart("sum", "f32", "reduced 16, kept 4096, reduced 201", "[823296, 201, 1]", "[0, 1, 0]"), Levels{})
       << "rows that are not packed";
   EXPECT_EQ(apart("sum", "f32", "reduced 64, kept 64, reduced 64, kept 64", "[262144, 4096, 64, 1]", "[0, 64, 0, 1]"),
             Levels{})
