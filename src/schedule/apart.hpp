@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions whose reduced levels lie apart, the innermost among them: whether that one is left to a second kernel.
+// Reductions whose reduced levels lie apart: which of them are left to a second kernel.
 // What is decided here depends on the shape alone, as it decides the order of additions.
 #pragma once
 

@@ -176,6 +176,18 @@ Drawn draw_apart(const std::string& reduction, DType dtype, std::mt19937_64& ran
   const auto width = static_cast<std::int64_t>(2 + random() % 140), gap = static_cast<std::int64_t>(random() % 2);
   const std::int64_t least = random() % 2 == 0 ? 4000 / (outer * rows * width) + 1 : 2;
   const std::int64_t kept = least + static_cast<std::int64_t>(random() % 9);
+  if (random() % 4 == 0) {
+    // The innermost level is kept, and few rows of columns are in line.
+    const auto inside = static_cast<std::int64_t>(2 + random() % 16),
+               columns = static_cast<std::int64_t>(2 + random() % 40);
+    drawn.in.shape = {least_rows + 5, outer, inside, columns};
+    drawn.in.strides = {outer * inside * columns + gap, inside * columns, columns, 1};
+    drawn.out.shape = {1, outer, 1, columns};
+    drawn.out.strides = {outer * (columns + gap), columns + gap, columns, 1};
+    drawn.reduced = drawn.in.shape[0] * inside;
+    complete(drawn, reduction, {0, 2});
+    return drawn;
+  }
   drawn.in.shape = {outer, rows, kept, width};
   drawn.in.strides = {rows * kept * width + gap, kept * width, width, 1};
   drawn.out.shape = {outer, 1, kept, 1};

@@ -172,7 +172,14 @@ TEST(Choose, AnInnermostReducedLevelMayStandApart) {
       << "rows that are not packed";
   EXPECT_EQ(apart("sum", "f32", "reduced 64, kept 64, reduced 64, kept 64", "[262144, 4096, 64, 1]", "[0, 64, 0, 1]"),
             Levels{})
-      << "lanes are kept";
+      << "long columns";
+  const auto inside = [&](const char* dtype, const char* levels, const char* strides) {
+    return apart("max", dtype, levels, strides, "[0, 3, 0, 1]");
+  };
+  EXPECT_EQ(inside("f32", "reduced 100, kept 24, reduced 12, kept 3", "[864, 36, 3, 1]"), Levels{2});
+  EXPECT_EQ(inside("f32", "reduced 31, kept 24, reduced 12, kept 3", "[864, 36, 3, 1]"), Levels{}) << "few rows";
+  EXPECT_EQ(inside("f32", "reduced 100, kept 24, reduced 16, kept 3", "[1152, 48, 3, 1]"), Levels{}) << "16 in line";
+  EXPECT_EQ(inside("s8", "reduced 100, kept 24, reduced 16, kept 3", "[1152, 48, 3, 1]"), Levels{2});
   EXPECT_EQ(apart("sum", "f32", "kept 2, reduced 2, kept 2, reduced 3", "[12, 6, 3, 1]", "[2, 0, 1, 0]"), Levels{})
       << "little work";
   EXPECT_EQ(apart("sum", "f32", "kept 65536, reduced 64", "[64, 1]", "[1, 0]"), Levels{}) << "one reduced level";
