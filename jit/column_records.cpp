@@ -27,6 +27,35 @@ ColumnRecords::ColumnRecords(Assembler& assembler, const Stages& stages, const k
   const auto records = static_cast<int>(schedule.columns / lanes_ + 1);
   spill_ = kept_ = places_ + records * record_bytes_;
   if (keeps_) spill_ += static_cast<int>(schedule.keep) * kept_row_bytes();
+  if (turns()) place_turned();
+}
+
+/// Room for a partial vector behind each row of scratch.
+int ColumnRecords::turned_apart(std::size_t k) const {
+  return static_cast<int>(schedule_.columns + lanes_) * byte_size(walk_.operand(k).dtype);
+}
+
+void ColumnRecords::place_turned() {
+  const schedule::TurnedLevels levels = schedule::turned_levels(spec_);
+  for (std::size_t k = 0; k < spec_.inputs.size() + spec_.outputs.size(); ++k) {
+    const auto width = static_cast<int>(schedule::turned_width(spec_, levels, walk_.operand(k)));
+    turned_.push_back({width, spill_});
+    if (width == 0) continue;
+    walk_.turn(k, levels.inside, spill_, turned_apart(k));
+    spill_ += (width * turned_apart(k) + kPlaceBytes - 1) / kPlaceBytes * kPlaceBytes;
+  }
+}
+
+void ColumnRecords::turn(Turn way, std::size_t depth) {
+  for (std::size_t k = 0; k < turned_.size(); ++k) {
+    if (turned_[k].width == 0 || (k < walk_.inputs()) != (way == Turn::in)) continue;
+    Gpr rows(a_), place(a_), count(a_);
+    tile_.load_first(count);
+    walk_.load_row(rows, k, depth, count);
+    tile_.load_count(count);
+    c_.lea(place, c_.ptr[c_.rbp + turned_[k].place]);
+    TurnedRows(a_, walk_, k, turned_[k].width, turned_apart(k)).emit(way, rows, place, count);
+  }
 }
 
 int ColumnRecords::place(LaneType type) {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What staged columns have in scratch: for each vector of a tile a record with the sets and totals of all reductions
-// and the saved values; and of a part of the tile the elements that are kept for a later pass. The sweeps over rows are
-// in staged_columns.cpp.
+// and the saved values; of a part of the tile the elements that are kept for a later pass; and a tile of rows that are
+// turned (schedule/turned.hpp). The sweeps over rows are in staged_columns.cpp.
 #pragma once
 
 #include "jit/column_tile.hpp"
 #include "jit/frame.hpp"
 #include "jit/staged.hpp"
+#include "jit/turned_rows.hpp"
+#include "schedule/turned.hpp"
 
 namespace tenfold::jit {
 
@@ -27,6 +29,12 @@ class ColumnRecords : protected StagedKernel {
   static constexpr int kRowsLeft = frame::kStepsLeft;
 
   void each_vector(const ColumnTile::Body& body) { tile_.each_vector(places_, record_bytes_, body); }
+
+  /// Whether lanes run across blocks that are turned into scratch, tile by tile.
+  bool turns() const { return schedule_.width > 0; }
+  int first_inside() const { return schedule::turned_levels(spec_).inside; }
+  /// All blocks of the tile, of each input or output that is turned.
+  void turn(Turn way, std::size_t depth);
 
   /// Start values of what the pass reduces, without the sets of chains.
   void fill_identities(const StagePass& pass);
@@ -57,10 +65,17 @@ class ColumnRecords : protected StagedKernel {
 
  private:
   int place(LaneType type);
+  void place_turned();
+  int turned_apart(std::size_t k) const;
   void flush_vector(const PassVectors& vectors, int r, const Xbyak::Reg64& record);
 
   std::vector<int> saved_, sets_, totals_;
   int kept_ = 0;  ///< first byte of the kept elements
+  struct Turned {
+    int width;  ///< elements of a block; 0: it is not turned
+    int place;  ///< their first byte
+  };
+  std::vector<Turned> turned_;  ///< by operand
 };
 
 }  // namespace tenfold::jit

@@ -98,6 +98,12 @@ void ColumnTile::each_part(int record_bytes, const std::function<void()>& body) 
 
 void ColumnTile::load_first(const Xbyak::Reg64& d) { c_.mov(d, slot(kFirst)); }
 
+void ColumnTile::load_count(const Xbyak::Reg64& d) {
+  c_.mov(d, slot(kEnd));
+  c_.sub(d, slot(kFirst));
+  c_.add(d, slot(kHasTail));
+}
+
 void ColumnTile::each_vector(int first, int record_bytes, const Body& body) {
   Gpr index(a_), record(a_);
   Label again, partial, done;

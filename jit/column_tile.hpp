@@ -31,6 +31,8 @@ class ColumnTile {
   void each_part(int record_bytes, const std::function<void()>& body);
   /// The first column of the tile, or of the part.
   void load_first(const Xbyak::Reg64& d);
+  /// How many it has, those of the partial vector among them.
+  void load_count(const Xbyak::Reg64& d);
 
   using Body = std::function<void(const Xbyak::Reg64& index, const Xbyak::Reg64& record, Part part)>;
   /// For each vector of the tile, with its record; they lie `record_bytes` apart from byte `first` of scratch on.

@@ -10,6 +10,7 @@
 #include "jit/flat.hpp"
 #include "jit/narrow_columns.hpp"
 #include "jit/staged.hpp"
+#include "schedule/turned.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -44,6 +45,19 @@ target::Isa isa_of_vectors(const kernel::KernelSpec& spec, const schedule::Reduc
 char stride_kind(std::int64_t stride, schedule::Nest nest) {
   if (stride == 0 && !takes_state(nest)) return 'b';
   return stride == 1 ? 'c' : 's';
+}
+
+/// Of turned rows code knows what is inside a block.
+void key_turned(std::ostringstream& key, const kernel::KernelSpec& spec) {
+  const schedule::TurnedLevels levels = schedule::turned_levels(spec);
+  const auto inside = static_cast<std::size_t>(levels.inside);
+  for (std::size_t level = inside; level < spec.levels.size(); ++level) key << ' ' << spec.levels[level].extent;
+  for (const std::vector<kernel::Operand>* operands : {&spec.inputs, &spec.outputs})
+    for (const kernel::Operand& operand : *operands) {
+      key << (schedule::turned_width(spec, levels, operand) > 0 ? " t" : " o");
+      for (std::size_t level = inside; level < spec.levels.size(); ++level)
+        key << (operand.strides[level] == 0 ? 0 : 1);
+    }
 }
 
 Result<EmittedCode> finish(Assembler& assembler, std::int64_t scratch_bytes) {
@@ -98,6 +112,7 @@ std::string class_key(const kernel::KernelSpec& spec, const schedule::Schedule& 
   // In stages, what repeats along the reduced levels is read once per row.
   if (schedule::is_staged(schedule.nest))
     for (const kernel::Operand& in : spec.inputs) key << (kernel::moves_along_reduced(spec, in) ? 'e' : 'r');
+  if (schedule::is_staged(schedule.nest) && schedule.width > 0) key_turned(key, spec);
   key << " ->";
   for (const kernel::Operand& out : spec.outputs)
     key << ' ' << to_string(out.dtype) << stride_kind(out.strides[vector_level], schedule.nest);

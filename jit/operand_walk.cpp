@@ -20,6 +20,8 @@ constexpr std::size_t kMostKept = 6;
 constexpr int kLine = 64;
 /// Rows beside the first that over_rows() may have.
 constexpr std::size_t kMostBeside = 7;
+/// Rows of pointers beside one for each level: that of a turned tile.
+constexpr std::size_t kMoreRows = 1;
 
 }  // namespace
 
@@ -28,7 +30,8 @@ OperandWalk::OperandWalk(Assembler& assembler, const kernel::KernelSpec& spec, i
       c_(assembler.code()),
       spec_(spec),
       vector_level_(static_cast<std::size_t>(vector_level)),
-      kept_(spec.inputs.size() + spec.outputs.size()) {}
+      turned_(count()),
+      kept_(count()) {}
 
 Xbyak::Address OperandWalk::slot(int offset) const { return c_.qword[c_.rbp + offset]; }
 
@@ -37,7 +40,7 @@ Xbyak::Address OperandWalk::pointer_slot(std::size_t depth, std::size_t k) const
 }
 
 int OperandWalk::scratch_end() const {
-  return (kRows + static_cast<int>(8 * (spec_.levels.size() + kMostBeside) * count()) + 63) / 64 * 64;
+  return (kRows + static_cast<int>(8 * (spec_.levels.size() + kMoreRows + kMostBeside) * count()) + 63) / 64 * 64;
 }
 
 const kernel::Operand& OperandWalk::operand(std::size_t k) const {
@@ -69,8 +72,42 @@ void OperandWalk::load_extent(const Reg64& d, int level) {
   c_.mov(d, c_.qword[c_.rdi + offsetof(KernelArgs, extents) + 8 * static_cast<std::size_t>(level)]);
 }
 
+void OperandWalk::turn(std::size_t k, int inside, int place, int apart) { turned_[k] = {inside, place, apart}; }
+
+void OperandWalk::enter_turned(std::size_t depth, const Reg64& first) {
+  Gpr pointer(a_), before(a_);
+  for (std::size_t k = 0; k < count(); ++k) {
+    if (is_turned(k)) {
+      c_.imul(before, first, byte_size(operand(k).dtype));
+      c_.lea(pointer, c_.ptr[c_.rbp + turned_[k].place]);
+      c_.sub(pointer, before);
+    } else {
+      c_.mov(pointer, pointer_slot(depth, k));
+    }
+    c_.mov(pointer_slot(depth + 1, k), pointer);
+  }
+}
+
+void OperandWalk::load_row(const Reg64& d, std::size_t k, std::size_t depth, const Reg64& index) {
+  load_pitch(d, k);
+  c_.imul(d, index);
+  c_.add(d, pointer_slot(depth, k));
+}
+
 /// Bytes.
 void OperandWalk::load_stride(const Reg64& d, std::size_t k, int level) {
+  if (is_turned(k) && level >= turned_[k].inside) {
+    c_.mov(d, operand(k).strides[static_cast<std::size_t>(level)] * turned_[k].apart);
+  } else {
+    load_own_stride(d, k, level);
+  }
+}
+
+void OperandWalk::load_pitch(const Reg64& d, std::size_t k) const {
+  load_own_stride(d, k, static_cast<int>(vector_level_));
+}
+
+void OperandWalk::load_own_stride(const Reg64& d, std::size_t k, int level) const {
   c_.mov(d, c_.qword[c_.rdi + offsetof(KernelArgs, strides)]);
   c_.mov(d, c_.qword[d + 8 * stride_index(static_cast<int>(k), level)]);
 }
@@ -235,7 +272,7 @@ Reg64 OperandWalk::pointer_of(std::size_t k, std::size_t depth, std::optional<Gp
 }
 
 bool OperandWalk::is_direct(std::size_t k, const At& at, bool tails) const {
-  return vector_stride(k) == 1 && (at.part == Part::full || (at.masks && tails));
+  return vector_stride(k) == 1 && (part_of(k, at) == Part::full || (at.masks && tails));
 }
 
 void OperandWalk::load(LaneLayer& layer, std::size_t k, Vec d, const At& at) {
@@ -245,7 +282,7 @@ void OperandWalk::load(LaneLayer& layer, std::size_t k, Vec d, const At& at) {
   } else if (is_direct(k, at, layer.loads_tails(dtype))) {
     std::optional<Gpr> spare;
     const int bytes = byte_size(dtype);
-    layer.load(d, dtype, pointer_of(k, at.depth, spare) + at.index * bytes + at.offset * bytes, at.part);
+    layer.load(d, dtype, pointer_of(k, at.depth, spare) + at.index * bytes + at.offset * bytes, part_of(k, at));
   } else {
     stage(Staging::in, k, at, layer.lanes());
     layer.load(d, dtype, c_.rbp + frame::kStaging, Part::full);
@@ -262,7 +299,7 @@ void OperandWalk::store(LaneLayer& layer, std::size_t k, Vec s, const At& at) {
       layer.store_around(to, dtype, s);
     } else {
       if (at.claim && at.part == Part::full && at.offset * bytes % kLine == 0) c_.prefetchw(c_.ptr[to + kClaimed]);
-      layer.store(to, dtype, s, at.part);
+      layer.store(to, dtype, s, part_of(k, at));
     }
   } else {
     layer.store(c_.rbp + frame::kStaging, dtype, s, Part::full);
@@ -367,24 +404,7 @@ void OperandWalk::put_group(std::size_t k, std::size_t depth, int rows, int fram
 
 void OperandWalk::copy_one(int bytes, const Reg64& to, const Memory& from) {
   Gpr element(a_);
-  switch (bytes) {
-    case 1:
-      c_.movzx(element.r32(), c_.byte[from]);
-      c_.mov(c_.byte[to], element.reg().cvt8());
-      break;
-    case 2:
-      c_.movzx(element.r32(), c_.word[from]);
-      c_.mov(c_.word[to], element.reg().cvt16());
-      break;
-    case 4:
-      c_.mov(element.r32(), c_.dword[from]);
-      c_.mov(c_.dword[to], element.r32());
-      break;
-    default:
-      c_.mov(element, c_.qword[from]);
-      c_.mov(c_.qword[to], element);
-      break;
-  }
+  move_element(c_, element, bytes, from, to);
 }
 
 }  // namespace tenfold::jit

@@ -35,12 +35,23 @@ class OperandWalk {
   const kernel::KernelSpec& spec() const { return spec_; }
   /// The innermost one; -1 for none.
   int last_kept_level() const;
-  std::int64_t vector_stride(std::size_t k) const { return operand(k).strides[vector_level_]; }
+  std::int64_t vector_stride(std::size_t k) const { return is_turned(k) ? 1 : operand(k).strides[vector_level_]; }
 
   void load_extent(const Xbyak::Reg64& d, int level);
-  /// In bytes.
+  /// In bytes; inside the blocks of a turned operand those between places of scratch.
   void load_stride(const Xbyak::Reg64& d, std::size_t k, int level);
   void load_vector_extent(const Xbyak::Reg64& d) { load_extent(d, static_cast<int>(vector_level_)); }
+
+  /// Before start(): what operand `k` has along level `inside` and those after it is found turned (turned_rows.hpp)
+  /// from byte `place` of scratch on, elements `apart` bytes from one another, in whole vectors.
+  void turn(std::size_t k, int inside, int place, int apart);
+  bool is_turned(std::size_t k) const { return turned_[k].inside >= 0; }
+  /// Makes row depth + 1 of pointers: those of `depth`, but for what is turned, which is in scratch from the vector
+  /// level's index `first` on.
+  void enter_turned(std::size_t depth, const Xbyak::Reg64& first);
+  /// Along the vector level, in memory: a pointer, and the bytes from one to the next.
+  void load_row(const Xbyak::Reg64& d, std::size_t k, std::size_t depth, const Xbyak::Reg64& index);
+  void load_pitch(const Xbyak::Reg64& d, std::size_t k) const;
 
   /// From now on over() and over_rows() are emitted to take the last row first.
   void set_backwards(bool backwards) { backwards_ = backwards; }
@@ -72,7 +83,7 @@ class OperandWalk {
   static constexpr int kRuns = 4;
   /// Within a group: runs `body` for each row, in its frame.
   void each_of_group(int frame_bytes, const std::function<void()>& body);
-  std::size_t beside(int row) const { return spec_.levels.size() + static_cast<std::size_t>(row) - 1; }
+  std::size_t beside(int row) const { return spec_.levels.size() + static_cast<std::size_t>(row); }
 
   /// The first pointers of a row, in registers as long as this lives.
   class KeptPointers {
@@ -111,7 +122,9 @@ class OperandWalk {
   }
   void store_joined(LaneLayer& layer, std::size_t k, Vec s, const At& at);
   /// Whether whole steps of the operand can be stored past the caches, if its rows begin with lines.
-  bool may_go_around(std::size_t k) const { return vector_stride(k) == 1 && byte_size(operand(k).dtype) >= 4; }
+  bool may_go_around(std::size_t k) const {
+    return !is_turned(k) && vector_stride(k) == 1 && byte_size(operand(k).dtype) >= 4;
+  }
   /// Looks whether the rows of all outputs that may go around begin with lines, and are no input's, whose lines are in
   /// the caches anyway; after start().
   void find_lines();
@@ -148,6 +161,9 @@ class OperandWalk {
   void stage(Staging way, std::size_t k, const At& at, int lanes);
   /// Whether an access is one of the layer's, that has `tails` or not.
   bool is_direct(std::size_t k, const At& at, bool tails) const;
+  /// What lanes past a tail of turned rows are in scratch, nobody sees.
+  Part part_of(std::size_t k, const At& at) const { return is_turned(k) ? Part::full : at.part; }
+  void load_own_stride(const Xbyak::Reg64& d, std::size_t k, int level) const;
   Xbyak::Reg64 pointer_of(std::size_t k, std::size_t depth, std::optional<Gpr>& spare);
   void copy_one(int bytes, const Xbyak::Reg64& to, const Memory& from);
   std::size_t count() const { return spec_.inputs.size() + spec_.outputs.size(); }
@@ -156,6 +172,11 @@ class OperandWalk {
   Xbyak::CodeGenerator& c_;
   const kernel::KernelSpec& spec_;
   std::size_t vector_level_;
+  struct Turned {
+    int inside = -1;  ///< the first such level; -1: it is not
+    int place = 0, apart = 0;
+  };
+  std::vector<Turned> turned_;            ///< by operand
   std::vector<std::optional<int>> kept_;  ///< by operand: register of its pointer in row kept_depth_
   std::size_t kept_depth_ = 0;
   bool backwards_ = false;

@@ -30,8 +30,7 @@ class StagedColumns final : ColumnAhead {
 
   std::int64_t emit() {
     start();
-    const std::vector<int> kept = levels(false);
-    walk_.over(kept, 0, [&](std::size_t depth) { tiles(depth); });
+    walk_.over(outside(), 0, [&](std::size_t depth) { tiles(depth); });
     return end();
   }
 
@@ -44,11 +43,44 @@ class StagedColumns final : ColumnAhead {
   static constexpr int kTakenAs = frame::kStreamRows;
   static constexpr int kRecentreAt = frame::kStreamOutput;
 
+  /// Kept levels around the tile, and those inside its blocks if these are turned.
+  std::vector<int> outside() const {
+    std::vector<int> kept = levels(false);
+    if (turns()) std::erase_if(kept, [this](int level) { return level >= first_inside(); });
+    return kept;
+  }
+  std::vector<int> inside() const {
+    std::vector<int> kept = levels(false);
+    std::erase_if(kept, [this](int level) { return level < first_inside(); });
+    return kept;
+  }
+
   void tiles(std::size_t depth) {
     Label tile;
     tile_.start();
     c_.L(tile);
     tile_.take();
+    if (turns()) {
+      turned_passes(depth);
+    } else {
+      passes(depth);
+    }
+    tile_.go_on(tile);
+  }
+
+  /// Those of a tile whose blocks are turned into scratch before, and back behind them.
+  void turned_passes(std::size_t depth) {
+    turn(Turn::in, depth);
+    {
+      const Gpr first(a_);
+      tile_.load_first(first);
+      walk_.enter_turned(depth, first);
+    }
+    walk_.over(inside(), depth + 1, [this](std::size_t within) { passes(within); });
+    turn(Turn::out, depth);
+  }
+
+  void passes(std::size_t depth) {
     // What scratch keeps of a tile, it keeps of a part at a time.
     const auto first_in_parts = in_parts_ ? static_cast<std::size_t>(stages_.kept.pass) : stages_.passes.size();
     for (std::size_t of = 0; of < first_in_parts; ++of) pass(of, depth);
@@ -62,7 +94,6 @@ class StagedColumns final : ColumnAhead {
     } else {
       rows(stages_.rows.back(), depth);
     }
-    tile_.go_on(tile);
   }
 
   void pass(std::size_t number, std::size_t depth) {

@@ -36,8 +36,10 @@ class Borrowed {
   std::vector<Reg64> own_;
 };
 
-void move(Xbyak::CodeGenerator& c, const Reg64& element, int bytes, const Xbyak::RegExp& from,
-          const Xbyak::RegExp& to) {
+}  // namespace
+
+void move_element(Xbyak::CodeGenerator& c, const Reg64& element, int bytes, const Xbyak::RegExp& from,
+                  const Xbyak::RegExp& to) {
   if (bytes == 1) {
     c.movzx(element.cvt32(), c.byte[from]);
     c.mov(c.byte[to], element.cvt8());
@@ -53,8 +55,6 @@ void move(Xbyak::CodeGenerator& c, const Reg64& element, int bytes, const Xbyak:
   }
 }
 
-}  // namespace
-
 void emit_staging(Assembler& assembler, Staging way, const Reg64& operand, const Reg64& stride, const Reg64& count,
                   int bytes) {
   Xbyak::CodeGenerator& c = assembler.code();
@@ -66,9 +66,9 @@ void emit_staging(Assembler& assembler, Staging way, const Reg64& operand, const
   c.L(again);
   const Xbyak::RegExp staged = c.rbp + index * bytes + frame::kStaging;
   if (way == Staging::in) {
-    move(c, element, bytes, at, staged);
+    move_element(c, element, bytes, at, staged);
   } else {
-    move(c, element, bytes, staged, at);
+    move_element(c, element, bytes, staged, at);
   }
   c.add(at, stride);
   c.inc(index);
@@ -82,7 +82,8 @@ void emit_staging_side_by_side(Assembler& assembler, Staging way, const Reg64& o
   const Reg64 &size = own[0], &index = own[1], &element = own[2];
   const auto copy = [&](int width, const Xbyak::RegExp& at) {
     const Xbyak::RegExp outside = operand + at, staged = c.rbp + frame::kStaging + at;
-    way == Staging::in ? move(c, element, width, outside, staged) : move(c, element, width, staged, outside);
+    way == Staging::in ? move_element(c, element, width, outside, staged)
+                       : move_element(c, element, width, staged, outside);
   };
   Label again, below_eight, below_four, done;
   c.mov(size, count);

@@ -10,6 +10,10 @@ namespace tenfold::jit {
 
 enum class Staging { in, out };
 
+/// One element of `bytes` from memory to memory, through the register `element`.
+void move_element(Xbyak::CodeGenerator& code, const Xbyak::Reg64& element, int bytes, const Xbyak::RegExp& from,
+                  const Xbyak::RegExp& to);
+
 /// Copies `count` (1 or more) elements of `bytes`, `stride` bytes apart at `operand`, to (in) or from (out) the staging
 /// area, where they lie side by side. Keeps all registers but the flags.
 void emit_staging(Assembler& assembler, Staging way, const Xbyak::Reg64& operand, const Xbyak::Reg64& stride,

@@ -15,4 +15,16 @@ std::vector<int> passes_of(const KernelSpec& spec) {
   return passes;
 }
 
+int pass_count(const KernelSpec& spec) {
+  const std::vector<bool> is_per_row = per_row(spec);
+  const std::vector<int> pass = passes_of(spec);
+  int count = 0;
+  for (std::size_t i = 0; i < pass.size(); ++i)
+    if (spec.body[i].kind == Node::Kind::reduce) count = std::max(count, pass[i]);
+  for (const Store& store : spec.stores)
+    if (const auto node = static_cast<std::size_t>(store.node); !is_per_row[node])
+      count = std::max(count, pass[node] + 1);
+  return count;
+}
+
 }  // namespace tenfold::kernel

@@ -12,4 +12,7 @@ namespace tenfold::kernel {
 /// By node: how many reductions, one after another, it waits for, itself included; so the pass in which it is known.
 std::vector<int> passes_of(const KernelSpec& spec);
 
+/// How often elements are read: once, and once more for all that waits for a reduction.
+int pass_count(const KernelSpec& spec);
+
 }  // namespace tenfold::kernel

@@ -25,7 +25,7 @@ enum class Nest : std::uint8_t {
   packed,          ///< the vector level is reduced and short: several rows, one after another in memory, at once
   flat,            ///< nothing is reduced: lanes are elements
   staged_rows,     ///< rows of a body in stages: several inputs, or reductions that feed each other
-  staged_columns,  ///< columns of one
+  staged_columns,  ///< columns of one, or its short rows, which are turned into columns
 };
 
 /// A range of one level that is run as one task.
@@ -59,9 +59,11 @@ struct Schedule {
   std::int64_t keep = 0;     ///< staged: elements of a row (columns: of each) that scratch may keep for a later pass
   std::int64_t part = 0;     ///< staged columns that keep: columns of a tile that scratch has room for at a time
   std::int64_t columns = 0;  ///< columns: lanes per tile at most, whose accumulators stay in L1; 0: in registers
-  int width = 0;             ///< packed, narrow columns: elements of a row, which the code has built in; 0 for others
-  Cut tile;                  ///< cut of a kept level into tasks: never changes a bit of the result
-  Cut split;                 ///< cut of a reduced level into partial results; depends on the shape alone
+  /// Elements that the code has built in: packed, narrow columns: of a row; staged columns: of a block that is turned
+  /// (turned.hpp). 0 for others.
+  int width = 0;
+  Cut tile;   ///< cut of a kept level into tasks: never changes a bit of the result
+  Cut split;  ///< cut of a reduced level into partial results; depends on the shape alone
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 

@@ -8,14 +8,13 @@
 #include "kernel/passes.hpp"
 #include "schedule/around.hpp"
 #include "schedule/body.hpp"
+#include "schedule/turned.hpp"
 
 namespace tenfold::schedule {
 namespace {
 
 using kernel::KernelSpec;
 
-/// A task reads at least this much, so that handing it out (0.2 us) stays below a hundredth of its time.
-constexpr std::int64_t kTaskBytes = 128 << 10;
 /// Columns of a tile at most. Wide parts of rows stream best, even where the next pass then finds nothing in the cache:
 /// rows whose distance is a multiple of the page meet in few sets of it, so that narrow tiles do not stay there either.
 /// Variance of f32 [4096, 8192] over axis 0, in two passes, took 15.9 ms with 256 columns, 13.0 with 1024, 12.6 with
@@ -75,18 +74,6 @@ bool writes_elements(const KernelSpec& spec) {
                      [&](const kernel::Store& store) { return !per_row[static_cast<std::size_t>(store.node)]; });
 }
 
-/// How often elements are read: once more for all that waits for a reduction.
-int pass_count(const KernelSpec& spec) {
-  const std::vector<bool> per_row = kernel::per_row(spec);
-  const std::vector<int> pass = kernel::passes_of(spec);
-  int count = 0;
-  for (std::size_t i = 0; i < pass.size(); ++i)
-    if (spec.body[i].kind == kernel::Node::Kind::reduce) count = std::max(count, pass[i]);
-  for (const kernel::Store& store : spec.stores)
-    if (const auto node = static_cast<std::size_t>(store.node); !per_row[node]) count = std::max(count, pass[node] + 1);
-  return count;
-}
-
 /// Whether no pass has two reductions.
 bool reduces_one_at_a_time(const KernelSpec& spec) {
   const std::vector<int> pass = kernel::passes_of(spec);
@@ -118,7 +105,7 @@ Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
   // A task of columns reads parts of rows: one for each core.
   const bool parts = level == schedule.vector_level;
   std::int64_t grain =
-      std::max(divide_up(extent, (parts ? 1 : 4) * std::int64_t{cores}), divide_up(kTaskBytes, unit_bytes));
+      std::max(divide_up(extent, (parts ? 1 : 4) * std::int64_t{cores}), divide_up(kStagedTaskBytes, unit_bytes));
   if (parts) grain = divide_up(grain, kTaskColumns) * kTaskColumns;
   if (grain >= extent) return {};
   return {level, grain};
@@ -147,7 +134,7 @@ std::ptrdiff_t dear_functions(const KernelSpec& spec) {
 }
 
 bool keeps_rows(const KernelSpec& spec) {
-  return reduced_levels(spec) == 1 && kernel::reduced_count(spec) <= kKept && pass_count(spec) > 1 &&
+  return reduced_levels(spec) == 1 && kernel::reduced_count(spec) <= kKept && kernel::pass_count(spec) > 1 &&
          dear_functions(spec) > 0;
 }
 
@@ -239,8 +226,9 @@ void choose_sweep(const KernelSpec& spec, const target::Target& target, Schedule
   const int lines = inputs > 1 && from_memory && !in_order ? kLinesAtOnce / 2 : kLinesAtOnce;
   schedule.rows_at_once = inputs > 2 ? 2 : lines / std::max(1, inputs);
   const bool hardly_cached = !writes_elements(spec) && 2 * kernel::bytes_read(spec) > target.last_cache_bytes();
-  const bool next_tile = target.far_l3 && pass_count(spec) > 1 && dear_functions(spec) > 0 && !writes_elements(spec) &&
-                         schedule.columns == kFewRowsColumns && kernel::bytes_read(spec) > target.l2_bytes;
+  const bool next_tile = target.far_l3 && kernel::pass_count(spec) > 1 && dear_functions(spec) > 0 &&
+                         !writes_elements(spec) && schedule.columns == kFewRowsColumns &&
+                         kernel::bytes_read(spec) > target.l2_bytes;
   schedule.ahead = ((from_memory || hardly_cached) && !in_order) || next_tile || (schedule.around && !target.far_l3);
 }
 
@@ -257,7 +245,7 @@ std::int64_t choose_columns_of_tile(const KernelSpec& spec, const target::Target
   const std::int64_t rows = kernel::reduced_count(spec);
   const bool written = writes_elements(spec);
   if (moving_bytes(spec) * rows * kFewRowsColumns <= target.l1_bytes) return kFewRowsColumns;
-  if (!written && rows <= kFewRowsOfFunctions && dear_functions(spec) > 0 && pass_count(spec) > 1)
+  if (!written && rows <= kFewRowsOfFunctions && dear_functions(spec) > 0 && kernel::pass_count(spec) > 1)
     return kFewRowsColumns;
   return written ? kWrittenColumns : kTileColumns;
 }
@@ -268,13 +256,13 @@ std::int64_t choose_columns_of_tile(const KernelSpec& spec, const target::Target
 bool outgrows_cache(const KernelSpec& spec, const Schedule& schedule, const target::Target& target) {
   const std::int64_t columns =
       std::min(schedule.columns, spec.levels[static_cast<std::size_t>(schedule.vector_level)].extent);
-  return pass_count(spec) > 1 && moving_bytes(spec) * kernel::reduced_count(spec) * columns > target.l2_bytes;
+  return kernel::pass_count(spec) > 1 && moving_bytes(spec) * kernel::reduced_count(spec) * columns > target.l2_bytes;
 }
 
 /// Whether the ends of a row, which wait for one another, are long beside its elements, and there is another row.
 bool has_short_rows(const KernelSpec& spec, const target::Target& target) {
   const auto last = std::find_if(spec.levels.rbegin(), spec.levels.rend(), [](const auto& l) { return !l.reduced; });
-  if (last == spec.levels.rend() || last->extent < 2 || pass_count(spec) < 2) return false;
+  if (last == spec.levels.rend() || last->extent < 2 || kernel::pass_count(spec) < 2) return false;
   const std::int64_t count = kernel::reduced_count(spec), bytes = count * byte_size(spec.inputs[0].dtype);
   const bool written = writes_elements(spec);
   const bool cached = kCachedPart * kernel::bytes_read(spec) <= target.last_cache_bytes() && written;
@@ -314,7 +302,7 @@ bool takes_four(const KernelSpec& spec, const target::Target& target) {
 bool asks_for_next_row(const KernelSpec& spec, const target::Target& target) {
   const bool has_next = std::any_of(spec.levels.begin(), spec.levels.end(), [](const auto& l) { return !l.reduced; });
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
-  const bool computes = pass_count(spec) > 1 || (writes_elements(spec) && dear_functions(spec) > 0);
+  const bool computes = kernel::pass_count(spec) > 1 || (writes_elements(spec) && dear_functions(spec) > 0);
   return (target.far_l3 || target.fast_l3) && has_next && reduced_levels(spec) == 1 && computes &&
          row_bytes <= kMostNextRow && kernel::bytes_read(spec) > target.l2_bytes;
 }
@@ -331,7 +319,7 @@ bool comes_in_runs(const KernelSpec& spec, const target::Target& target) {
   const std::int64_t bytes = kernel::bytes_read(spec);
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
   if (row_bytes < kLeastRunRow || row_bytes > kMostRunRow) return false;
-  const bool read_once = pass_count(spec) == 1 && moving_inputs(spec) == 1 && !writes_elements(spec);
+  const bool read_once = kernel::pass_count(spec) == 1 && moving_inputs(spec) == 1 && !writes_elements(spec);
   return bytes > target.last_cache_bytes() || (read_once && bytes > target.l2_bytes);
 }
 
@@ -346,6 +334,7 @@ bool claims_lines_of_rows(const KernelSpec& spec, const Schedule& schedule, cons
 }  // namespace
 
 Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
+  if (turned_levels(spec).found()) return choose_turned(spec, target, keeps_columns(spec));
   Schedule schedule;
   schedule.isa = target.isa;
   schedule.vector_level = choose_vector_level(spec);
@@ -357,16 +346,16 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
     schedule.pilot = choose_pilot(spec);
     schedule.runs = comes_in_runs(spec, target);
     if (!schedule.runs && has_short_rows(spec, target)) schedule.rows_at_once = takes_four(spec, target) ? 4 : 2;
-    schedule.around =
-        schedule.rows_at_once == 1 &&
-        pays_around(spec, schedule.vector_level, target, target.far_l3 && (schedule.keep > 0 || pass_count(spec) == 1));
+    schedule.around = schedule.rows_at_once == 1 &&
+                      pays_around(spec, schedule.vector_level, target,
+                                  target.far_l3 && (schedule.keep > 0 || kernel::pass_count(spec) == 1));
     schedule.ahead = schedule.runs || asks_for_next_row(spec, target);
   } else {
     schedule.nest = Nest::staged_columns;
     schedule.columns = choose_columns_of_tile(spec, target);
     const bool keeps = keeps_columns(spec), again = keeps && computes_again(spec, target);
     if (keeps && !target.far_l3) choose_part(spec, target, schedule);
-    const bool only_stores = target.far_l3 && pass_count(spec) == 1;
+    const bool only_stores = target.far_l3 && kernel::pass_count(spec) == 1;
     schedule.around = pays_around(spec, schedule.vector_level, target, schedule.keep > 0 || again || only_stores);
     if (schedule.around && target.far_l3 && dear_functions(spec) > 0 && kernel::reduced_count(spec) <= kFewRowsAround)
       schedule.columns = std::min(schedule.columns, kAroundColumns);
@@ -392,6 +381,8 @@ Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
   if (spec.inputs.size() > static_cast<std::size_t>(kernel::kMaxInputs) ||
       spec.outputs.size() > static_cast<std::size_t>(kernel::kMaxOutputs))
     return {Code::unsupported_shape, "too many operands for one kernel"};
+  if (schedule.width != 0)
+    if (Status status = check_turned(spec, schedule); !status.ok()) return status;
   const bool keeps = (!reduced || reduced_levels(spec) == 1) && kernel::reduced_count(spec) <= schedule.keep;
   if (schedule.keep < 0 || (schedule.keep > 0 && !keeps)) return broken("scratch cannot keep a row");
   if (!reduced && schedule.keep > 0 && spec.inputs.size() + spec.outputs.size() > kMostBesideKept)
@@ -403,7 +394,7 @@ Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
     return broken("no output can be stored around the caches");
   if (schedule.claim && !may_claim(spec, schedule.vector_level)) return broken("no output has lines to claim");
   if (schedule.pilot != 0 && (!reduced || schedule.pilot != choose_pilot(spec))) return broken("a pilot out of place");
-  if (schedule.serpentine && pass_count(spec) < 2) return broken("one pass cannot turn back");
+  if (schedule.serpentine && kernel::pass_count(spec) < 2) return broken("one pass cannot turn back");
   if (reduced && schedule.unroll != 1 && schedule.unroll != 2 && schedule.unroll != 4)
     return broken("unroll is not 1, 2 or 4");
   if (!reduced && (schedule.columns < 16 || schedule.columns % 16 != 0 || schedule.columns > (1 << 16)))

@@ -206,7 +206,18 @@ class Drawer {
   const Dims& shape(ValueId id) const { return graph_.values[id].shape; }
   DType dtype(ValueId id) const { return graph_.values[id].dtype; }
 
+  /// Enough rows that are short enough to be turned; or short columns within blocks.
+  void draw_short_rows() {
+    const std::int64_t rows = 32 + static_cast<std::int64_t>(pick(17)), most = sizes_.elements / rows;
+    const std::int64_t kept = pick(3) == 0 && most >= 4 ? 2 : 1;
+    const std::int64_t width = 2 + static_cast<std::int64_t>(pick(static_cast<std::uint64_t>(most / kept - 1)));
+    base_ = {rows, width};
+    if (kept > 1) base_.push_back(kept);
+    axes_ = {1};
+  }
+
   void draw_base() {
+    if (!sizes_.large && pick(8) == 0) return draw_short_rows();
     const std::uint64_t rank = 1 + pick(4);
     std::int64_t left = sizes_.elements;
     for (std::uint64_t i = 0; i < rank; ++i) {

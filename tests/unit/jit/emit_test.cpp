@@ -94,6 +94,30 @@ TEST(Emit, ExtentsDoNotEnterTheCode) {
   EXPECT_EQ(emit(small, schedule).value().bytes, emit(large, schedule).value().bytes);
 }
 
+/// What is inside a block of turned rows does, and what lies between blocks does not.
+TEST(Emit, OfTurnedRowsBlocksEnterTheCode) {
+  target::Target target;
+  target.isa = target::Isa::avx2;
+  const auto made = [&](const std::string& space, const std::string& in, const std::string& out) {
+    const Result<kernel::KernelSpec> spec =
+        kernel::parse("kernel\nspace " + space + "\nin x0 f32 " + in + "\nout y0 f32 " + out +
+                      "\n%0 = load x0\n%1 = reduce max %0\n%2 = sub %0 %1\nstore y0 %2\n");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    const schedule::Schedule schedule = schedule::choose(spec.value(), target);
+    EXPECT_GT(schedule.width, 0) << schedule::print(schedule);
+    return std::pair(class_key(spec.value(), schedule), emit(spec.value(), schedule).value().bytes);
+  };
+  const auto rows = made("kept 100, reduced 12", "[12, 1]", "[12, 1]");
+  EXPECT_EQ(made("kept 300, reduced 12", "[12, 1]", "[20, 1]"), rows);
+  const auto other = made("kept 100, reduced 13", "[13, 1]", "[13, 1]"),
+             three = made("kept 100, reduced 4, kept 3", "[12, 3, 1]", "[12, 3, 1]"),
+             two = made("kept 100, reduced 6, kept 2", "[12, 2, 1]", "[12, 2, 1]");
+  EXPECT_NE(other.first, rows.first);
+  EXPECT_NE(other.second, rows.second);
+  EXPECT_NE(three.first, two.first);
+  EXPECT_NE(three.second, two.second);
+}
+
 TEST(Emit, RefusesASpecThatItCannotFollow) {
   kernel::KernelSpec spec = all_classes()[0].spec;
   spec.body.push_back(spec.body[1]);

@@ -407,6 +407,51 @@ TEST(Choose, StagedColumnsTakeEightRowsAndFewerColumnsWhereTheyWrite) {
   EXPECT_EQ(print(choose(reads, machine)), "avx2 staged_columns level=1 rows=8 ahead=1 columns=4096 tile=1:512");
 }
 
+TEST(Choose, ShortBlocksInStagesAreTurned) {
+  const std::string writes = "%3 = div %1 %2\nstore y0 %3\n";
+  const auto chosen = [](const KernelSpec& spec) {
+    const Schedule schedule = choose(spec, machine(target::Isa::avx2, 1));
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    return print(schedule);
+  };
+  EXPECT_EQ(chosen(staged_spec("kept 1000, reduced 8", "[8, 1]", "[8, 1]", writes)),
+            "avx2 staged_columns level=0 rows=8 columns=144 width=8");
+  EXPECT_EQ(chosen(staged_spec("kept 1000, reduced 13", "[20, 1]", "[1, 0]")),
+            "avx2 staged_columns level=0 rows=4 columns=160 width=13")
+      << "rows may have gaps";
+  EXPECT_EQ(chosen(staged_spec("kept 1000, reduced 64", "[64, 1]", "[64, 1]", writes)),
+            "avx2 staged_columns level=0 rows=8 columns=16 width=64 tile=0:512");
+  EXPECT_EQ(chosen(staged_spec("kept 1000, reduced 20, kept 4", "[80, 4, 1]", "[80, 4, 1]", writes)),
+            "avx2 staged_columns level=0 rows=4 columns=16 width=80 tile=0:416");
+  EXPECT_EQ(chosen(staged_spec("kept 1000, reduced 4, kept 3, reduced 5", "[60, 15, 5, 1]", "[3, 0, 1, 0]")),
+            "avx2 staged_columns level=0 rows=4 columns=48 width=60 tile=0:576");
+  EXPECT_EQ(chosen(staged_spec("kept 40, kept 2, reduced 8", "[20, 8, 1]", "[2, 1, 0]")),
+            "avx2 staged_columns level=0 rows=8 columns=192 width=8");
+  const auto turns = [](const KernelSpec& spec) { return choose(spec, machine(target::Isa::avx2, 1)).width > 0; };
+  EXPECT_FALSE(turns(staged_spec("kept 1000, reduced 65", "[65, 1]", "[65, 1]", writes))) << "long rows";
+  EXPECT_FALSE(turns(staged_spec("kept 31, reduced 8", "[8, 1]", "[8, 1]", writes))) << "few of them";
+  EXPECT_FALSE(turns(staged_spec("kept 1000, reduced 20, kept 8", "[160, 8, 1]", "[160, 8, 1]", writes)))
+      << "columns that fill lanes";
+  EXPECT_FALSE(turns(staged_spec("kept 1000, reduced 8", "[16, 2]", "[8, 1]", writes))) << "elements with gaps";
+  EXPECT_FALSE(turns(staged_spec("reduced 8, kept 1000, reduced 8", "[8000, 8, 1]", "[0, 1, 0]")))
+      << "reduced outside, too";
+}
+
+TEST(Check, OnlyShortBlocksAreTurned) {
+  const KernelSpec rows = staged_spec("kept 1000, reduced 8", "[8, 1]", "[1, 0]"),
+                   columns = staged_spec("reduced 8, kept 1000", "[1000, 1]", "[0, 1]");
+  const auto fits = [](const KernelSpec& spec, const std::string& text) {
+    return check(spec, parse("avx2 staged_columns " + text).value()).ok();
+  };
+  EXPECT_TRUE(fits(rows, "level=0 rows=8 columns=16 width=8"));
+  EXPECT_FALSE(fits(rows, "level=0 rows=8 columns=16 width=9"));
+  EXPECT_FALSE(fits(rows, "level=0 rows=8 ahead=1 columns=16 width=8"));
+  EXPECT_FALSE(fits(columns, "level=1 rows=8 columns=16 width=8"));
+  const KernelSpec blocks = staged_spec("kept 66, reduced 3, kept 3", "[9, 3, 1]", "[3, 0, 1]");
+  EXPECT_TRUE(fits(blocks, "level=0 columns=16 width=9 tile=0:32"));
+  EXPECT_FALSE(fits(blocks, "level=0 columns=16 width=9 tile=2:1")) << "code has built in what is inside";
+}
+
 TEST(Choose, StagedColumnsTurnBackWhereATileOutgrowsTheCache) {
   target::Target machine;
   machine.isa = target::Isa::avx2;

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/turned.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "kernel/passes.hpp"
+#include "schedule/staged.hpp"
+
+namespace tenfold::schedule {
+namespace {
+
+using kernel::KernelSpec;
+
+/// Longer rows are better left alone, those that are read but once also where several inputs are turned. On Zen 5, of
+/// 2^20 elements of f32, AVX2 and AVX-512, us: softmax of rows of 8 2990 and 2340 as rows, 439 and 351 turned, of 32
+/// 833 and 654, 420 and 333, of 64 558 and 422, 432 and 332, of 128 415 and 310, 600 and 480; LayerNorm of 64 518 and
+/// 426, 415 and 356; the sum of x * y of 16 267 and 241, 211 and 195, of 64 127 and 122, 232 and 204.
+constexpr std::int64_t kMostWidth = 64;
+/// Where the innermost level is kept and has so few elements, columns would leave most of their lanes empty: longer
+/// blocks are turned then.
+constexpr std::int64_t kFewKept = 8, kMostWidthOfFew = 256;
+/// Fewer blocks would leave lanes empty, too.
+constexpr std::int64_t kLeastRows = 32;
+/// Lanes run along the innermost level outside if it has so many, as those lie closest to one another.
+constexpr std::int64_t kEnoughRows = 64;
+/// Bytes of a column's records: sets, totals and saved values.
+constexpr std::int64_t kRecordBytes = 48;
+constexpr std::int64_t kMostColumns = 256, kLeastColumns = 16;
+
+std::int64_t extent_of(const KernelSpec& spec, int level) {
+  return spec.levels[static_cast<std::size_t>(level)].extent;
+}
+
+std::ptrdiff_t turned_inputs(const KernelSpec& spec, const TurnedLevels& levels) {
+  return std::count_if(spec.inputs.begin(), spec.inputs.end(),
+                       [&](const kernel::Operand& input) { return turned_width(spec, levels, input) > 1; });
+}
+
+/// Blocks of so many elements, all that are read counted, are turned.
+std::int64_t most_width(const KernelSpec& spec) {
+  const kernel::Level& last = spec.levels.back();
+  return !last.reduced && last.extent < kFewKept ? kMostWidthOfFew : kMostWidth;
+}
+
+/// Blocks of a tile: as many as leave what is turned, and the records of columns, in L1.
+std::int64_t choose_columns(const KernelSpec& spec, const TurnedLevels& levels, const target::Target& target) {
+  std::int64_t bytes = kRecordBytes;
+  for (const std::vector<kernel::Operand>* operands : {&spec.inputs, &spec.outputs})
+    for (const kernel::Operand& operand : *operands)
+      bytes += turned_width(spec, levels, operand) * byte_size(operand.dtype);
+  return std::clamp(target.l1_bytes / 2 / bytes / kLeastColumns * kLeastColumns, kLeastColumns, kMostColumns);
+}
+
+/// How many rows a sweep takes: those left over come one by one.
+int choose_sweep(const KernelSpec& spec) {
+  const auto last =
+      std::find_if(spec.levels.rbegin(), spec.levels.rend(), [](const auto& level) { return level.reduced; });
+  int best = 1;
+  const auto sweeps = [&](int rows) { return last->extent / rows + 2 * (last->extent % rows); };
+  for (const int rows : {2, 4, 8})
+    if (sweeps(rows) <= sweeps(best)) best = rows;
+  return best;
+}
+
+/// Tasks are cut from the widest level outside the blocks, of that of the lanes in whole tiles.
+Cut choose_tile(const KernelSpec& spec, const TurnedLevels& levels, std::int64_t columns, int cores) {
+  int level = 0;
+  for (int other = 1; other < levels.inside; ++other)
+    if (extent_of(spec, other) > extent_of(spec, level)) level = other;
+  const std::int64_t extent = extent_of(spec, level), unit = level == levels.rows ? columns : 1;
+  if (extent == 0) return {};
+  const auto divide_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  const std::int64_t bytes = std::max<std::int64_t>(1, kernel::bytes_read(spec) / extent);
+  const std::int64_t least = std::max(divide_up(extent, 4 * std::int64_t{cores}), divide_up(kStagedTaskBytes, bytes));
+  const std::int64_t grain = divide_up(least, unit) * unit;
+  return grain < extent ? Cut{level, grain} : Cut{};
+}
+
+}  // namespace
+
+TurnedLevels turned_levels(const KernelSpec& spec) {
+  TurnedLevels levels;
+  const auto first =
+      std::find_if(spec.levels.begin(), spec.levels.end(), [](const auto& level) { return level.reduced; });
+  if (first == spec.levels.begin() || first == spec.levels.end()) return {};
+  levels.inside = static_cast<int>(first - spec.levels.begin());
+  for (int level = 0; level < levels.inside; ++level)
+    if (!levels.found() || extent_of(spec, level) >= std::min(kEnoughRows, extent_of(spec, levels.rows)))
+      levels.rows = level;
+  const std::int64_t width = turned_width(spec, levels);
+  if (extent_of(spec, levels.rows) < kLeastRows || turned_width(spec, levels, spec.inputs[0]) != width) return {};
+  const std::int64_t share = kernel::pass_count(spec) == 1 ? turned_inputs(spec, levels) : 1;
+  return width * share <= most_width(spec) ? levels : TurnedLevels{};
+}
+
+std::int64_t turned_width(const KernelSpec& spec, const TurnedLevels& levels) {
+  std::int64_t width = 1;
+  for (auto level = static_cast<std::size_t>(levels.inside); level < spec.levels.size(); ++level)
+    width *= spec.levels[level].extent;
+  return width;
+}
+
+std::int64_t turned_width(const KernelSpec& spec, const TurnedLevels& levels, const kernel::Operand& operand) {
+  const std::int64_t along_rows = operand.strides[static_cast<std::size_t>(levels.rows)];
+  if (along_rows == 0 || along_rows == 1) return 0;
+  std::int64_t width = 1;
+  for (auto level = spec.levels.size(); level-- > static_cast<std::size_t>(levels.inside);) {
+    if (operand.strides[level] == 0) continue;
+    if (operand.strides[level] != width) return 0;
+    width *= spec.levels[level].extent;
+  }
+  return width > 1 ? width : 0;
+}
+
+Schedule choose_turned(const KernelSpec& spec, const target::Target& target, bool keeps) {
+  const TurnedLevels levels = turned_levels(spec);
+  Schedule schedule;
+  schedule.isa = target.isa;
+  schedule.nest = Nest::staged_columns;
+  schedule.vector_level = levels.rows;
+  schedule.width = static_cast<int>(turned_width(spec, levels));
+  schedule.columns = choose_columns(spec, levels, target);
+  schedule.rows_at_once = choose_sweep(spec);
+  // An output of f32 keeps in scratch what it will be.
+  const bool output_keeps = std::any_of(spec.outputs.begin(), spec.outputs.end(), [&](const kernel::Operand& output) {
+    return output.dtype == DType::f32 && turned_width(spec, levels, output) == schedule.width;
+  });
+  if (keeps && !output_keeps) {
+    schedule.keep = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(kernel::reduced_count(spec))));
+    schedule.part = schedule.columns;
+  }
+  schedule.tile = choose_tile(spec, levels, schedule.columns, target.cores);
+  return schedule;
+}
+
+Status check_turned(const KernelSpec& spec, const Schedule& schedule) {
+  const auto broken = [](const std::string& what) { return Status(Code::internal_error, "schedule: " + what); };
+  const TurnedLevels levels = turned_levels(spec);
+  if (!levels.found() || schedule.vector_level != levels.rows || schedule.width != turned_width(spec, levels))
+    return broken("width is not that of turned rows");
+  if (schedule.tile.level >= levels.inside) return broken("a block of turned rows is cut");
+  if (schedule.around || schedule.claim || schedule.ahead || schedule.serpentine)
+    return broken("turned rows stay in L1");
+  return {};
+}
+
+}  // namespace tenfold::schedule
