@@ -60,7 +60,7 @@ void ColumnSweep::advance(const Reg64& pointer, const Reg64& steps) {
   c_.add(pointer, bytes);
 }
 
-void ColumnSweep::each_record(const Body& body) {
+void ColumnSweep::each_record(const Body& body, const std::function<void()>& step_back) {
   Gpr record(n_.a), steps(n_.a);
   Label again, partial, done;
   c_.lea(record, c_.ptr[c_.rbp + frame::kRecords]);
@@ -78,7 +78,14 @@ void ColumnSweep::each_record(const Body& body) {
   c_.L(partial);
   c_.cmp(n_.slot(frame::kTileTail), 0);
   c_.jz(done);
-  body(record, Part::tail);
+  if (n_.ends_whole) {
+    if (step_back) step_back();
+    n_.s.set_whole_steps(true);
+    body(record, Part::full);
+    n_.s.set_whole_steps(false);
+  } else {
+    body(record, Part::tail);
+  }
   c_.L(done);
 }
 
@@ -97,17 +104,19 @@ void ColumnSweep::sweep(int at_once, Of of) {
   }
   take_sweep(n_, [&](Pass pass) {
     c_.mov(p_, first);
-    each_record([&](const Reg64& record, Part part) {
-      take_rows(record, at_once, part, pass, of, stream3);
-      if (part == Part::tail) return;
-      if (staged_input_) {
-        Gpr one(n_.a);
-        c_.mov(one.r32(), 1);
-        advance(p_, one);
-      } else {
-        c_.add(p_, n_.s.step_bytes());
-      }
-    });
+    each_record(
+        [&](const Reg64& record, Part part) {
+          take_rows(record, at_once, part, pass, of, stream3);
+          if (part == Part::tail) return;
+          if (staged_input_) {
+            Gpr one(n_.a);
+            c_.mov(one.r32(), 1);
+            advance(p_, one);
+          } else {
+            c_.add(p_, n_.s.step_bytes());
+          }
+        },
+        [this] { n_.step_back(p_, n_.s.input_bytes()); });
   });
 }
 

@@ -25,9 +25,10 @@ class ColumnSweep {
   Gpr stream;      ///< bytes from a stream to the next
   Gpr first;       ///< where the first row of the next sweep starts in the tile
 
-  /// `body` for each whole record of the tile, then for the partial one.
+  /// `body` for each whole record of the tile, then for the partial one; as for a whole one if Nest::ends_whole, behind
+  /// `step_back`, which moves the pointers there that `body` has.
   using Body = std::function<void(const Xbyak::Reg64& record, Part part)>;
-  void each_record(const Body& body);
+  void each_record(const Body& body, const std::function<void()>& step_back = {});
   /// One row of each of `at_once` streams over the tile, and on to the next.
   void take(int at_once, Of of);
   /// `count` sweeps of two vector steps at a time (grouped_sweeps.hpp); records end with a chain to flush.

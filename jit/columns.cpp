@@ -95,7 +95,11 @@ class Columns {
     c_.L(partial);
     c_.cmp(n_.slot(frame::kTailCount), 0);
     c_.jz(done);
-    direct_vector(Part::tail);
+    if (n_.ends_whole) {
+      n_.step_back(n_.in, n_.s.input_bytes());
+      n_.step_outputs_back();
+    }
+    direct_vector(n_.ends_whole ? Part::full : Part::tail);
     c_.L(done);
   }
 
@@ -186,12 +190,14 @@ class Columns {
     sweep_.each_record([this](const Reg64& record, Part) { n_.s.init_record(record); });
     reduce_tile();
     n_.store_either_way([this] {
-      sweep_.each_record([this](const Reg64& record, Part part) {
-        n_.s.load_totals(record);
-        if (sweeps_groups(n_)) n_.s.join_totals();
-        n_.store_vector(part);
-        if (part == Part::full) n_.advance_outputs();
-      });
+      sweep_.each_record(
+          [this](const Reg64& record, Part part) {
+            n_.s.load_totals(record);
+            if (sweeps_groups(n_)) n_.s.join_totals();
+            n_.store_vector(part);
+            if (part == Part::full) n_.advance_outputs();
+          },
+          [this] { n_.step_outputs_back(); });
     });
     c_.cmp(n_.slot(frame::kStepsLeft), 0);
     c_.jz(done);

@@ -10,6 +10,7 @@
 #include "jit/flat.hpp"
 #include "jit/narrow_columns.hpp"
 #include "jit/staged.hpp"
+#include "schedule/columns.hpp"
 #include "schedule/turned.hpp"
 
 namespace tenfold::jit {
@@ -58,6 +59,13 @@ void key_turned(std::ostringstream& key, const kernel::KernelSpec& spec) {
       for (std::size_t level = inside; level < spec.levels.size(); ++level)
         key << (operand.strides[level] == 0 ? 0 : 1);
     }
+}
+
+/// Of columns past the last vector step code knows whether there is a whole one before them.
+bool ends_whole(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
+  if (schedule.nest != schedule::Nest::columns) return false;
+  const Result<schedule::ReduceBody> body = schedule::read_body(spec);
+  return body.ok() && schedule::ends_whole(spec, schedule::lanes_of(spec, body.value()), schedule);
 }
 
 Result<EmittedCode> finish(Assembler& assembler, std::int64_t scratch_bytes) {
@@ -113,6 +121,7 @@ std::string class_key(const kernel::KernelSpec& spec, const schedule::Schedule& 
   if (schedule::is_staged(schedule.nest))
     for (const kernel::Operand& in : spec.inputs) key << (kernel::moves_along_reduced(spec, in) ? 'e' : 'r');
   if (schedule::is_staged(schedule.nest) && schedule.width > 0) key_turned(key, spec);
+  if (ends_whole(spec, schedule)) key << " w";
   key << " ->";
   for (const kernel::Operand& out : spec.outputs)
     key << ' ' << to_string(out.dtype) << stride_kind(out.strides[vector_level], schedule.nest);

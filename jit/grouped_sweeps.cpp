@@ -54,9 +54,17 @@ class GroupedSweeps {
     n_.s.set_whole_steps(false);
     c_.cmp(n_.slot(frame::kTileTail), 0);
     c_.jz(whole);
-    begins ? n_.s.flush_record(record) : n_.s.load_set(record);
-    tail_();
-    n_.s.store_set(record);
+    if (n_.ends_whole) {
+      n_.s.set_whole_steps(true);
+      n_.step_back(at_, n_.s.input_bytes());
+      c_.mov(steps.cvt32(), 1);
+      groups(record, steps, 1, begins);
+      n_.s.set_whole_steps(false);
+    } else {
+      begins ? n_.s.flush_record(record) : n_.s.load_set(record);
+      tail_();
+      n_.s.store_set(record);
+    }
     c_.L(whole);
   }
 

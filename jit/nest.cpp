@@ -6,6 +6,7 @@
 
 #include "jit/abi.hpp"
 #include "jit/staging.hpp"
+#include "schedule/columns.hpp"
 
 namespace tenfold::jit {
 
@@ -21,7 +22,8 @@ Nest::Nest(Assembler& assembler, VectorLayer& layer, ReduceState& state, const k
       spec(kernel_spec),
       schedule(kernel_schedule),
       in(assembler),
-      out(assembler) {}
+      out(assembler),
+      ends_whole(schedule::ends_whole(kernel_spec, state.lane_kind(), kernel_schedule)) {}
 
 std::vector<int> Nest::other_levels(bool reduced) const {
   std::vector<int> levels;
@@ -51,6 +53,7 @@ void Nest::start() {
   load_extent(tail, schedule.vector_level);
   c.and_(tail, s.lanes() - 1);
   c.mov(slot(frame::kTailCount), tail);
+  if (ends_whole) return;
   c.jz(whole);
   v.prepare_tail(tail, s.lane_bits(), s.input_bytes());
   c.L(whole);
@@ -104,6 +107,23 @@ void Nest::advance_outputs() {
       c.imul(bytes, bytes, s.lanes());
     }
     advance_output(output, bytes);
+  }
+}
+
+void Nest::step_back(const Reg64& pointer, int element_bytes) {
+  Gpr columns(a);
+  c.mov(columns, slot(frame::kTailCount));
+  c.lea(pointer, c.ptr[pointer + columns.reg() * element_bytes - s.lanes() * element_bytes]);
+}
+
+/// The step begins with no line.
+void Nest::step_outputs_back() {
+  around = false;
+  for (int output = 0; output < outputs(); ++output) {
+    Gpr to(a);
+    c.xor_(to.r32(), to.r32());
+    step_back(to, s.output_bytes(output));
+    advance_output(output, to);
   }
 }
 

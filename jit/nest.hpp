@@ -26,8 +26,9 @@ struct Nest {
   ReduceState& s;
   const kernel::KernelSpec& spec;
   const schedule::Schedule& schedule;
-  Gpr in, out;          ///< where the loops stand; in a second output, frame::kOutput2 says
-  bool around = false;  ///< what is emitted stores whole vectors past the caches
+  Gpr in, out;            ///< where the loops stand; in a second output, frame::kOutput2 says
+  bool around = false;    ///< what is emitted stores whole vectors past the caches
+  const bool ends_whole;  ///< columns: the partial step is a whole one, some of whose columns have been taken before
 
   bool input_contiguous() const { return spec.inputs[0].strides[vector_level()] == 1; }
   int outputs() const { return static_cast<int>(spec.outputs.size()); }
@@ -53,6 +54,10 @@ struct Nest {
   void advance_output(int output, const Xbyak::Reg64& bytes);
   /// In all of them by one vector step.
   void advance_outputs();
+  /// Where ends_whole: moves a pointer to elements of the partial step back to where the whole one begins, or all
+  /// outputs.
+  void step_back(const Xbyak::Reg64& pointer, int element_bytes);
+  void step_outputs_back();
   /// Stores what the state has finished, where the loops stand: lane 0, or a vector step of the vector level.
   void store_one();
   void store_vector(Part part);

@@ -137,8 +137,8 @@ void Rows::take_side_by_side(const Reg64& distance) {
     places.push_back(p_.reg() + distance * 2);
     places.push_back(p_.reg() + thrice->reg());
   }
-  const auto each = [&](Part part) {
-    for (std::size_t set = 0; set < places.size(); ++set) n_.s.step(static_cast<int>(set), places[set], part);
+  const auto each_whole = [&] {
+    for (std::size_t set = 0; set < places.size(); ++set) n_.s.step(static_cast<int>(set), places[set], Part::full);
   };
   const int bytes = n_.s.step_bytes();
   Label again, single, partial, done;
@@ -158,22 +158,16 @@ void Rows::take_side_by_side(const Reg64& distance) {
   // One less than there are steps left: 0, or what is below.
   c_.cmp(steps_, 0);
   c_.jne(partial);
-  each(Part::full);
+  each_whole();
   c_.add(p_, bytes);
   c_.L(partial);
   c_.cmp(n_.slot(frame::kTailCount), 0);
   c_.jz(done);
-  if (n_.s.loads_tails()) {
-    each(Part::tail);
-  } else {
-    Gpr from(n_.a), tail(n_.a);
+  {
+    Gpr tail(n_.a);
     c_.mov(tail, n_.slot(frame::kTailCount));
-    n_.load_input_stride(*element_stride_, n_.schedule.vector_level);
-    for (std::size_t set = 0; set < places.size(); ++set) {
-      c_.lea(from, c_.ptr[places[set]]);
-      n_.stage_tail(from, *element_stride_, tail);
-      n_.s.step(static_cast<int>(set), Nest::staging(), Part::tail);
-    }
+    if (element_stride_) n_.load_input_stride(*element_stride_, n_.schedule.vector_level);
+    partial_step(tail, places);
   }
   c_.L(done);
 }

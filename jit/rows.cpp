@@ -8,6 +8,7 @@
 namespace tenfold::jit {
 
 using Xbyak::Label;
+using Xbyak::Reg64;
 
 namespace {
 
@@ -163,14 +164,39 @@ void Rows::rest() {
   c_.L(partial);
   c_.test(tail, tail);
   c_.jz(flush);
-  if (n_.input_contiguous() && n_.s.loads_tails()) {
-    n_.s.step(0, p_.reg(), Part::tail);
-  } else {
-    n_.stage_tail(p_, *element_stride_, tail);
-    n_.s.step(0, Nest::staging(), Part::tail);
-  }
+  partial_step(tail, {p_.reg()});
   c_.L(flush);
   n_.s.flush(0);
+  c_.L(done);
+}
+
+/// The partial step of `tail` elements at `places`, each a distance from `p_`, into as many sets. Where elements may be
+/// taken twice and the row has a whole step, the last whole one that the row has room for will do.
+void Rows::partial_step(const Reg64& tail, const std::vector<Memory>& places) {
+  const auto each = [&](Part part) {
+    for (std::size_t set = 0; set < places.size(); ++set) n_.s.step(static_cast<int>(set), places[set], part);
+  };
+  Label few, done;
+  if (n_.input_contiguous() && n_.s.takes_twice()) {
+    Gpr extent(n_.a);
+    n_.load_extent(extent, n_.schedule.vector_level);
+    c_.cmp(extent, n_.s.lanes());
+    c_.jb(few);
+    c_.lea(p_, c_.ptr[p_.reg() + tail * n_.s.input_bytes() - n_.s.step_bytes()]);
+    each(Part::full);
+    c_.jmp(done);
+    c_.L(few);
+  }
+  if (n_.input_contiguous() && n_.s.loads_tails()) {
+    each(Part::tail);
+  } else {
+    Gpr from(n_.a);
+    for (std::size_t set = 0; set < places.size(); ++set) {
+      c_.lea(from, c_.ptr[places[set]]);
+      n_.stage_tail(from, *element_stride_, tail);
+      n_.s.step(static_cast<int>(set), Nest::staging(), Part::tail);
+    }
+  }
   c_.L(done);
 }
 

@@ -59,6 +59,7 @@ class Rows {
   void group();
   void whole_step();
   void rest();
+  void partial_step(const Xbyak::Reg64& tail, const std::vector<Memory>& places);
 
   Nest& n_;
   Xbyak::CodeGenerator& c_;

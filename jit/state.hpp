@@ -31,6 +31,7 @@ class ReduceState {
   ReduceState(const ReduceState&) = delete;
   ReduceState& operator=(const ReduceState&) = delete;
 
+  schedule::Lanes lane_kind() const { return lanes_; }
   int lanes() const { return schedule::lanes_per_step(lanes_, input_); }
   int input_bytes() const { return byte_size(input_); }
   int output_bytes(int output) const { return byte_size(output == 0 ? output_ : input_); }

@@ -3,6 +3,8 @@
 // Every number here says where it comes from: least times on AVX2, of sums and maxima over axis 0.
 #include "schedule/columns.hpp"
 
+#include <algorithm>
+
 #include "schedule/narrow.hpp"
 
 namespace tenfold::schedule {
@@ -210,6 +212,17 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& t
     case Lanes::order:
     case Lanes::integer: choose_exact_tile(spec, lanes, row_bytes, near, target, schedule); return;
   }
+}
+
+bool ends_whole(const KernelSpec& spec, Lanes lanes, const Schedule& schedule) {
+  const auto level = static_cast<std::size_t>(schedule.vector_level);
+  const auto contiguous = [level](const kernel::Operand& operand) { return operand.strides[level] == 1; };
+  const bool by_masks =
+      schedule.isa != target::Isa::avx2 &&
+      (lanes == Lanes::integer || (lanes == Lanes::chained_f32 && spec.inputs[0].dtype == DType::f32));
+  return schedule.nest == Nest::columns && schedule.width == 0 && schedule.tile.level != schedule.vector_level &&
+         !by_masks && spec.levels[level].extent >= lanes_per_step(lanes, spec.inputs[0].dtype) &&
+         contiguous(spec.inputs[0]) && std::all_of(spec.outputs.begin(), spec.outputs.end(), contiguous);
 }
 
 }  // namespace tenfold::schedule

@@ -15,4 +15,9 @@ inline constexpr int kTileRecords = 128;
 /// Sets `columns`, `width`, `rows_at_once` and `ahead` of a schedule whose vector level is chosen and kept.
 void choose_columns(const kernel::KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule);
 
+/// Whether columns past the last whole vector step are taken with some of those before them once more, as a whole step
+/// that ends where they do: a column's bits are its own. Not narrow columns, nor where tasks cut that level, nor of
+/// integers and sums that AVX-512 loads by masks, which are as fast.
+bool ends_whole(const kernel::KernelSpec& spec, Lanes lanes, const Schedule& schedule);
+
 }  // namespace tenfold::schedule
