@@ -94,6 +94,25 @@ TEST(Emit, ExtentsDoNotEnterTheCode) {
   EXPECT_EQ(emit(small, schedule).value().bytes, emit(large, schedule).value().bytes);
 }
 
+/// Of the columns past the last vector step, only whether there is a whole one before them.
+TEST(Emit, OfColumnsAWholeStepEntersTheCode) {
+  target::Target target;
+  target.isa = target::Isa::avx2;
+  const auto made = [&](const std::string& columns) {
+    const Result<kernel::KernelSpec> spec =
+        kernel::parse("kernel\nspace reduced 5, kept " + columns +
+                      "\nin x0 f32 [100, 1]\nout y0 f32 [0, 1]\n%0 = load x0\n%1 = reduce max %0\nstore y0 %1\n");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    const schedule::Schedule schedule = schedule::choose(spec.value(), target);
+    return std::pair(class_key(spec.value(), schedule), emit(spec.value(), schedule).value().bytes);
+  };
+  const auto columns = made("20");
+  EXPECT_EQ(made("75"), columns);
+  const auto few = made("15");
+  EXPECT_NE(few.first, columns.first);
+  EXPECT_NE(few.second, columns.second);
+}
+
 /// What is inside a block of turned rows does, and what lies between blocks does not.
 TEST(Emit, OfTurnedRowsBlocksEnterTheCode) {
   target::Target target;

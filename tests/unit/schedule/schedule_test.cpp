@@ -7,6 +7,7 @@
 
 #include "schedule/apart.hpp"
 #include "schedule/body.hpp"
+#include "schedule/columns.hpp"
 
 namespace tenfold::schedule {
 namespace {
@@ -131,6 +132,28 @@ TEST(Choose, ColumnsThatFitOneStepAreNarrow) {
   EXPECT_EQ(width_of("s32", "reduced 63, kept 65", "[65, 1]", "[0, 1]"), 0) << "few groups";
   EXPECT_EQ(width_of("f32", "reduced 1000, kept 8", "[9, 1]", "[0, 1]"), 0) << "a gap after each row";
   EXPECT_EQ(width_of("f32", "reduced 16, kept 8", "[8, 1]", "[0, 1]"), 0) << "in registers anyway";
+}
+
+TEST(Choose, ColumnsEndWithAWholeStepWhereThereIsOne) {
+  const auto ends = [](const std::string& monoid, const std::string& dtype, int columns, target::Isa isa, Cut tile) {
+    const KernelSpec spec = spec_of(monoid, dtype, "reduced 5, kept " + std::to_string(columns), "[200, 1]", "[0, 1]");
+    Schedule schedule = choose(spec, machine(isa, 1));
+    EXPECT_EQ(schedule.nest, Nest::columns);
+    schedule.tile = tile;
+    return ends_whole(spec, lanes_of(spec, read_body(spec).value()), schedule);
+  };
+  EXPECT_TRUE(ends("max", "f32", 16, target::Isa::avx2, {}));
+  EXPECT_TRUE(ends("max", "f32", 100, target::Isa::avx512_core, {}));
+  EXPECT_TRUE(ends("sum", "f64", 100, target::Isa::avx512_core, {}));
+  EXPECT_FALSE(ends("max", "f32", 15, target::Isa::avx2, {}));
+  EXPECT_FALSE(ends("max", "s8", 63, target::Isa::avx2, {}));
+  EXPECT_TRUE(ends("max", "s8", 64, target::Isa::avx2, {}));
+  // By masks.
+  EXPECT_FALSE(ends("max", "s8", 64, target::Isa::avx512_core, {}));
+  EXPECT_FALSE(ends("sum", "f32", 100, target::Isa::avx512_core, {}));
+  // Tasks cut the columns.
+  EXPECT_FALSE(ends("max", "f32", 100, target::Isa::avx2, {.level = 1, .grain = 64}));
+  EXPECT_TRUE(ends("max", "f32", 100, target::Isa::avx2, {.level = 0, .grain = 1}));
 }
 
 TEST(Choose, NarrowColumnsOfIndicesAreStepsOrGroups) {
