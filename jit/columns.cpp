@@ -26,6 +26,9 @@ using Xbyak::Reg64;
 /// A column of so many random elements has but one of the same sign once in 256 times.
 constexpr std::int64_t kRowsThatSettle = 8;
 
+/// How far ahead of itself a row in registers is asked for.
+constexpr int kDirectAheadBytes = 384;
+
 class Columns {
  public:
   explicit Columns(Nest& nest) : n_(nest), c_(nest.c), reduced_(nest.other_levels(true)), sweep_(nest) {
@@ -155,7 +158,10 @@ class Columns {
       c_.jb(single);
       align_loop(c_);
       c_.L(again);
-      n_.s.step_rows(0, {at.reg(), at.reg() + sweep_.row_stride.reg()});
+      const std::vector<Memory> pair{at.reg(), at.reg() + sweep_.row_stride.reg()};
+      n_.s.step_rows(0, pair);
+      if (n_.schedule.ahead)
+        for (const Memory& row : pair) c_.prefetcht0(c_.ptr[row + kDirectAheadBytes]);
       c_.lea(at, c_.ptr[at.reg() + sweep_.row_stride.reg() * 2]);
       c_.sub(rows, 2);
       c_.jae(again);

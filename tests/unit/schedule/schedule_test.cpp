@@ -73,6 +73,28 @@ TEST(Choose, FewRowsStayInRegisters) {
   EXPECT_EQ(choose(spec, machine(target::Isa::avx2, 1)).columns, 0);
 }
 
+TEST(Choose, LongRowsInRegistersAskAheadWhereTheLastCacheIsFast) {
+  target::Target fast = machine(target::Isa::avx2, 1);
+  const auto asks = [&fast](const std::string& monoid, int rows, int columns) {
+    const std::string width = std::to_string(columns);
+    const KernelSpec spec =
+        spec_of(monoid, "f32", "reduced " + std::to_string(rows) + ", kept " + width, "[" + width + ", 1]", "[0, 1]");
+    const Schedule schedule = choose(spec, fast);
+    EXPECT_EQ(schedule.columns, 0);
+    EXPECT_TRUE(check(spec, schedule).ok());
+    return schedule.ahead;
+  };
+  EXPECT_FALSE(asks("sum", 16, 65536)) << "no fast last cache";
+  fast.fast_l3 = true;
+  EXPECT_TRUE(asks("sum", 16, 65536));
+  EXPECT_TRUE(asks("max", 5, 200000));
+  EXPECT_FALSE(asks("sum", 16, 1024)) << "short rows";
+  EXPECT_FALSE(asks("sum", 16, 1 << 20)) << "beyond the last cache";
+  fast.isa = target::Isa::avx512_core;
+  EXPECT_TRUE(asks("sum", 16, 65536)) << "lines that meet";
+  EXPECT_FALSE(asks("max", 5, 200000));
+}
+
 TEST(Choose, SumsOfFewLongRowsGoInStrips) {
   const auto columns_of = [](const char* monoid, const char* space, const char* in) {
     const KernelSpec spec = spec_of(monoid, "f32", space, in, "[0, 1]");
