@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "schedule/staged.hpp"
+#include "schedule/staged_columns.hpp"
 
 namespace tenfold::jit {
 
@@ -51,7 +51,7 @@ std::vector<Ahead> ColumnAhead::next_rows(const StagePass& pass, int rows) {
   constexpr int kAheadInParts = 32, kAheadPassingOn = 4;
   const std::vector<int> reduced = levels(true);
   if (!(schedule_.ahead || takes_part_) || reduced.empty()) return {};
-  const int distance = takes_part_ ? kAheadInParts : passes_on(pass) ? kAheadPassingOn : rows;
+  const int distance = takes_part_ ? kAheadInParts : passes_on(pass) ? std::max(rows, kAheadPassingOn) : rows;
   return look_ahead(a_, walk_, pass.step.inputs, reduced.back(), distance, most_ahead(spec_));
 }
 

@@ -90,9 +90,16 @@ std::vector<bool> aheads_of(const Schedule& base) {
   return varies ? std::vector<bool>{false, true} : std::vector<bool>{base.ahead};
 }
 
-std::vector<bool> arounds_of(const Schedule& base) {
+/// Whether stores go around the caches, and how many rows of a tile then do so at a time.
+struct Around {
+  bool around;
+  int stored;
+};
+
+std::vector<Around> arounds_of(const Schedule& base) {
+  if (base.nest == Nest::staged_columns) return {{false, 1}, {true, 1}, {true, 8}};
   const bool varies = base.nest == Nest::flat || base.nest == Nest::columns || is_staged(base.nest);
-  return varies ? std::vector<bool>{false, true} : std::vector<bool>{false};
+  return varies ? std::vector<Around>{{false, 1}, {true, 1}} : std::vector<Around>{{false, 1}};
 }
 
 std::vector<bool> claims_of(const Schedule& base) {
@@ -137,7 +144,7 @@ std::vector<Schedule> neighbours(const KernelSpec& spec, const Schedule& base) {
     for (const int rows : rows_of(spec, base))
       for (const std::int64_t columns : columns_of(base))
         for (const bool ahead : aheads_of(base))
-          for (const bool around : arounds_of(base))
+          for (const auto& [around, stored] : arounds_of(base))
             for (const bool claim : claims_of(base))
               for (const std::int64_t keep : keeps_of(base))
                 for (const Cut& tile : tiles_of(spec, base)) {
@@ -148,6 +155,7 @@ std::vector<Schedule> neighbours(const KernelSpec& spec, const Schedule& base) {
                   candidate.columns = columns;
                   candidate.ahead = ahead;
                   candidate.around = around;
+                  candidate.stored = stored;
                   candidate.keep = keep;
                   candidate.part = keep > 0 ? base.part : 0;
                   candidate.tile = tile;

@@ -38,6 +38,7 @@ bool read_field(std::string_view name, std::string_view value, Schedule& schedul
   if (name == "level") return read_number(value, schedule.vector_level);
   if (name == "unroll") return read_number(value, schedule.unroll);
   if (name == "rows") return read_number(value, schedule.rows_at_once);
+  if (name == "stored") return read_number(value, schedule.stored);
   if (name == "pilot") return read_number(value, schedule.pilot);
   if (name == "turns") return read_number(value, schedule.turns);
   if (name == "ahead") return read_flag(value, schedule.ahead);
@@ -63,6 +64,7 @@ std::string print(const Schedule& schedule) {
   out << target::to_string(schedule.isa) << ' ' << to_string(schedule.nest) << " level=" << schedule.vector_level;
   if (schedule.nest == Nest::rows || schedule.nest == Nest::staged_rows) out << " unroll=" << schedule.unroll;
   if (schedule.nest == Nest::columns || schedule.rows_at_once > 1) out << " rows=" << schedule.rows_at_once;
+  if (schedule.stored > 1) out << " stored=" << schedule.stored;
   if (schedule.pilot > 0) out << " pilot=" << schedule.pilot;
   if (schedule.turns > 0) out << " turns=" << schedule.turns;
   if (schedule.ahead) out << " ahead=1";

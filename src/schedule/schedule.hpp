@@ -43,8 +43,9 @@ struct Schedule {
   /// Streams of rows read side by side or in turns, in columns by a sweep of the tile, and of one row runs of it;
   /// staged rows: adjacent rows whose passes take turns.
   int rows_at_once = 1;
-  int pilot = 0;  ///< staged rows: steps that the pilot of a centred moment is the mean of; 0: it takes two passes
-  int turns = 0;  ///< rows: outputs that take turns, a row of each; 0: one output at a time
+  int stored = 1;  ///< staged columns: rows of a sweep that does nothing but store elements around the caches
+  int pilot = 0;   ///< staged rows: steps that the pilot of a centred moment is the mean of; 0: it takes two passes
+  int turns = 0;   ///< rows: outputs that take turns, a row of each; 0: one output at a time
   /// Columns: sweeps prefetch the next one's rows. Staged columns of narrow tiles: the last pass prefetches the next
   /// tile's. Packed: blocks prefetch others. Rows: streams that a state has not sets for are visited in turns, each
   /// asking for the next. Staged rows: the second pass, or the only one, prefetches the next row.

@@ -12,12 +12,6 @@ namespace tenfold::schedule {
 /// A task reads at least this much, so that handing it out (0.2 us) stays below a hundredth of its time.
 constexpr std::int64_t kStagedTaskBytes = 128 << 10;
 
-/// Few rows stay in L1 from pass to pass with so many columns, and the records with them. On a Xeon, AVX2 and AVX-512,
-/// softmax of f32 [21, 200000] over axis 0 takes 1.63 and 1.38 ms so, with 1024 columns 1.87 and 1.72, of [8, 524288]
-/// 1.84 and 1.58 instead of 2.28 and 2.17; x / max |x| of [40, 104857] 1.33 and 1.29 instead of 1.62 and 1.72, max, min
-/// and sum of [21, 200000] 0.82 and 0.78 instead of 1.10 and 1.11.
-constexpr std::int64_t kFewRowsColumns = 256;
-
 Schedule choose_staged(const kernel::KernelSpec& spec, const target::Target& target);
 
 /// internal_error when the staged nests cannot follow `schedule`.

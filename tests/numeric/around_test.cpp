@@ -78,11 +78,12 @@ struct Kind {
   std::string (*text)(std::int64_t rows, std::int64_t columns);
   std::int64_t rows = 19, least_columns = 0;
   std::int64_t output_bytes = 0;  ///< of a column; 0: outputs are as large as inputs, and may be these
+  int stored = 1;                 ///< rows of columns that are stored at a time
 };
 void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 
 /// Around: of any columns, though the heuristic only wants it where all rows lie on lines.
-Result<compiler::Compiled> compile(const std::string& text, target::Isa isa, bool around) {
+Result<compiler::Compiled> compile(const std::string& text, target::Isa isa, bool around, int stored) {
   Result<graph::Graph> graph = graph::parse(text);
   if (!graph.ok()) return graph.status();
   if (Status status = graph::run_pipeline(graph.value()); !status.ok()) return status;
@@ -96,14 +97,17 @@ Result<compiler::Compiled> compile(const std::string& text, target::Isa isa, boo
     for (const compiler::KernelReport& kernel : region.kernels) {
       schedule::Schedule wanted = kernel.schedule;
       wanted.around = true;
+      wanted.stored = stored;
       tuning.add(kernel.spec, target.cores, wanted);
     }
   return compiler::compile(graph.value(), target, {.tuning = &tuning});
 }
 
-bool goes_around(const compiler::Compiled& compiled) {
-  return std::ranges::any_of(compiled.regions, [](const compiler::RegionReport& region) {
-    return std::ranges::any_of(region.kernels, [](const auto& kernel) { return kernel.schedule.around; });
+bool goes_around(const compiler::Compiled& compiled, int stored) {
+  return std::ranges::any_of(compiled.regions, [stored](const compiler::RegionReport& region) {
+    return std::ranges::any_of(region.kernels, [stored](const auto& kernel) {
+      return kernel.schedule.around && kernel.schedule.stored == stored;
+    });
   });
 }
 
@@ -117,11 +121,12 @@ class Around : public ::testing::TestWithParam<Kind> {
   void expect_equal_bits(target::Isa isa, std::int64_t columns, std::size_t offset) {
     const Kind& kind = GetParam();
     const std::string text = kind.text(kind.rows, columns);
-    const Result<compiler::Compiled> through = compile(text, isa, false), around = compile(text, isa, true);
+    const Result<compiler::Compiled> through = compile(text, isa, false, 1),
+                                     around = compile(text, isa, true, kind.stored);
     ASSERT_TRUE(through.ok()) << through.status().message();
     ASSERT_TRUE(around.ok()) << around.status().message();
-    EXPECT_FALSE(goes_around(through.value()));
-    EXPECT_TRUE(goes_around(around.value()));
+    EXPECT_FALSE(goes_around(through.value(), 1));
+    EXPECT_TRUE(goes_around(around.value(), kind.stored));
     const auto of_input = static_cast<std::size_t>(4 * kind.rows * columns);
     const std::size_t size = kind.output_bytes > 0 ? static_cast<std::size_t>(kind.output_bytes * columns) : of_input;
     Buffer in(of_input, 0), expected(size, offset), got(size, offset);
@@ -158,6 +163,7 @@ TEST_P(Around, BitsDoNotDependOnWhereAnOutputBegins) {
 INSTANTIATE_TEST_SUITE_P(
     Kernels, Around,
     ::testing::Values(Kind{"flat", &elementwise}, Kind{"columns", &columns_less_their_max},
+                      Kind{"eight_rows_of_columns", &columns_less_their_max, 19, 0, 0, 8},
                       Kind{"rows", &rows_less_their_max, 19, 1024}, Kind{"max_of_few", &max_of_columns, 5, 0, 4},
                       Kind{"sum_of_few", &sum_of_columns, 2, 0, 4}, Kind{"max", &max_of_columns, 19, 1024, 4},
                       Kind{"sum", &sum_of_columns, 33, 1024, 4}, Kind{"places_in_few", &places_in_columns, 3, 0, 8},

@@ -34,7 +34,7 @@ TEST(Schedule, PrintsWhatItParses) {
   for (const char* text : {"avx2 rows level=1 unroll=4 tile=0:256", "avx2 packed level=1 width=13 tile=0:65536",
                            "avx2 columns level=1 rows=4 columns=1024 width=8", "avx2 flat level=0 around=1 tile=0:4096",
                            "avx2 staged_columns level=1 rows=8 keep=1024 part=512 columns=1024",
-                           "avx2 staged_columns level=1 rows=8 serpentine=1 columns=1024",
+                           "avx2 staged_columns level=1 rows=8 stored=4 around=1 serpentine=1 columns=1024",
                            "avx512_core columns level=2 rows=4 ahead=1 columns=1024 tile=0:8 split=1:4096"}) {
     const Result<Schedule> schedule = parse(text);
     ASSERT_TRUE(schedule.ok()) << schedule.status().message();
@@ -647,6 +647,43 @@ TEST(Choose, StagedColumnsKeepWhatIsDearAndReadAgain) {
       << "parts are too narrow";
 }
 
+TEST(Choose, StagedColumnsAreStoredEightRowsAtATimeWhereTheLastCacheIsFast) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  machine.l2_bytes = 1 << 20;
+  machine.l3_bytes = 32 << 20;
+  const auto chosen = [&machine](int rows, int columns) {
+    const std::string kept = std::to_string(columns), strides = "[" + kept + ", 1]";
+    return print(choose(staged_spec("reduced " + std::to_string(rows) + ", kept " + kept, strides, strides,
+                                    "%3 = sub %0 %2\nstore y0 %3\n"),
+                        machine));
+  };
+  const std::string one_row = "avx2 staged_columns level=1 rows=8 ahead=1 around=1 serpentine=1 columns=1024";
+  EXPECT_EQ(chosen(1024, 4096), one_row);
+  EXPECT_EQ(chosen(1000, 4096), "avx2 staged_columns level=1 rows=8 serpentine=1 columns=1024");
+  machine.fast_l3 = true;
+  const std::string together = "avx2 staged_columns level=1 rows=8 stored=8 ";
+  EXPECT_EQ(chosen(1024, 4096), together + "around=1 serpentine=1 columns=4096");
+  EXPECT_EQ(chosen(768, 4096), together + "around=1 serpentine=1 columns=4096") << "three quarters of the last cache";
+  EXPECT_EQ(chosen(767, 4096), "avx2 staged_columns level=1 rows=8 serpentine=1 columns=1024");
+  EXPECT_EQ(chosen(64, 65536), together + "around=1 columns=1024") << "half of L2 has room for a tile";
+  EXPECT_EQ(chosen(2048, 4096), together + "ahead=1 around=1 serpentine=1 columns=1024") << "rows come from memory";
+}
+
+TEST(Choose, ARowsOwnValuesAreNoLinesOfASweep) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  const auto rows_of = [&machine](const std::string& strides) {
+    const Result<KernelSpec> spec = kernel::parse(
+        "kernel\nspace reduced 256, kept 4096\nin x0 f32 [4096, 1]\nin x1 f32 " + strides +
+        "\nout y0 f32 [0, 1]\n%0 = load x0\n%1 = load x1\n%2 = mul %0 %1\n%3 = reduce sum %2\nstore y0 %3\n");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    return choose(spec.value(), machine).rows_at_once;
+  };
+  EXPECT_EQ(rows_of("[4096, 1]"), 4);
+  EXPECT_EQ(rows_of("[1, 0]"), 8);
+}
+
 TEST(Choose, CheapElementsGoAroundALastCacheThatTheyFill) {
   target::Target machine;
   machine.isa = target::Isa::avx2;
@@ -821,6 +858,8 @@ TEST(Check, RefusesWhatTheEmitterCannotFollow) {
       {staged_columns, "avx2 staged_columns level=1 rows=3 columns=512"},
       {staged_columns, "avx2 staged_columns level=1 rows=16 columns=512"},
       {staged_columns, "avx2 staged_columns level=1 rows=8 around=1 columns=512"},
+      {staged_columns, "avx2 staged_columns level=1 rows=8 stored=8 columns=512"},
+      {staged_rows, "avx2 staged_rows level=1 unroll=2 stored=8"},
       {staged_columns, "avx2 staged_columns level=1 rows=8 keep=64 part=64 columns=512"},
       {staged_columns, "avx2 staged_columns level=1 rows=8 keep=128 columns=512"},
       {staged_columns, "avx2 staged_columns level=1 rows=8 part=64 columns=512"},

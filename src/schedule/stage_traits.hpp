@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a body in stages is like, as far as its schedule goes by it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernel/spec.hpp"
+
+namespace tenfold::schedule {
+
+/// The level whose elements are neighbours in the first input that moves, or else the innermost.
+int choose_vector_level(const kernel::KernelSpec& spec);
+
+/// Whether anything is stored that is not one value a row.
+bool writes_elements(const kernel::KernelSpec& spec);
+
+/// Whether no pass has two reductions.
+bool reduces_one_at_a_time(const kernel::KernelSpec& spec);
+
+std::ptrdiff_t reduced_levels(const kernel::KernelSpec& spec);
+
+/// Functions of elements that are dear to compute.
+std::ptrdiff_t dear_functions(const kernel::KernelSpec& spec);
+
+/// Inputs that move along what is reduced.
+int moving_inputs(const kernel::KernelSpec& spec);
+
+}  // namespace tenfold::schedule
