@@ -27,7 +27,10 @@ void NextRows::start(std::size_t depth) {
 
 void NextRows::load_distances() {
   if (schedule_.runs || places_.empty()) return;
-  ahead_ = look_ahead(a_, walk_, places_, level_, schedule_.rows_at_once, most_ahead(walk_.spec()));
+  const int rows = schedule_.rows_at_once;
+  ahead_ = look_ahead(a_, walk_, places_, level_, schedule_.early ? 3 * rows : rows, most_ahead(walk_.spec()));
+  if (schedule_.early)
+    for (const Ahead& of : ahead_) a_.code().sar(*of.distance, 1);
 }
 
 void NextRows::ask(const OperandWalk::At& at, int elements) {

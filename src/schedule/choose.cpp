@@ -239,6 +239,7 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
   if (schedule.serpentine && schedule.nest != Nest::staged_columns)
     return broken("serpentine is for columns in stages");
   if (schedule.stored != 1 && schedule.nest != Nest::staged_columns) return broken("stored is for columns in stages");
+  if (schedule.early && schedule.nest != Nest::staged_rows) return broken("early is for rows in stages");
   if (schedule.runs && schedule.nest != Nest::staged_rows && schedule.nest != Nest::flat)
     return broken("runs is for flat kernels and rows in stages");
   if (schedule.turns != 0 && schedule.nest != Nest::rows) return broken("turns is for rows");

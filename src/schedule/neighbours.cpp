@@ -135,6 +135,9 @@ std::vector<Schedule> neighbours(const KernelSpec& spec, const Schedule& base) {
     add(candidate);
   }
   candidate.serpentine = base.serpentine;
+  candidate.early = !base.early;
+  add(candidate);
+  candidate.early = base.early;
   candidate.runs = !base.runs;
   candidate.ahead = base.nest == Nest::staged_rows;
   candidate.rows_at_once = 1;
@@ -154,6 +157,7 @@ std::vector<Schedule> neighbours(const KernelSpec& spec, const Schedule& base) {
                   candidate.rows_at_once = rows;
                   candidate.columns = columns;
                   candidate.ahead = ahead;
+                  candidate.early = ahead && base.early;
                   candidate.around = around;
                   candidate.stored = stored;
                   candidate.keep = keep;

@@ -42,6 +42,7 @@ bool read_field(std::string_view name, std::string_view value, Schedule& schedul
   if (name == "pilot") return read_number(value, schedule.pilot);
   if (name == "turns") return read_number(value, schedule.turns);
   if (name == "ahead") return read_flag(value, schedule.ahead);
+  if (name == "early") return read_flag(value, schedule.early);
   if (name == "around") return read_flag(value, schedule.around);
   if (name == "claim") return read_flag(value, schedule.claim);
   if (name == "serpentine") return read_flag(value, schedule.serpentine);
@@ -68,6 +69,7 @@ std::string print(const Schedule& schedule) {
   if (schedule.pilot > 0) out << " pilot=" << schedule.pilot;
   if (schedule.turns > 0) out << " turns=" << schedule.turns;
   if (schedule.ahead) out << " ahead=1";
+  if (schedule.early) out << " early=1";
   if (schedule.around) out << " around=1";
   if (schedule.claim) out << " claim=1";
   if (schedule.serpentine) out << " serpentine=1";

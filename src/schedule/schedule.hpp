@@ -50,6 +50,7 @@ struct Schedule {
   /// tile's. Packed: blocks prefetch others. Rows: streams that a state has not sets for are visited in turns, each
   /// asking for the next. Staged rows: the second pass, or the only one, prefetches the next row.
   bool ahead = false;
+  bool early = false;  ///< staged rows, with `ahead`: half as far again, for what would not be there in time
   /// Flat, staged: elements that no later pass reads are stored past the caches. Columns: outputs are.
   bool around = false;
   bool claim = false;  ///< flat, staged: what is stored through the caches asks for the lines of later stores

@@ -159,14 +159,14 @@ TEST_P(Around, BitsDoNotDependOnWhereAnOutputBegins) {
       }
 }
 
-// Short rows take turns, and are stored through the caches.
 INSTANTIATE_TEST_SUITE_P(
     Kernels, Around,
     ::testing::Values(Kind{"flat", &elementwise}, Kind{"columns", &columns_less_their_max},
                       Kind{"eight_rows_of_columns", &columns_less_their_max, 19, 0, 0, 8},
-                      Kind{"rows", &rows_less_their_max, 19, 1024}, Kind{"max_of_few", &max_of_columns, 5, 0, 4},
-                      Kind{"sum_of_few", &sum_of_columns, 2, 0, 4}, Kind{"max", &max_of_columns, 19, 1024, 4},
-                      Kind{"sum", &sum_of_columns, 33, 1024, 4}, Kind{"places_in_few", &places_in_columns, 3, 0, 8},
+                      Kind{"rows", &rows_less_their_max, 19, 1024}, Kind{"rows_in_turns", &rows_less_their_max},
+                      Kind{"max_of_few", &max_of_columns, 5, 0, 4}, Kind{"sum_of_few", &sum_of_columns, 2, 0, 4},
+                      Kind{"max", &max_of_columns, 19, 1024, 4}, Kind{"sum", &sum_of_columns, 33, 1024, 4},
+                      Kind{"places_in_few", &places_in_columns, 3, 0, 8},
                       Kind{"places", &places_in_columns, 19, 1024, 8}),
     [](const auto& at) { return std::string(at.param.name); });
 

@@ -670,6 +670,29 @@ TEST(Choose, StagedColumnsAreStoredEightRowsAtATimeWhereTheLastCacheIsFast) {
   EXPECT_EQ(chosen(2048, 4096), together + "ahead=1 around=1 serpentine=1 columns=1024") << "rows come from memory";
 }
 
+TEST(Choose, StagedRowsAreStoredInTurnsWhereTheLastCacheIsFast) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  machine.l2_bytes = 1 << 20;
+  machine.l3_bytes = 32 << 20;
+  const auto chosen = [&machine](int rows, int columns) {
+    const std::string row = std::to_string(columns), strides = "[" + row + ", 1]";
+    return print(choose(staged_spec("kept " + std::to_string(rows) + ", reduced " + row, strides, strides,
+                                    "%3 = sub %0 %2\nstore y0 %3\n"),
+                        machine));
+  };
+  const std::string rows = "avx2 staged_rows level=1 unroll=2 ";
+  EXPECT_EQ(chosen(16384, 256), rows + "rows=2 tile=0:4096") << "short rows go through the caches";
+  machine.fast_l3 = true;
+  EXPECT_EQ(chosen(16384, 256), rows + "rows=2 ahead=1 early=1 around=1 tile=0:4096");
+  EXPECT_EQ(chosen(32768, 128), rows + "rows=2 ahead=1 around=1 tile=0:8192") << "there is time enough";
+  EXPECT_EQ(chosen(4096, 1024), rows + "rows=2 ahead=1 early=1 around=1 tile=0:1024");
+  EXPECT_EQ(chosen(65536, 1024), rows + "ahead=1 early=1 around=1 tile=0:16384") << "from memory";
+  EXPECT_EQ(chosen(2048, 2048), rows + "ahead=1 early=1 around=1 tile=0:512");
+  EXPECT_EQ(chosen(1024, 4096), rows + "ahead=1 around=1 tile=0:256");
+  EXPECT_EQ(chosen(1024, 1024), rows + "rows=2 ahead=1 tile=0:256") << "the caches hold it";
+}
+
 TEST(Choose, ARowsOwnValuesAreNoLinesOfASweep) {
   target::Target machine;
   machine.isa = target::Isa::avx2;
@@ -719,7 +742,6 @@ TEST(Choose, CheapElementsGoAroundALastCacheThatTheyFill) {
   EXPECT_EQ(rows_at_once("1024", "1024"), 2) << "the caches hold all";
   EXPECT_EQ(rows_at_once("1032", "1024"), 1) << "the input is more than an eighth of the last cache";
   EXPECT_EQ(rows_at_once("512", "1025"), 1);
-  EXPECT_FALSE(check(short_rows, parse("avx2 staged_rows level=1 unroll=2 rows=2 around=1").value()).ok());
   EXPECT_TRUE(choose(staged("%3 = log %2\n%4 = sub %0 %3\nstore y0 %4"), machine).around) << "a row's value is dear";
   EXPECT_FALSE(choose(staged("%3 = sub %0 %2\n%4 = tanh %3\nstore y0 %4"), machine).around);
 }
@@ -860,6 +882,8 @@ TEST(Check, RefusesWhatTheEmitterCannotFollow) {
       {staged_columns, "avx2 staged_columns level=1 rows=8 around=1 columns=512"},
       {staged_columns, "avx2 staged_columns level=1 rows=8 stored=8 columns=512"},
       {staged_rows, "avx2 staged_rows level=1 unroll=2 stored=8"},
+      {staged_rows, "avx2 staged_rows level=1 unroll=2 early=1"},
+      {staged_columns, "avx2 staged_columns level=1 rows=8 early=1 columns=512"},
       {staged_columns, "avx2 staged_columns level=1 rows=8 keep=64 part=64 columns=512"},
       {staged_columns, "avx2 staged_columns level=1 rows=8 keep=128 columns=512"},
       {staged_columns, "avx2 staged_columns level=1 rows=8 part=64 columns=512"},
