@@ -87,15 +87,16 @@ bool stores_dear_elements(const KernelSpec& spec) {
                      [&](const kernel::Store& store) { return bool{dear[static_cast<std::size_t>(store.node)]}; });
 }
 
-/// Where the last cache is fast, and columns read it once a pass, stores leave more of it to what is read again: of f32
-/// [768, 4096] over axis 0 (24 MiB of 32 are moved) x / max |x| takes 0.71 of the time on Zen 5, LayerNorm 0.72, of
-/// [1000, 4000] 0.60 and 0.64, of [200, 20000] 0.55 and 0.76; of [512, 4096] 0.87 and 1.01. What scratch keeps is not
-/// read again: softmax of [960, 4096] (30 MiB) takes 1.02 to 1.10, of [1000, 4000] 0.83 to 0.92.
-std::int64_t least_moved(const KernelSpec& spec, int vector_level, const target::Target& target, bool kept) {
-  const bool columns = !kernel::is_elementwise(spec) && !spec.levels[static_cast<std::size_t>(vector_level)].reduced;
+/// Where the last cache is fast, stores around it pay from three quarters of it on, as it is never one core's alone. On
+/// Zen 5, AVX2 and AVX-512, where 24 MiB of 32 are moved, f32: x * x 0.70 and 0.73 of the time, x + y 0.73 and 0.56 (of
+/// [512, 4096]), over the last axis of [3072, 1024] x / max |x| 0.73 and 0.69, RMSNorm 0.76 and 0.60, LayerNorm 0.84
+/// and 0.71, over the first of [768, 4096] 0.71, 0.73 and 0.72, of [1000, 4000] 0.55 to 0.7. Where 16 MiB are moved, a
+/// tenth to a seventh is won or lost, and the next kernel would find its input in the cache. What columns keep in
+/// scratch is not read again: softmax of [960, 4096] (30 MiB) takes 1.02 to 1.10, of [1000, 4000] 0.83 to 0.92.
+std::int64_t least_moved(const target::Target& target, bool columns_keep) {
   const std::int64_t cache = target.last_cache_bytes();
-  if (!target.fast_l3 || !columns) return cache;
-  return kept ? cache - cache / 16 + 1 : cache - cache / 4;
+  if (!target.fast_l3) return cache;
+  return columns_keep ? cache - cache / 16 + 1 : cache - cache / 4;
 }
 
 }  // namespace
@@ -108,7 +109,7 @@ bool may_go_around(const KernelSpec& spec, int vector_level) {
 
 bool pays_around(const KernelSpec& spec, int vector_level, const target::Target& target, bool kept) {
   return may_go_around(spec, vector_level) && lies_on_lines(spec, vector_level) &&
-         bytes_moved(spec) >= least_moved(spec, vector_level, target, kept) && (kept || !stores_dear_elements(spec));
+         bytes_moved(spec) >= least_moved(target, kept) && (kept || !stores_dear_elements(spec));
 }
 
 bool may_store_columns_around(const KernelSpec& spec, Lanes lanes, const Schedule& schedule) {

@@ -17,7 +17,7 @@ namespace tenfold::schedule {
 bool may_go_around(const kernel::KernelSpec& spec, int vector_level);
 
 /// Whether that pays: where inputs and outputs fill the last cache, and elements are cheap to compute, or `kept` in
-/// scratch where they are dear, and rows lie on lines. Of columns in stages less is enough where that cache is fast.
+/// scratch where they are dear, and rows lie on lines. Three quarters of that cache are enough where it is fast.
 bool pays_around(const kernel::KernelSpec& spec, int vector_level, const target::Target& target, bool kept = false);
 
 /// The same of columns: steps store whole lines of each output, which is a good part of what is moved. It pays where

@@ -720,6 +720,10 @@ TEST(Choose, CheapElementsGoAroundALastCacheThatTheyFill) {
   };
   EXPECT_TRUE(choose(flat("neg", 4 << 20), machine).around);
   EXPECT_FALSE(choose(flat("neg", (4 << 20) - 4), machine).around);
+  target::Target fast = machine;
+  fast.fast_l3 = true;
+  EXPECT_TRUE(choose(flat("neg", 3 << 20), fast).around);
+  EXPECT_FALSE(choose(flat("neg", (3 << 20) - 4), fast).around);
   EXPECT_FALSE(choose(flat("exp", 4 << 20), machine).around);
   EXPECT_FALSE(choose(flat("neg", 8 << 20, "bf16"), machine).around) << "lines are for lanes of 32 bits";
   const auto staged = [](const std::string& rest) {
