@@ -61,10 +61,17 @@ void choose_part(const KernelSpec& spec, const target::Target& target, Schedule&
 /// axis 0, AVX2 and AVX-512, in scratch, in the output, and again: f32 [1024, 4096] 2.98 and 2.74 ms, 2.37 and 2.24;
 /// [1024, 8192] 5.96 and 5.75, 5.04 and 5.01, 5.91 and 4.98; [1024, 16384] 13.8 and 12.4, 13.7 and 12.4, 12.8 and 10.7;
 /// [4096, 16384] 83.6 and 82.4, 73.6 and 72.9, 63.6 and 61.0; bf16 [1024, 4096] 2.54 and 2.50, and again 2.47 and 1.92.
-constexpr std::int64_t kAgainCaches = 2;
+///
+/// Where the last cache is fast, exponentials with AVX-512 are as soon computed again as they are read, unless rows are
+/// few and parts of tiles wide. On Zen 5 softmax of f32 [1024, 4096] over axis 0 takes 0.85 of the time so, [1000,
+/// 4000] 0.74, [2048, 4096] 0.76, [200, 20000] 0.88, [4096, 4096] 0.84, but [64, 65536] 1.06; [1024, 4096] of bf16,
+/// which goes through the caches, 1.06, and f32 with AVX2 1.12.
+constexpr std::int64_t kAgainCaches = 2, kAgainRows = 128;
 
-bool computes_again(const KernelSpec& spec, const target::Target& target) {
-  return target.far_l3 && kernel::bytes_read(spec) >= kAgainCaches * target.last_cache_bytes();
+bool computes_again(const KernelSpec& spec, const Schedule& schedule, const target::Target& target) {
+  if (target.far_l3) return kernel::bytes_read(spec) >= kAgainCaches * target.last_cache_bytes();
+  return target.fast_l3 && target.isa != target::Isa::avx2 && kernel::reduced_count(spec) > kAgainRows &&
+         pays_around(spec, schedule.vector_level, target, true);
 }
 
 /// Inputs of which a sweep of columns reads a line for each step of a row; not those with one element a row.
@@ -182,8 +189,8 @@ bool keeps_columns(const KernelSpec& spec) {
 void choose_staged_columns(const KernelSpec& spec, const target::Target& target, Schedule& schedule) {
   schedule.nest = Nest::staged_columns;
   schedule.columns = choose_columns_of_tile(spec, target);
-  const bool keeps = keeps_columns(spec), again = keeps && computes_again(spec, target);
-  if (keeps && !target.far_l3) choose_part(spec, target, schedule);
+  const bool keeps = keeps_columns(spec), again = keeps && computes_again(spec, schedule, target);
+  if (keeps && !again && !target.far_l3) choose_part(spec, target, schedule);
   const bool only_stores = target.far_l3 && kernel::pass_count(spec) == 1;
   schedule.around = pays_around(spec, schedule.vector_level, target, schedule.keep > 0 || again || only_stores);
   if (schedule.around && target.far_l3 && dear_functions(spec) > 0 && kernel::reduced_count(spec) <= kFewRowsAround)

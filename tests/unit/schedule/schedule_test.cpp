@@ -645,6 +645,18 @@ TEST(Choose, StagedColumnsKeepWhatIsDearAndReadAgain) {
   EXPECT_EQ(chosen(8192, divided), around + "8192 part=64 columns=1024");
   EXPECT_EQ(chosen(8193, divided), "avx2 staged_columns level=1 rows=8 ahead=1 serpentine=1 columns=1024")
       << "parts are too narrow";
+  machine.fast_l3 = true;
+  EXPECT_EQ(
+      chosen(1000, divided),
+      "avx2 staged_columns level=1 rows=8 stored=8 ahead=1 around=1 serpentine=1 keep=1024 part=512 columns=1024");
+  machine.isa = target::Isa::avx512_core;
+  EXPECT_EQ(chosen(1000, divided),
+            "avx512_core staged_columns level=1 rows=8 stored=8 ahead=1 around=1 serpentine=1 columns=1024")
+      << "it is as soon computed again";
+  machine.l3_bytes = 512 << 10;
+  EXPECT_EQ(chosen(128, divided),
+            "avx512_core staged_columns level=1 rows=8 stored=8 around=1 keep=512 part=1024 columns=1024")
+      << "rows are few";
 }
 
 TEST(Choose, StagedColumnsAreStoredEightRowsAtATimeWhereTheLastCacheIsFast) {
