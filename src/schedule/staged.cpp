@@ -151,12 +151,13 @@ bool claims_lines_of_rows(const KernelSpec& spec, const Schedule& schedule, cons
 }
 
 /// Where the last cache is fast, rows that are stored around it take turns up to 4 KiB, and the next ones are asked for
-/// half as far again, without which they come too late. On Zen 5, AVX2 and AVX-512, f32 over the last axis, of the time
-/// without both (short rows: of turns, and stores through the caches): x / max |x| of [4096, 1024] 0.93 and 0.87,
-/// RMSNorm 0.82 and 0.87, LayerNorm 0.87 and 0.85; of [8192, 512] 0.81 and 0.62, 0.88 and 0.69, 0.93 and 0.81; of
-/// [16384, 256] 0.95 and 0.75, 0.85 and 0.82, 0.95 and 0.88; of [131072, 512], from memory, 0.84 and 0.92, 0.89 and
-/// 0.74. Longer rows take no turns: of [2048, 2048], asked for early, 0.90 and 0.90, 0.89 and 1.0, 0.94 and 0.90; of 16
-/// KiB they gain nothing by it, and from memory those of 4 KiB nothing by turns.
+/// half as far again, without which they come too late; log-softmax, which has lines claimed, takes up to 1.03. On Zen
+/// 5, AVX2 and AVX-512, f32 over the last axis, of the time without both (short rows: of turns, and stores through the
+/// caches): x / max |x| of [4096, 1024] 0.93 and 0.87, RMSNorm 0.82 and 0.87, LayerNorm 0.87 and 0.85; of [8192, 512]
+/// 0.81 and 0.62, 0.88 and 0.69, 0.93 and 0.81; of [16384, 256] 0.95 and 0.75, 0.85 and 0.82, 0.95 and 0.88; of
+/// [131072, 512], from memory, 0.84 and 0.92, 0.89 and 0.74. Longer rows take no turns: of [2048, 2048], asked for
+/// early, 0.90 and 0.90, 0.89 and 1.0, 0.94 and 0.90; of 16 KiB they gain nothing by it, and from memory those of 4 KiB
+/// nothing by turns.
 void store_rows_around(const KernelSpec& spec, const target::Target& target, Schedule& schedule) {
   constexpr std::int64_t kMostInTurns = 4 << 10, kLeastEarly = 1 << 10, kMostEarly = 8 << 10;
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
@@ -196,11 +197,12 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
     schedule.pilot = choose_pilot(spec);
     schedule.runs = comes_in_runs(spec, target);
     if (!schedule.runs && has_short_rows(spec, target)) schedule.rows_at_once = takes_four(spec, target) ? 4 : 2;
-    schedule.around = (schedule.rows_at_once == 1 || target.fast_l3) &&
+    const bool fast = target.fast_l3 && dear_functions(spec) == 0;
+    schedule.around = (schedule.rows_at_once == 1 || fast) &&
                       pays_around(spec, schedule.vector_level, target,
                                   target.far_l3 && (schedule.keep > 0 || kernel::pass_count(spec) == 1));
     schedule.ahead = schedule.runs || asks_for_next_row(spec, target);
-    if (schedule.around && schedule.ahead && target.fast_l3) store_rows_around(spec, target, schedule);
+    if (schedule.around && schedule.ahead && fast) store_rows_around(spec, target, schedule);
   } else {
     choose_staged_columns(spec, target, schedule);
   }
