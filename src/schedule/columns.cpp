@@ -70,6 +70,8 @@ constexpr std::int64_t kShortRowBytes = 128;
 /// AVX-512 8.3 instead of 8.9, and 8.2 instead of 9.2, [100, 1228800] 15.6 instead of 19.4; but with AVX2 7.7 instead
 /// of 7.4, 8.7 instead of 7.6, and of bf16 [100, 1228800] 9.0 instead of 8.6.
 constexpr std::int64_t kFastWholeRow = 16384;
+/// What is no more than so small a part of that cache is near for indices.
+constexpr std::int64_t kFastNearPart = 4;
 /// Vector steps of a tile of arg-reductions, which read adjacent rows: the longer the part of a row, the rarer a stream
 /// starts anew, and records may then spill into L2. f32 [1024, 4096]: 0.70 of the roof with 64 to 256 records.
 constexpr int kArgTileRecords = 256;
@@ -166,21 +168,39 @@ bool direct_asks_ahead(const KernelSpec& spec, std::int64_t row_bytes, const tar
   return target.fast_l3 && row_bytes >= kPairRowBytes && kernel::bytes_read(spec) <= target.last_cache_bytes() && !seen;
 }
 
-/// Tiles of indices, and whether they ask for the next rows. On Zen 5 keys take a page of each row from L2 and L3, and
-/// others long parts from memory, both without prefetches: ArgMax s8 [4096, 1024] over axis 0 takes 58 us instead of
-/// 80, [64, 16384] 18 instead of 26, bf16 160 instead of 172 and 44 instead of 53; f32 [100, 307200] 4.4 and 4.6 ms
-/// instead of 5.5 and 5.4 with AVX2 and AVX-512.
-void choose_places_tile(const KernelSpec& spec, Lanes lanes, std::int64_t row_bytes, std::int64_t step,
-                        const target::Target& target, Schedule& schedule) {
+/// Tiles of indices on Zen 5, and whether they ask for the next rows. As far as L2 and a quarter of L3 reach,
+/// prefetches only take time; farther away they gain more, but for long rows. Over axis 0, AVX2 and AVX-512, of the
+/// time of 256 records and prefetches (from memory: of whole rows without), ArgMax f32 in two pages of a row [256,
+/// 1024] 0.78 and 0.83, [512, 4096] 0.73 and 0.71, s64 [1024, 1024] 0.75 and 0.82; in one page, asked for, f32 [1024,
+/// 4096] 0.86 and 0.83, [2048, 4096] 0.77 and 0.79, [64, 65536] 0.83 and 0.87, s32 [1024, 4096] 0.87 and 0.90, f64 0.82
+/// and 0.79; in two, f32 [16384, 1024] 0.68 and 0.84, [4096, 4096] 0.75 and 0.86, but [2048, 16384] 1.10 and 1.20.
+void choose_fast_places(const KernelSpec& spec, std::int64_t row_bytes, const target::Target& target,
+                        Schedule& schedule) {
   const std::int64_t element = byte_size(spec.inputs[0].dtype), bytes = kernel::bytes_read(spec);
-  if (target.fast_l3 && lanes == Lanes::keys && bytes <= target.last_cache_bytes() / kCachePart) {
-    schedule.columns = kTileRowBytes / element;
-  } else if (target.fast_l3 && lanes == Lanes::arg && bytes > target.last_cache_bytes()) {
+  const std::int64_t cache = target.last_cache_bytes();
+  const bool near = bytes <= cache / kFastNearPart, far = bytes > cache;
+  if (far && row_bytes > kFastWholeRow) {
     schedule.columns = kWholeRowBytes / element;
   } else {
-    schedule.ahead = lanes == Lanes::keys || row_bytes <= kNearArgRowBytes || bytes > kNearArgBytes;
-    schedule.columns = (schedule.ahead ? kArgTileRecords : kNearArgTileRecords) * step;
+    schedule.ahead = !near;
+    schedule.columns = (near || far ? kPairRowBytes : kTileRowBytes) / element;
   }
+}
+
+/// Tiles of indices, and whether they ask for the next rows. On Zen 5 keys take a page of each row from L2 and L3
+/// without prefetches: ArgMax s8 [4096, 1024] over axis 0 takes 58 us instead of 80, [64, 16384] 18 instead of 26, bf16
+/// 160 instead of 172 and 44 instead of 53; f32 [100, 307200] 4.4 and 4.6 ms in long parts instead of 5.5 and 5.4 with
+/// AVX2 and AVX-512.
+void choose_places_tile(const KernelSpec& spec, Lanes lanes, std::int64_t row_bytes, std::int64_t step,
+                        const target::Target& target, Schedule& schedule) {
+  const std::int64_t bytes = kernel::bytes_read(spec);
+  if (target.fast_l3 && lanes == Lanes::arg) return choose_fast_places(spec, row_bytes, target, schedule);
+  if (target.fast_l3 && bytes <= target.last_cache_bytes() / kCachePart) {
+    schedule.columns = kTileRowBytes / byte_size(spec.inputs[0].dtype);
+    return;
+  }
+  schedule.ahead = lanes == Lanes::keys || row_bytes <= kNearArgRowBytes || bytes > kNearArgBytes;
+  schedule.columns = (schedule.ahead ? kArgTileRecords : kNearArgTileRecords) * step;
 }
 
 }  // namespace

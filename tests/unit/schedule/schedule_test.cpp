@@ -95,6 +95,26 @@ TEST(Choose, LongRowsInRegistersAskAheadWhereTheLastCacheIsFast) {
   EXPECT_FALSE(asks("max", 5, 200000));
 }
 
+TEST(Choose, IndicesOfColumnsAskAheadFromAQuarterOfAFastLastCacheOn) {
+  target::Target fast = machine(target::Isa::avx2, 1);
+  fast.l3_bytes = 32 << 20;
+  const auto chosen = [&fast](int rows, int columns) {
+    const std::string width = std::to_string(columns);
+    const Result<KernelSpec> spec =
+        kernel::parse("kernel\nspace reduced " + std::to_string(rows) + ", kept " + width + "\nin x0 f32 [" + width +
+                      ", 1]\nout y0 s64 [0, 1]\n%0 = load x0\n%1 = reduce argmax %0\nstore y0 %1\n");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    return print(choose(spec.value(), fast));
+  };
+  const std::string rows = "avx2 columns level=1 rows=4 ";
+  EXPECT_EQ(chosen(512, 4096), rows + "ahead=1 columns=2048");
+  fast.fast_l3 = true;
+  EXPECT_EQ(chosen(512, 4096), rows + "columns=2048");
+  EXPECT_EQ(chosen(513, 4096), rows + "ahead=1 columns=1024");
+  EXPECT_EQ(chosen(2049, 4096), rows + "ahead=1 columns=2048") << "from memory";
+  EXPECT_EQ(chosen(2049, 4097), rows + "columns=16384") << "long rows";
+}
+
 TEST(Choose, SumsOfFewLongRowsGoInStrips) {
   const auto columns_of = [](const char* monoid, const char* space, const char* in) {
     const KernelSpec spec = spec_of(monoid, "f32", space, in, "[0, 1]");
