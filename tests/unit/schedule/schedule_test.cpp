@@ -107,7 +107,7 @@ TEST(Choose, IndicesOfColumnsAskAheadFromAQuarterOfAFastLastCacheOn) {
     return print(choose(spec.value(), fast));
   };
   const std::string rows = "avx2 columns level=1 rows=4 ";
-  EXPECT_EQ(chosen(512, 4096), rows + "ahead=1 columns=2048");
+  EXPECT_EQ(chosen(512, 4096), rows + "ahead=1 columns=4096");
   fast.fast_l3 = true;
   EXPECT_EQ(chosen(512, 4096), rows + "columns=2048");
   EXPECT_EQ(chosen(513, 4096), rows + "ahead=1 columns=1024");
