@@ -115,6 +115,21 @@ TEST(Choose, IndicesOfColumnsAskAheadFromAQuarterOfAFastLastCacheOn) {
   EXPECT_EQ(chosen(2049, 4097), rows + "columns=16384") << "long rows";
 }
 
+TEST(Choose, RowsNearByComeEightAtATimeOnZen5) {
+  target::Target fast = machine(target::Isa::avx2, 1);
+  const auto chosen = [&fast](const char* dtype, int rows, int columns) {
+    const std::string width = std::to_string(columns);
+    return print(choose(
+        spec_of("max", dtype, "reduced " + std::to_string(rows) + ", kept " + width, "[" + width + ", 1]", "[0, 1]"),
+        fast));
+  };
+  EXPECT_EQ(chosen("f32", 100, 2048), "avx2 columns level=1 rows=2 columns=2048");
+  fast.fast_l3 = true;
+  EXPECT_EQ(chosen("f32", 100, 2048), "avx2 columns level=1 rows=8 columns=2048");
+  EXPECT_EQ(chosen("s8", 64, 256), "avx2 columns level=1 rows=8 columns=4096");
+  EXPECT_EQ(chosen("s64", 128, 1024), "avx2 columns level=1 rows=4 columns=1024");
+}
+
 TEST(Choose, SumsOfFewLongRowsGoInStrips) {
   const auto columns_of = [](const char* monoid, const char* space, const char* in) {
     const KernelSpec spec = spec_of(monoid, "f32", space, in, "[0, 1]");
