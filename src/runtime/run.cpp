@@ -25,8 +25,9 @@ namespace {
 /// serve.
 constexpr std::int64_t kBytesPerThread = std::int64_t{256} << 10;
 
-/// Scratch of up to this size is on the stack, where it costs nothing and cannot fail.
-constexpr std::int64_t kStackScratchBytes = 16 << 10;
+/// Scratch of up to this size is on the stack, where it costs nothing and cannot fail; little of it in the frame of
+/// every call, more in one of its own.
+constexpr std::int64_t kLittleScratchBytes = 16 << 10, kStackScratchBytes = 32 << 10;
 
 struct Operands {
   const Program& program;
@@ -130,15 +131,26 @@ std::int64_t threads_for(const KernelStep& step, std::int64_t tasks, const Threa
   args.count = step.count;
 }
 
-/// The only task of a step, on its caller: a call of a small kernel has no copy of the arguments and no locked
-/// addition.
-[[gnu::always_inline]] inline void run_alone(const KernelStep& step, const Operands& operands) noexcept {
+template <std::int64_t kBytes>
+[[gnu::always_inline]] inline void run_with_stack(const KernelStep& step, const Operands& operands) noexcept {
   jit::KernelArgs args;
   fill(args, step, operands);
-  alignas(64) std::byte scratch[kStackScratchBytes];
+  alignas(64) std::byte scratch[kBytes];
   args.scratch = scratch;
   const FloatState state;
   step.code->function()(&args);
+}
+
+[[gnu::noinline]] void run_with_more_stack(const KernelStep& step, const Operands& operands) noexcept {
+  run_with_stack<kStackScratchBytes>(step, operands);
+}
+
+/// The only task of a step, on its caller: a call of a small kernel has no copy of the arguments and no locked
+/// addition.
+[[gnu::always_inline]] inline void run_alone(const KernelStep& step, const Operands& operands) noexcept {
+  if (step.code->scratch_bytes() > kLittleScratchBytes) [[unlikely]]
+    return run_with_more_stack(step, operands);
+  run_with_stack<kLittleScratchBytes>(step, operands);
 }
 
 Status run_tasks(const KernelStep& step, const Operands& operands, ThreadPool* pool, int max_threads) {

@@ -191,7 +191,7 @@ void choose_fast_places(const KernelSpec& spec, std::int64_t row_bytes, const ta
     schedule.columns = kWholeRowBytes / element;
   } else {
     schedule.ahead = !near;
-    schedule.columns = (near || far ? kPairRowBytes : kTileRowBytes) / element;
+    schedule.columns = ((near && row_bytes > kTileRowBytes) || far ? kPairRowBytes : kTileRowBytes) / element;
   }
 }
 
