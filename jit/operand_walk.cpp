@@ -315,7 +315,7 @@ void OperandWalk::store_joined(LaneLayer& layer, std::size_t k, Vec s, const At&
   layer.store_lanes(to, LaneType::f32, s);
 }
 
-void OperandWalk::find_lines() {
+void OperandWalk::find_lines(int frames, int frame_bytes) {
   Gpr bits(a_), stride(a_);
   c_.xor_(bits.r32(), bits.r32());
   for (std::size_t k = inputs(); k < count(); ++k) {
@@ -336,7 +336,7 @@ void OperandWalk::find_lines() {
     }
   }
   c_.and_(bits.r32(), kLine - 1);
-  c_.mov(slot(frame::kOnLines), bits);
+  for (int frame = 0; frame < frames; ++frame) c_.mov(c_.qword[c_.rbp + frame::kOnLines + frame * frame_bytes], bits);
 }
 
 void OperandWalk::either_way(const std::function<void(bool around)>& body) {

@@ -126,8 +126,8 @@ class OperandWalk {
     return !is_turned(k) && vector_stride(k) == 1 && byte_size(operand(k).dtype) >= 4;
   }
   /// Looks whether the rows of all outputs that may go around begin with lines, and are no input's, whose lines are in
-  /// the caches anyway; after start().
-  void find_lines();
+  /// the caches anyway; after start(). Each of the frames of rows in turns is told.
+  void find_lines(int frames = 1, int frame_bytes = 0);
   /// Emits `body(true)` for when all that is so, and `body(false)` for when it is not.
   void either_way(const std::function<void(bool around)>& body);
   /// Behind the last of such stores: other threads see them in no order unless told to.

@@ -92,7 +92,7 @@ void StagedKernel::start(int frames, int frame_bytes) {
     c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
     c_.mov(c_.rbp, c_.qword[c_.rdi + offsetof(KernelArgs, scratch)]);
   }
-  if (schedule_.around) walk_.find_lines();
+  if (schedule_.around) walk_.find_lines(frames, frame_bytes);
 }
 
 std::int64_t StagedKernel::end() {

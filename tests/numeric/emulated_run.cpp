@@ -5,6 +5,7 @@
 #include "emulated_run.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +32,9 @@ class Scratch {
   explicit Scratch(std::int64_t bytes) : size_(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 0))) {
     if (size_ == 0) return;
     buffer_ = std::make_unique<GuardedBuffer>((size_ + 63) / 64 * 64, GuardedBuffer::Guard::after);
-    std::fill_n(data(), buffer_->size(), std::byte{0xff});
+    // A kernel must not count on what it finds there, be it nothing or all bits, which is NaN.
+    static std::atomic<unsigned> turn{0};
+    std::fill_n(data(), buffer_->size(), turn.fetch_add(1) % 2 == 0 ? std::byte{0xff} : std::byte{0});
   }
   std::byte* data() const { return buffer_ ? buffer_->data() : nullptr; }
   std::size_t size() const { return size_; }

@@ -221,10 +221,10 @@ void check_scratch(const jit::KernelArgs* args) {
 TEST(Run, ScratchIsAlignedAndLargeEnough) {
   const std::vector<double> x = ramp(kRows * kInputRow);
   const std::unique_ptr<ThreadPool> pool = make_pool(3);
-  const std::shared_ptr<const jit::Code> codes[] = {std::make_shared<FakeCode>(check_scratch<1>, 1),
-                                                    std::make_shared<FakeCode>(check_scratch<16384>, 16384),
-                                                    std::make_shared<FakeCode>(check_scratch<16385>, 16385),
-                                                    std::make_shared<FakeCode>(check_scratch<3000000>, 3000000)};
+  const std::shared_ptr<const jit::Code> codes[] = {
+      std::make_shared<FakeCode>(check_scratch<1>, 1), std::make_shared<FakeCode>(check_scratch<16385>, 16385),
+      std::make_shared<FakeCode>(check_scratch<32768>, 32768), std::make_shared<FakeCode>(check_scratch<32769>, 32769),
+      std::make_shared<FakeCode>(check_scratch<3000000>, 3000000)};
   for (const auto& code : codes) {
     Program program;
     program.steps.push_back(kernel_step(code, 1, 0));
@@ -321,7 +321,7 @@ TEST(LoneKernel, IsTheOnlyTaskOfTheOnlyStep) {
   EXPECT_EQ(lone_kernel(of(kernel_step(code, 5, 0))), nullptr) << "several tiles";
   EXPECT_EQ(lone_kernel(of(kernel_step(code, 0, 4))), nullptr) << "several chunks";
   EXPECT_EQ(lone_kernel(of(kernel_step(code, 0, 0), 64)), nullptr) << "temporaries";
-  EXPECT_EQ(lone_kernel(of(kernel_step(std::make_shared<FakeCode>(sum_middle, 16385), 0, 0))), nullptr) << "scratch";
+  EXPECT_EQ(lone_kernel(of(kernel_step(std::make_shared<FakeCode>(sum_middle, 32769), 0, 0))), nullptr) << "scratch";
   Step call;
   call.call = std::make_unique<CallStep>();
   EXPECT_EQ(lone_kernel(of(std::move(call))), nullptr);
@@ -340,25 +340,27 @@ TEST(LoneKernel, IsTheOnlyTaskOfTheOnlyStep) {
 }
 
 TEST(LoneKernel, RunsInTheDefaultFloatingPointMode) {
-  const auto code = std::make_shared<FakeCode>(
-      [](const jit::KernelArgs* args) {
-        *static_cast<double*>(args->outputs[0]) =
-            (_mm_getcsr() & ~0x3FU) == 0x1F80 && args->scratch != nullptr ? 1.0 : 2.0;
-      },
-      16384);
-  Program program;
-  program.steps.push_back(kernel_step(code, 0, 0));
-  const std::vector<double> x = ramp(1);
-  std::vector<double> y(1);
-  const void* const in = x.data();
-  void* const out = y.data();
-  const unsigned flushing = 0x1F80 | 0x8040;
-  _mm_setcsr(flushing);
-  run_lone_kernel(program, *lone_kernel(program), &in, &out);
-  const unsigned after = _mm_getcsr();
-  _mm_setcsr(0x1F80);
-  EXPECT_EQ(after & ~0x3FU, flushing);
-  EXPECT_EQ(y[0], 1.0);
+  for (const std::int64_t scratch_bytes : {16384, 32768}) {
+    const auto code = std::make_shared<FakeCode>(
+        [](const jit::KernelArgs* args) {
+          *static_cast<double*>(args->outputs[0]) =
+              (_mm_getcsr() & ~0x3FU) == 0x1F80 && args->scratch != nullptr ? 1.0 : 2.0;
+        },
+        scratch_bytes);
+    Program program;
+    program.steps.push_back(kernel_step(code, 0, 0));
+    const std::vector<double> x = ramp(1);
+    std::vector<double> y(1);
+    const void* const in = x.data();
+    void* const out = y.data();
+    const unsigned flushing = 0x1F80 | 0x8040;
+    _mm_setcsr(flushing);
+    run_lone_kernel(program, *lone_kernel(program), &in, &out);
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(0x1F80);
+    EXPECT_EQ(after & ~0x3FU, flushing);
+    EXPECT_EQ(y[0], 1.0);
+  }
 }
 
 TEST(Run, AFailedCallEndsTheRunWithItsStatus) {
