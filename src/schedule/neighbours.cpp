@@ -85,7 +85,7 @@ std::vector<std::int64_t> columns_of(const Schedule& base) {
 }
 
 std::vector<bool> aheads_of(const Schedule& base) {
-  const bool varies = (base.nest == Nest::columns && base.columns > 0 && base.width == 0) || is_staged(base.nest) ||
+  const bool varies = (base.nest == Nest::columns && base.width == 0) || is_staged(base.nest) ||
                       base.nest == Nest::packed || base.nest == Nest::rows;
   return varies ? std::vector<bool>{false, true} : std::vector<bool>{base.ahead};
 }

@@ -77,6 +77,15 @@ TEST(Neighbours, OfChainedSumsKeepTheChains) {
     EXPECT_EQ(schedule.rows_at_once, columns_base.rows_at_once);
 }
 
+TEST(Neighbours, RowsInRegistersAskAheadOrDoNot) {
+  const KernelSpec few = spec_of("sum", "f32", "reduced 8, kept 65536", "[65536, 1]", "[0, 1]");
+  const Schedule base = choose(few, machine(1));
+  ASSERT_EQ(base.columns, 0);
+  const auto asks = [](const Schedule& schedule) { return schedule.columns == 0 && schedule.ahead; };
+  EXPECT_FALSE(asks(base));
+  EXPECT_GT(std::ranges::count_if(neighbours(few, base), asks), 0);
+}
+
 TEST(Neighbours, GoAroundTheCachesOrThroughThem) {
   const Result<KernelSpec> wide =
       kernel::parse("kernel\nspace kept 4096\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\n%1 = neg %0\nstore y0 %1\n");

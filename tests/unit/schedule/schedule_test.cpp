@@ -115,6 +115,24 @@ TEST(Choose, IndicesOfColumnsAskAheadFromAQuarterOfAFastLastCacheOn) {
   EXPECT_EQ(chosen(2049, 4097), rows + "columns=16384") << "long rows";
 }
 
+TEST(Choose, LongRowsFromMemoryComeEightAtATimeOnZen5) {
+  target::Target fast = machine(target::Isa::avx2, 1);
+  fast.l3_bytes = 32 << 20;
+  const auto chosen = [&fast](int rows, int columns) {
+    const std::string width = std::to_string(columns);
+    return print(choose(
+        spec_of("max", "f32", "reduced " + std::to_string(rows) + ", kept " + width, "[" + width + ", 1]", "[0, 1]"),
+        fast));
+  };
+  EXPECT_EQ(chosen(100, 300000), "avx2 columns level=1 rows=8 columns=8192");
+  fast.fast_l3 = true;
+  EXPECT_EQ(chosen(100, 300000), "avx2 columns level=1 rows=8 columns=16384");
+  EXPECT_EQ(chosen(1000, 16384), "avx2 columns level=1 rows=8 columns=16384") << "whole ones";
+  fast.isa = target::Isa::avx512_core;
+  EXPECT_EQ(chosen(100, 300000), "avx512_core columns level=1 rows=8 columns=16384");
+  EXPECT_EQ(chosen(1000, 16384), "avx512_core columns level=1 rows=4 columns=16384");
+}
+
 TEST(Choose, RowsNearByComeEightAtATimeOnZen5) {
   target::Target fast = machine(target::Isa::avx2, 1);
   const auto chosen = [&fast](const char* dtype, int rows, int columns) {
