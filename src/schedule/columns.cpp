@@ -76,7 +76,7 @@ constexpr std::int64_t kShortRowBytes = 128;
 /// AVX-512 8.3 instead of 8.9, and 8.2 instead of 9.2, [100, 1228800] 15.6 instead of 19.4; but with AVX2 7.7 instead
 /// of 7.4, 8.7 instead of 7.6, and of bf16 [100, 1228800] 9.0 instead of 8.6. Of f32 rows longer than that, parts of 64
 /// KiB come eight at a time: [35, 255780] takes 0.87 and 0.68 of the time of 32 KiB with AVX2, and of four with
-/// AVX-512, [100, 300000] 0.78 and 1.0.
+/// AVX-512, [100, 300000] 0.78 and 1.0; where rows meet in the same sets of L1, AVX-512 would take 1.08 ([256, 65536]).
 constexpr std::int64_t kFastWholeRow = 16384;
 /// What is no more than so small a part of that cache is near for indices.
 constexpr std::int64_t kFastNearPart = 4;
@@ -125,7 +125,7 @@ bool choose_fast_tile(const KernelSpec& spec, std::int64_t row_bytes, const targ
   const bool is_long = row_bytes > kWholeRowBytes;
   if (element == 2 ? is_long : !wide && !(is_long && element == 4)) return false;
   schedule.columns = kWholeRowBytes / element;
-  schedule.rows_at_once = is_long && element == 4 ? 8 : 4;
+  schedule.rows_at_once = is_long && element == 4 && !(wide && row_bytes % kAliasBytes == 0) ? 8 : 4;
   return true;
 }
 

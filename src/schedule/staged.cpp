@@ -229,7 +229,7 @@ Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
     if (Status status = check_turned(spec, schedule); !status.ok()) return status;
   const bool keeps = (!reduced || reduced_levels(spec) == 1) && kernel::reduced_count(spec) <= schedule.keep;
   if (schedule.keep < 0 || (schedule.keep > 0 && !keeps)) return broken("scratch cannot keep a row");
-  if (reduced && schedule.part > 0) return broken("parts are of tiles of columns");
+  if (reduced && schedule.part != 0) return broken("parts are of tiles of columns");
   if (schedule.around && !may_go_around(spec, schedule.vector_level))
     return broken("no output can be stored around the caches");
   if (schedule.claim && !may_claim(spec, schedule.vector_level)) return broken("no output has lines to claim");

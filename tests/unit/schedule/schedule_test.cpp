@@ -131,6 +131,7 @@ TEST(Choose, LongRowsFromMemoryComeEightAtATimeOnZen5) {
   fast.isa = target::Isa::avx512_core;
   EXPECT_EQ(chosen(100, 300000), "avx512_core columns level=1 rows=8 columns=16384");
   EXPECT_EQ(chosen(1000, 16384), "avx512_core columns level=1 rows=4 columns=16384");
+  EXPECT_EQ(chosen(256, 65536), "avx512_core columns level=1 rows=4 columns=16384") << "rows meet in the same sets";
 }
 
 TEST(Choose, RowsNearByComeEightAtATimeOnZen5) {
@@ -960,6 +961,7 @@ TEST(Check, RefusesWhatTheEmitterCannotFollow) {
       {staged_columns, "avx2 staged_columns level=1 rows=8 keep=128 part=1024 columns=512"},
       {staged_columns, "avx2 staged_columns level=1 rows=8 keep=1048576 part=64 columns=512"},
       {staged_rows, "avx2 staged_rows level=1 unroll=2 keep=128 part=64"},
+      {staged_rows, "avx2 staged_rows level=1 unroll=2 part=-16"},
       {staged_rows, "avx2 staged_rows level=1 unroll=2 around=1"},
       {staged_rows, "avx2 staged_rows level=1 unroll=2 claim=1"},
       {staged_columns, "avx2 staged_columns level=1 rows=8 claim=1 columns=512"},
