@@ -151,7 +151,7 @@ bool claims_lines_of_rows(const KernelSpec& spec, const Schedule& schedule, cons
 }
 
 /// Where the last cache is fast, rows that are stored around it take turns up to 4 KiB, and the next ones are asked for
-/// half as far again, without which they come too late; log-softmax, which has lines claimed, takes up to 1.03. On Zen
+/// half as far again, without which they come too late; log-softmax, whose lines are claimed, would take 1.05. On Zen
 /// 5, AVX2 and AVX-512, f32 over the last axis, of the time without both (short rows: of turns, and stores through the
 /// caches): x / max |x| of [4096, 1024] 0.93 and 0.87, RMSNorm 0.82 and 0.87, LayerNorm 0.87 and 0.85; of [8192, 512]
 /// 0.81 and 0.62, 0.88 and 0.69, 0.93 and 0.81; of [16384, 256] 0.95 and 0.75, 0.85 and 0.82, 0.95 and 0.88; of

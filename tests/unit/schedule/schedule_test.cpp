@@ -713,16 +713,26 @@ TEST(Choose, StagedColumnsKeepWhatIsDearAndReadAgain) {
       << "rows are few";
 }
 
+/// Elements of a matrix less the reduction of their row or column.
+std::string chosen_for_differences(const target::Target& target, const std::string& rows, int extent,
+                                   const std::string& columns, int width) {
+  const std::string row = std::to_string(width), strides = "[" + row + ", 1]";
+  return print(choose(staged_spec(rows + " " + std::to_string(extent) + ", " + columns + " " + row, strides, strides,
+                                  "%3 = sub %0 %2\nstore y0 %3\n"),
+                      target));
+}
+
+target::Target with_last_cache_of_32_mib() {
+  target::Target target = machine(target::Isa::avx2, 1);
+  target.l2_bytes = 1 << 20;
+  target.l3_bytes = 32 << 20;
+  return target;
+}
+
 TEST(Choose, StagedColumnsAreStoredEightRowsAtATimeWhereTheLastCacheIsFast) {
-  target::Target machine;
-  machine.isa = target::Isa::avx2;
-  machine.l2_bytes = 1 << 20;
-  machine.l3_bytes = 32 << 20;
+  target::Target machine = with_last_cache_of_32_mib();
   const auto chosen = [&machine](int rows, int columns) {
-    const std::string kept = std::to_string(columns), strides = "[" + kept + ", 1]";
-    return print(choose(staged_spec("reduced " + std::to_string(rows) + ", kept " + kept, strides, strides,
-                                    "%3 = sub %0 %2\nstore y0 %3\n"),
-                        machine));
+    return chosen_for_differences(machine, "reduced", rows, "kept", columns);
   };
   const std::string one_row = "avx2 staged_columns level=1 rows=8 ahead=1 around=1 serpentine=1 columns=1024";
   EXPECT_EQ(chosen(1024, 4096), one_row);
@@ -737,15 +747,9 @@ TEST(Choose, StagedColumnsAreStoredEightRowsAtATimeWhereTheLastCacheIsFast) {
 }
 
 TEST(Choose, StagedRowsAreStoredInTurnsWhereTheLastCacheIsFast) {
-  target::Target machine;
-  machine.isa = target::Isa::avx2;
-  machine.l2_bytes = 1 << 20;
-  machine.l3_bytes = 32 << 20;
+  target::Target machine = with_last_cache_of_32_mib();
   const auto chosen = [&machine](int rows, int columns) {
-    const std::string row = std::to_string(columns), strides = "[" + row + ", 1]";
-    return print(choose(staged_spec("kept " + std::to_string(rows) + ", reduced " + row, strides, strides,
-                                    "%3 = sub %0 %2\nstore y0 %3\n"),
-                        machine));
+    return chosen_for_differences(machine, "kept", rows, "reduced", columns);
   };
   const std::string rows = "avx2 staged_rows level=1 unroll=2 ";
   EXPECT_EQ(chosen(16384, 256), rows + "rows=2 tile=0:4096") << "short rows go through the caches";
