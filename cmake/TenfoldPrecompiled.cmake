@@ -15,8 +15,14 @@ function(tenfold_precompiled target)
   endif()
 endfunction()
 
-# tenfold_precompiled_test(TARGET): the same with GoogleTest's, once for all programs (tests/CMakeLists.txt).
+# What tests spend their time in is in the libraries under test: their own sources need a fifth less to compile so. All
+# of them and the headers they share, as GCC does not say no to headers that were optimised otherwise, but may crash.
+set(TENFOLD_TEST_OPTIMISATION $<$<CONFIG:RelWithDebInfo>:-O1>)
+
+# tenfold_precompiled_test(TARGET): how a test is compiled, with the standard library's headers and GoogleTest's parsed
+# once for all programs (tests/CMakeLists.txt).
 function(tenfold_precompiled_test target)
+  target_compile_options(${target} PRIVATE ${TENFOLD_TEST_OPTIMISATION})
   if(TENFOLD_PRECOMPILED)
     target_precompile_headers(${target} REUSE_FROM tenfold_test_headers)
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)

@@ -32,19 +32,14 @@ void ColumnSweep::take_groups(const Reg64& count) {
 }
 
 void ColumnSweep::step(const Reg64& from, Part part) {
-  const bool through_staging = staged_input_ || (part == Part::tail && !n_.s.loads_tails());
-  if (!through_staging) {
+  if (!staged_input_) {
     n_.s.step(0, from, part);
     return;
   }
   Gpr stride(n_.a), count(n_.a);
   n_.load_input_stride(stride, n_.schedule.vector_level);
   n_.load_count(count, part);
-  if (part == Part::tail) {
-    n_.stage_tail(from, stride, count);
-  } else {
-    n_.stage_in(from, stride, count);
-  }
+  n_.stage_in(from, stride, count);
   n_.s.step(0, Nest::staging(), part);
 }
 

@@ -87,15 +87,7 @@ class NarrowSums {
     n_.s.flush(0);
   }
 
-  void row() {
-    if (width_ == n_.s.lanes()) return n_.s.step(0, p_.reg(), Part::full);
-    if (n_.s.loads_tails()) return n_.s.step(0, p_.reg(), Part::tail);
-    Gpr stride(n_.a), count(n_.a);
-    c_.mov(stride.r32(), n_.s.input_bytes());
-    c_.mov(count.r32(), width_);
-    n_.stage_tail(p_, stride, count);
-    n_.s.step(0, Nest::staging(), Part::tail);
-  }
+  void row() { n_.s.step(0, p_.reg(), width_ == n_.s.lanes() ? Part::full : Part::tail); }
 
   /// The lanes of a row of a step are `width` further than those of the row before.
   void fold() {

@@ -252,13 +252,7 @@ std::vector<Memory> places_of_streams(const Reg64& base, const Reg64& stream, co
 Memory Nest::staging() { return Xbyak::util::rbp + frame::kStaging; }
 
 void Nest::stage_in(const Reg64& from, const Reg64& stride, const Reg64& count) {
-  input_contiguous() ? emit_staging_side_by_side(a, Staging::in, from, count, s.input_bytes())
-                     : emit_staging(a, Staging::in, from, stride, count, s.input_bytes());
-}
-
-void Nest::stage_tail(const Reg64& from, const Reg64& stride, const Reg64& count) {
-  if (!s.loads_tails()) s.clear_staging(staging());
-  stage_in(from, stride, count);
+  emit_staging(a, Staging::in, from, stride, count, s.input_bytes());
 }
 
 }  // namespace tenfold::jit

@@ -80,8 +80,6 @@ struct Nest {
   /// Copies `count` elements of the input, `stride` bytes apart from `from` on, side by side into the staging area.
   void stage_in(const Xbyak::Reg64& from, const Xbyak::Reg64& stride, const Xbyak::Reg64& count);
   static Memory staging();
-  /// The same for a tail that step() cannot load itself: what is past it are start values.
-  void stage_tail(const Xbyak::Reg64& from, const Xbyak::Reg64& stride, const Xbyak::Reg64& count);
   /// Lanes of a step: all, or as many as the tail has.
   void load_count(const Gpr& count, Part part);
 };

@@ -18,7 +18,6 @@ namespace {
 using Xbyak::Label;
 using Xbyak::Reg64;
 
-constexpr int kCopies = frame::kRecords;
 constexpr int kLine = 64;
 /// Bytes that a block asks for ahead of itself, where it does (schedule::Schedule::ahead).
 constexpr int kAhead = 4096;
@@ -51,9 +50,10 @@ class Packed {
   }
 
   /// The last rows, in two blocks at most, with what their loads touch, and the results of these.
-  std::int64_t scratch_bytes() const { return kCopies + copies_bytes() + 2 * block_->output_bytes(); }
+  std::int64_t scratch_bytes() const { return copies() + copies_bytes() + 2 * block_->output_bytes(); }
 
  private:
+  int copies() const { return frame::kRecords + block_->scratch_bytes(); }
   int copies_bytes() const { return (2 * block_->input_bytes() + block_->overread() + 63) / 64 * 64; }
 
   void all_rows() {
@@ -141,12 +141,12 @@ class Packed {
   /// `rows_` rows at `p_` to scratch, and the pointers there.
   void copy_in() {
     Gpr to(n_.a), bytes(n_.a);
-    c_.lea(to, c_.ptr[c_.rbp + kCopies]);
+    c_.lea(to, c_.ptr[c_.rbp + copies()]);
     c_.imul(bytes, rows_, block_->row_bytes());
     copy(to, p_, bytes);
-    c_.lea(p_, c_.ptr[c_.rbp + kCopies]);
+    c_.lea(p_, c_.ptr[c_.rbp + copies()]);
     c_.mov(n_.slot(frame::kNestOutput), q_);
-    c_.lea(q_, c_.ptr[c_.rbp + (kCopies + copies_bytes())]);
+    c_.lea(q_, c_.ptr[c_.rbp + (copies() + copies_bytes())]);
     c_.lea(blocks_, c_.ptr[rows_.reg() + (block_->rows() - 1)]);
     c_.shr(blocks_, std::countr_zero(static_cast<unsigned>(block_->rows())));
     c_.neg(rows_);
@@ -158,7 +158,7 @@ class Packed {
     c_.neg(rows_);
     c_.imul(bytes, rows_, block_->result_bytes());
     c_.mov(q_, n_.slot(frame::kNestOutput));
-    c_.lea(from, c_.ptr[c_.rbp + (kCopies + copies_bytes())]);
+    c_.lea(from, c_.ptr[c_.rbp + (copies() + copies_bytes())]);
     copy(q_, from, bytes);
   }
 

@@ -31,7 +31,8 @@ std::uint64_t order_key(std::uint64_t bits, int bytes) {
 
 PackedBlock::PackedBlock(Assembler& assembler, const kernel::KernelSpec& spec, const schedule::ReduceBody& body,
                          int width)
-    : code_(assembler.code()),
+    : assembler_(assembler),
+      code_(assembler.code()),
       v_(assembler),
       spec_(spec),
       body_(body),
@@ -54,7 +55,8 @@ PackedBlock::Register PackedBlock::take() {
 }
 
 Memory PackedBlock::at(const Reg64& in, int offset, int bytes) {
-  overread_ = std::max(overread_, offset + bytes - input_bytes());
+  const int last_turn = std::max(0, turns_ - 1) * row_bytes();
+  overread_ = std::max(overread_, offset + last_turn + bytes - input_bytes());
   return in + offset;
 }
 
@@ -157,6 +159,7 @@ PackedBlock::Register PackedBlock::block(const Reg64& in) {
   free_.clear();
   for (Register reg = kLosers + 1 - std::max(1, watches()); reg-- > 0;) free_.push_back(reg);
   if (has_rows_of_three()) return rows_of_three(in);
+  if (loops_over_leaves()) store_leaves(in);
   if (!ends_in_f64()) {
     const Value value = places() ? find(in) : has_rows_of_pairs() ? rows_of_pairs(in) : tree(in, 0, segment_);
     if (!has_rows_in_turn()) sort(value);
@@ -173,7 +176,7 @@ PackedBlock::Register PackedBlock::block(const Reg64& in) {
 
 /// `count` leaves from `first` on: each level halves the distance of the lanes that meet.
 PackedBlock::Value PackedBlock::tree(const Reg64& in, int first, int count) {
-  if (count == 1) return leaf(in, first);
+  if (count == 1) return loops_over_leaves() ? stored_leaf(first) : leaf(in, first);
   if (count == 2 && has_rows_of_halves()) return rows_of_halves(in, first);
   Value x = tree(in, first, count / 2);
   return merge(std::move(x), tree(in, first + count / 2, count / 2), segment_ / count * lane_);

@@ -32,6 +32,7 @@ class PackedBlock final : public RowsBlock {
   int rows() const override { return lanes_; }
   int row_bytes() const override { return width_ * element_; }
   int result_bytes() const override { return byte_size(output_); }
+  int scratch_bytes() const override;
 
   /// Gives what a block reads of constants, as often as it does, the registers that it leaves; this sketches one.
   void keep_constants(const Xbyak::Reg64& in, const Xbyak::Reg64& out) override;
@@ -76,6 +77,12 @@ class PackedBlock final : public RowsBlock {
   std::array<Register, 2> pairs_in_f64(Register low, Register high);
   std::array<Register, 2> halves_in_f64(const std::array<Register, 4>& rows);
   void sort(const Value& value);
+
+  bool loops_over_leaves() const;
+  int leaf_bytes() const;
+  void store_leaves(const Xbyak::Reg64& in);
+  Value stored_leaf(int index);
+  Found stored_row(int index);
 
   Value leaf(const Xbyak::Reg64& in, int index);
   Value key_leaf(const Xbyak::Reg64& in, int index);
@@ -169,6 +176,7 @@ class PackedBlock final : public RowsBlock {
   bool all_levels_in_f64() const { return ends_in_f64() && width_ > schedule::kMostWidthWithThreeLevelsInF64; }
   std::uint64_t identity() const;
 
+  Assembler& assembler_;
   Xbyak::CodeGenerator& code_;
   PackedVectors v_;
   const kernel::KernelSpec& spec_;
@@ -184,6 +192,7 @@ class PackedBlock final : public RowsBlock {
   bool other_ = false;  ///< what settles: the second look at a block that the first leaves open
   Register taken_ = 0;  ///< registers that have been in use, from the first on
   int watched_ = 0;     ///< numbers: registers so far
+  int turns_ = 0;       ///< within the loop over leaves, of it
   Register upper_ = 0;  ///< hands_on_f64(): the results of the upper half of a block's rows
   std::vector<Register> free_;
   Xbyak::Label slow_, unsettled_, result_;

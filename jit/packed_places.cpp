@@ -52,7 +52,7 @@ PackedBlock::Value PackedBlock::find(const Reg64& in) {
 
 /// `count` leaves from `first` on.
 PackedBlock::Found PackedBlock::found_tree(const Reg64& in, int first, int count) {
-  if (count == 1) return found_row(in, first);
+  if (count == 1) return loops_over_leaves() ? stored_row(first) : found_row(in, first);
   Found x = found_tree(in, first, count / 2), y = found_tree(in, first + count / 2, count / 2);
   const int bytes = count == lanes_ ? kHalf : std::min(4, lane_ * count / 2);
   const auto part_registers = [&](Register& early, Register& late) {

@@ -26,7 +26,7 @@ Rows::Rows(Nest& nest)
       p_(nest.a),
       steps_(nest.a),
       visits_(visits_streams(nest)) {
-  if (!n_.input_contiguous() || !n_.s.loads_tails()) element_stride_.emplace(nest.a);
+  if (!n_.input_contiguous()) element_stride_.emplace(nest.a);
   n_.s.read_by(p_);
   looks_ = n_.input_contiguous() && n_.s.remember_groups(unroll_);
 }
@@ -187,13 +187,13 @@ void Rows::partial_step(const Reg64& tail, const std::vector<Memory>& places) {
     c_.jmp(done);
     c_.L(few);
   }
-  if (n_.input_contiguous() && n_.s.loads_tails()) {
+  if (n_.input_contiguous()) {
     each(Part::tail);
   } else {
     Gpr from(n_.a);
     for (std::size_t set = 0; set < places.size(); ++set) {
       c_.lea(from, c_.ptr[places[set]]);
-      n_.stage_tail(from, *element_stride_, tail);
+      n_.stage_in(from, *element_stride_, tail);
       n_.s.step(static_cast<int>(set), Nest::staging(), Part::tail);
     }
   }

@@ -21,6 +21,8 @@ class RowsBlock {
   virtual int result_bytes() const = 0;
   int input_bytes() const { return rows() * row_bytes(); }
   int output_bytes() const { return rows() * result_bytes(); }
+  /// Bytes from frame::kRecords on that a block writes and reads.
+  virtual int scratch_bytes() const { return 0; }
   /// Bytes past the block that its loads touch, which only other rows may be. Known once emit() is done.
   int overread() const { return overread_; }
 

@@ -31,8 +31,6 @@ bool ReduceState::stores_tails() const {
   return !(wide && output_ == DType::f64) && v_.stores_tails_of(output_bytes(0));
 }
 
-bool ReduceState::loads_tails() const { return v_.loads_tails_of(input_bytes()); }
-
 Memory count_argument() { return Xbyak::util::rdi + offsetof(KernelArgs, count); }
 
 }  // namespace tenfold::jit

@@ -43,8 +43,6 @@ class ReduceState {
   /// Whether the chains of several sets meet in the totals only, each flushed by itself: products, four of which could
   /// leave the range of f32 where the whole does not.
   virtual bool sets_meet_in_totals() const { return false; }
-  /// True when step() can read a tail of elements straight from an operand.
-  virtual bool loads_tails() const;
   virtual bool stores_tails() const;
   /// True when elements must come in the order of their indices.
   virtual bool in_order() const { return false; }
@@ -82,8 +80,6 @@ class ReduceState {
   virtual int free_sets() const { return 0; }
   /// True when an element may be taken more than once.
   virtual bool takes_twice() const { return false; }
-  /// Fills the staging area with start values, so that a tail staged over it reads as a whole step.
-  virtual void clear_staging(const Memory& staging) = 0;
 
   /// Totals: what an output has seen. For states without chains, set 0 is the total and flush() nothing.
   virtual void init_totals() = 0;

@@ -52,7 +52,6 @@ class ArgState final : public ReduceState {
         signs_(body.stores_extreme && is_floating(input_)) {}
 
   int lane_bits() const override { return arg_lane_bits(input_); }
-  bool loads_tails() const override { return arg_->loads_tails_of(input_bytes()); }
   bool stores_tails() const override { return false; }
   bool in_order() const override { return true; }
   bool has_second_pass() const override { return is_floating(input_); }
@@ -80,7 +79,7 @@ class ArgState final : public ReduceState {
   }
 
   void step(int set, const Memory& from, Part part) override {
-    arg_->load(kLoaded, input_, from, loads_tails() ? part : Part::full);
+    arg_->load(kLoaded, input_, from, part);
     const Memory row = row_number(row_);
     const IndexSource at{kAt, tiled_ ? &row : nullptr};
     if (pass_ == Pass::first && part != Part::tail) {
@@ -155,7 +154,6 @@ class ArgState final : public ReduceState {
   }
 
   /// What is staged past a tail is never taken.
-  void clear_staging(const Memory&) override {}
   /// fold() looks at all sets.
   void merge(int, int) override {}
   void init_totals() override {}

@@ -23,20 +23,14 @@ class IntegerState final : public ReduceState {
   void init_set(int set) override { v_.splat(set, identity_bits(), byte_size(input_)); }
 
   void step(int set, const Memory& from, Part part) override {
-    v_.load_integers(kLoaded, from, lane_bits(), loads_tails() ? part : Part::full);
+    v_.load_integers(kLoaded, from, lane_bits(), part);
     for (const kernel::Function function : body_.before) {
       if (function == kernel::Function::abs && signed_) v_.abs_integer(kLoaded, lane_bits());
       if (function == kernel::Function::square) v_.integer(IntegerOp::multiply, kLoaded, kLoaded, kLoaded, lane_bits());
     }
-    if (part == Part::tail && loads_tails()) v_.fill_past_tail(kLoaded, identity_bits(), lane_bits());
+    // Lanes past the tail are loaded as zeros.
+    if (part == Part::tail && identity_bits() != 0) v_.fill_past_tail(kLoaded, identity_bits(), lane_bits());
     v_.integer(op_, set, set, kLoaded, lane_bits());
-  }
-
-  /// Staged tails go through the functions before the reduction too, and those keep 0 and 1. Neither is ever in front
-  /// of max or min, whose start values they would not keep.
-  void clear_staging(const Memory& staging) override {
-    v_.splat(kLoaded, identity_bits(), byte_size(input_));
-    v_.store_bytes(staging, kLoaded);
   }
 
   int free_sets() const override { return 4; }

@@ -51,7 +51,6 @@ class KeyState final : public ReduceState {
         rows_(nest == schedule::Nest::rows) {}
 
   int lane_bits() const override { return 8 * input_bytes(); }
-  bool loads_tails() const override { return input_bytes() == 2 && v_.loads_tails_of(input_bytes()); }
   bool stores_tails() const override { return false; }
   bool in_order() const override { return true; }
   bool has_second_pass() const override { return is_floating(input_); }
@@ -79,8 +78,8 @@ class KeyState final : public ReduceState {
   }
 
   void step(int, const Memory& from, Part part) override {
-    if (part == Part::tail && loads_tails()) {
-      v_.load16(kLoadedVec, from, part);
+    if (part == Part::tail) {
+      v_.load_integers(kLoadedVec, from, lane_bits(), part);
       v_.fill_past_tail(kLoadedVec, worst_element(), lane_bits());
       map_loaded(kLoaded);
     } else {
@@ -112,12 +111,6 @@ class KeyState final : public ReduceState {
     keys_.blend(kWinner, kOtherWinner, kOther);
     enter(kWinner);
     row_ += kRowsAtOnce;
-  }
-
-  /// Staged over what is past a tail; it comes later than all that is in the row.
-  void clear_staging(const Memory& staging) override {
-    keys_.splat(kLoaded, worst_element(), input_bytes() == 1 ? 2 : input_bytes());
-    keys_.store(staging, kLoaded);
   }
 
   void merge(int, int) override {}
@@ -243,8 +236,7 @@ class KeyState final : public ReduceState {
     }
     const bool is_signed = row(input_).kind == DTypeKind::signed_integer;
     const std::uint64_t sign = std::uint64_t{1} << (lane_bits() - 1);
-    const std::uint64_t bits = worst_key(rule_, input_bytes()) ^ (is_signed ? 0 : sign);
-    return input_bytes() == 1 ? bits * 0x0101 : bits;
+    return worst_key(rule_, input_bytes()) ^ (is_signed ? 0 : sign);
   }
 
   /// By element; of rows of words the place in the step, otherwise the same in all.

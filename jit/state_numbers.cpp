@@ -40,8 +40,8 @@ class NumberState final : public ReduceState {
   }
 
   void step(int set, const Memory& from, Part part) override {
-    v_.load_integers(kLoaded, from, kBits, loads_tails() ? part : Part::full);
-    if (part == Part::tail && loads_tails()) v_.fill_past_tail(kLoaded, start_of(kExtreme), kBits);
+    v_.load_integers(kLoaded, from, kBits, part);
+    if (part == Part::tail) v_.fill_past_tail(kLoaded, start_of(kExtreme), kBits);
     for (const Vec of_set : {kExtreme, kSum})
       if (updates(of_set)) numbers_.combine(kOps[of_set], kParts * set + of_set, kLoaded);
     if (columns_ && pass_ == Pass::first) numbers_.combine(Op::sum, kSweep, kLoaded);
@@ -50,11 +50,6 @@ class NumberState final : public ReduceState {
 
   void merge(int into, int from) override {
     each([&](Vec part) { numbers_.combine(kOps[part], kParts * into + part, kParts * from + part); });
-  }
-
-  void clear_staging(const Memory& staging) override {
-    v_.splat(kLoaded, start_of(kExtreme), 8);
-    v_.store_bytes(staging, kLoaded);
   }
 
   void init_totals() override {}

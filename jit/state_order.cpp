@@ -57,8 +57,8 @@ class OrderState final : public ReduceState {
   }
 
   void step(int set, const Memory& from, Part part) override {
-    v_.load_integers(loaded_, from, lane_bits(), loads_tails() ? part : Part::full);
-    if (part == Part::tail && loads_tails()) v_.fill_past_tail(loaded_, identity_bits(), lane_bits());
+    v_.load_integers(loaded_, from, lane_bits(), part);
+    if (part == Part::tail) v_.fill_past_tail(loaded_, identity_bits(), lane_bits());
     combine(set, loaded_);
     if (watches()) {
       watch_->see(slot_of(set), loaded_);
@@ -89,11 +89,6 @@ class OrderState final : public ReduceState {
     if (!watches() || columns_) return;
     watch_->merge(into, from);
     if (has_two_slots(from)) watch_->merge(into, from + free_sets());
-  }
-
-  void clear_staging(const Memory& staging) override {
-    v_.splat(loaded_, identity_bits(), byte_size(input_));
-    v_.store_bytes(staging, loaded_);
   }
 
   void init_totals() override {}

@@ -21,23 +21,16 @@ class WideState : public ReduceState {
         identity_(kernel::row(body.monoid).identity) {}
 
   int lane_bits() const override { return 32; }
-  bool loads_tails() const override { return false; }
 
   void init_set(int) override {}
-  void step(int, const Memory& from, Part) override {
+  void step(int, const Memory& from, Part part) override {
     for (const Vec half : {0, 1}) {
-      v_.load_bytes(half, from + kVectorBytes * half);
+      v_.load64(half, from, half, part, identity_);
       for (const kernel::Function function : body_.before) {
         if (function == kernel::Function::abs) v_.abs64(half);
         if (function == kernel::Function::square) v_.arithmetic64(Arithmetic::multiply, half, half, half);
       }
       v_.arithmetic64(op_, kLow + half, kLow + half, half);
-    }
-  }
-  void clear_staging(const Memory& staging) override {
-    for (const Vec half : {0, 1}) {
-      v_.splat(kLoaded, std::bit_cast<std::uint64_t>(identity_), 8);
-      v_.store_bytes(staging + kVectorBytes * half, kLoaded);
     }
   }
   void merge(int, int) override {}
@@ -111,8 +104,6 @@ class WideState : public ReduceState {
 class ChainedState : public WideState {
  public:
   using WideState::WideState;
-
-  bool loads_tails() const override { return v_.loads_tails_of(input_bytes()); }
 
   void init_set(int set) override {
     v_.splat(set, identity_bits(), 4);

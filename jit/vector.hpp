@@ -73,10 +73,13 @@ class VectorLayer {
   virtual void join64(Vec /*lo*/, Vec /*hi*/) {}
   /// 32 elements of 16 bits, as they are.
   virtual void load16(Vec d, const Memory& from, Part part) = 0;
-  /// 64 bytes of integers of `lane_bits`, as they are; a tail only where loads_tails_of() says so.
+  /// 64 bytes of integers of `lane_bits`, as they are. Tail: lanes past it are zero.
   virtual void load_integers(Vec d, const Memory& from, int lane_bits, Part part) = 0;
   /// Whether what stores 64 bytes, here and below, does so past the caches; places must begin with lines then.
   void set_around(bool around) { around_ = around; }
+  /// Lanes 0-7 (half 0) or 8-15 (half 1) of 16 elements of f64 that begin at `from`. Tail, of 32-bit lanes: those past
+  /// it become `past`.
+  virtual void load64(Vec d, const Memory& from, int half, Part part, double past) = 0;
   /// 64 bytes as they are; `full` parts of everything.
   virtual void load_bytes(Vec d, const Memory& from) = 0;
   virtual void store_bytes(const Memory& to, Vec s) = 0;
@@ -86,8 +89,7 @@ class VectorLayer {
   virtual void store_integers(const Memory& to, Vec s, int lane_bits, Part part) = 0;
   /// Lane 0 of an f64 vector.
   virtual void store64_one(const Memory& to, Vec s) = 0;
-  /// True when loads, and stores, of a tail of elements of this size exist.
-  virtual bool loads_tails_of(int element_bytes) const = 0;
+  /// True when stores of a tail of elements of this size exist; loads do of each size.
   virtual bool stores_tails_of(int element_bytes) const = 0;
 
   virtual void splat(Vec d, std::uint64_t pattern, int bytes) = 0;

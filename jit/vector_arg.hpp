@@ -43,8 +43,6 @@ class ArgVectors {
   ArgVectors(const ArgVectors&) = delete;
   ArgVectors& operator=(const ArgVectors&) = delete;
 
-  /// True when load() can read a tail of elements of this size.
-  virtual bool loads_tails_of(int element_bytes) const = 0;
   /// One vector of lanes, exact: floats as f32 or f64, integers as signed ones in the same order (so unsigned elements
   /// as wide as their lane have their top bit flipped). Lanes past a tail may hold anything.
   virtual void load(Vec d, DType dtype, const Memory& from, Part part) = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The vector layer for AVX2 + FMA + F16C: a virtual vector is ymm(2i) and ymm(2i+1); the last pair is the layer's own.
+#include <bit>
+
 #include "jit/frame.hpp"
 #include "jit/nan_watch.hpp"
 #include "jit/vector_arg.hpp"
@@ -17,8 +19,8 @@ using Xbyak::Ymm;
 
 constexpr std::uint64_t kSign64 = std::uint64_t{1} << 63;
 constexpr int kLaneMask = frame::kMasks;       // lane is in the tail
-constexpr int kPairMask = frame::kMasks + 64;  // both 16-bit halves of the dword are in the tail
-constexpr int kOddMask = frame::kMasks + 128;  // 16-bit lane is the odd last one
+constexpr int kPairMask = frame::kMasks + 64;  // all elements of 8 or 16 bits of the dword are in the tail
+constexpr int kOddMask = frame::kMasks + 128;  // element is one of the odd last ones: one of 16 bits, one to three of 8
 
 class Avx2Layer final : public VectorLayer {
  public:
@@ -32,24 +34,25 @@ class Avx2Layer final : public VectorLayer {
   }
 
   void prepare_tail(const Xbyak::Reg64& count, int lane_bits, int element_bytes) override {
-    if (element_bytes == 2) {
-      for (int half = 0; half < 2; ++half) prepare_word_tail(assembler_, count, 16 * half, pairs(half), odd(half));
-    }
-    if (lane_bits == 16) {
-      code_.vmovd(Xmm(14), count.cvt32());
-      code_.vpbroadcastw(Ymm(14), Xmm(14));
-      for (int half = 0; half < 2; ++half) {
-        code_.vpcmpgtw(Ymm(15), Ymm(14), assembler_.iota(0, 1, 2, 32 * half));
-        code_.vmovdqu(scratch(kLaneMask, half), Ymm(15));
-      }
-    }
-    if (lane_bits == 16) return;
-    const bool wide = lane_bits == 64;
-    code_.vmovd(Xmm(14), count.cvt32());
-    wide ? code_.vpbroadcastq(Ymm(14), Xmm(14)) : code_.vpbroadcastd(Ymm(14), Xmm(14));
     for (int half = 0; half < 2; ++half) {
-      const Xbyak::Address lanes = assembler_.iota(0, 1, wide ? 8 : 4, 32 * half);
-      wide ? code_.vpcmpgtq(Ymm(15), Ymm(14), lanes) : code_.vpcmpgtd(Ymm(15), Ymm(14), lanes);
+      if (element_bytes == 2) prepare_word_tail(assembler_, count, 16 * half, pairs(half), odd(half));
+      if (element_bytes == 1) prepare_byte_tail(assembler_, count, 32 * half, pairs(half), odd(half));
+    }
+    code_.vmovd(Xmm(14), count.cvt32());
+    switch (lane_bits) {
+      case 8: code_.vpbroadcastb(Ymm(14), Xmm(14)); break;
+      case 16: code_.vpbroadcastw(Ymm(14), Xmm(14)); break;
+      case 32: code_.vpbroadcastd(Ymm(14), Xmm(14)); break;
+      default: code_.vpbroadcastq(Ymm(14), Xmm(14)); break;
+    }
+    for (int half = 0; half < 2; ++half) {
+      const Xbyak::Address lanes = assembler_.iota(0, 1, lane_bits / 8, 32 * half);
+      switch (lane_bits) {
+        case 8: code_.vpcmpgtb(Ymm(15), Ymm(14), lanes); break;
+        case 16: code_.vpcmpgtw(Ymm(15), Ymm(14), lanes); break;
+        case 32: code_.vpcmpgtd(Ymm(15), Ymm(14), lanes); break;
+        default: code_.vpcmpgtq(Ymm(15), Ymm(14), lanes); break;
+      }
       code_.vmovdqu(scratch(kLaneMask, half), Ymm(15));
     }
   }
@@ -101,10 +104,20 @@ class Avx2Layer final : public VectorLayer {
   }
 
   void load_integers(Vec d, const Memory& from, int lane_bits, Part part) override {
-    if (part == Part::tail && lane_bits == 32) {
-      load32(d, DType::f32, from, part);
-    } else {
-      load16(d, from, part);
+    if (part == Part::full || lane_bits == 16) return load16(d, from, part);
+    if (lane_bits == 8) return load_byte_tail(assembler_, {ymm(d, 0), ymm(d, 1)}, from, pairs(0), odd(0));
+    for (int half = 0; half < 2; ++half) load_lanes(ymm(d, half), from + 32 * half, half, lane_bits);
+  }
+
+  void load64(Vec d, const Memory& from, int half, Part part, double past) override {
+    const Memory at = from + 64 * half;
+    if (part != Part::tail) return load_bytes(d, at);
+    for (int quarter = 0; quarter < 2; ++quarter) {
+      code_.vpmovsxdq(Ymm(15), code_.ptr[code_.rbp + kLaneMask + 32 * half + 16 * quarter]);
+      code_.vmaskmovpd(ymm(d, quarter), Ymm(15), code_.ptr[at + 32 * quarter]);
+      if (past == 0) continue;
+      code_.vmovupd(Ymm(14), assembler_.splat(std::bit_cast<std::uint64_t>(past), 8));
+      code_.vblendvpd(ymm(d, quarter), Ymm(14), ymm(d, quarter), Ymm(15));
     }
   }
 
@@ -154,7 +167,6 @@ class Avx2Layer final : public VectorLayer {
   }
 
   void store64_one(const Memory& to, Vec s) override { code_.vmovsd(code_.ptr[to], xmm(s)); }
-  bool loads_tails_of(int element_bytes) const override { return element_bytes == 2 || element_bytes == 4; }
   bool stores_tails_of(int element_bytes) const override { return element_bytes == 4; }
 
   void splat(Vec d, std::uint64_t pattern, int bytes) override {
@@ -341,12 +353,14 @@ class Avx2Layer final : public VectorLayer {
   Xbyak::Address scratch(int offset, int half) { return code_.ptr[code_.rbp + offset + 32 * half]; }
 
   void load_dwords(const Ymm& d, const Memory& from, int half, Part part) {
-    if (part == Part::full) {
-      code_.vmovups(d, code_.ptr[from]);
-    } else {
-      code_.vmovdqu(Ymm(15), scratch(kLaneMask, half));
-      code_.vpmaskmovd(d, Ymm(15), code_.ptr[from]);
-    }
+    if (part == Part::full) return code_.vmovups(d, code_.ptr[from]);
+    load_lanes(d, from, half, 32);
+  }
+
+  /// A half of a tail of lanes of 32 or 64 bits.
+  void load_lanes(const Ymm& d, const Memory& from, int half, int lane_bits) {
+    code_.vmovdqu(Ymm(15), scratch(kLaneMask, half));
+    lane_bits == 64 ? code_.vpmaskmovq(d, Ymm(15), code_.ptr[from]) : code_.vpmaskmovd(d, Ymm(15), code_.ptr[from]);
   }
 
   Memory pairs(int half) { return code_.rbp + kPairMask + 32 * half; }

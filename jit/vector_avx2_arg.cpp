@@ -16,8 +16,6 @@ class Avx2ArgVectors final : public ArgVectors {
  public:
   using ArgVectors::ArgVectors;
 
-  bool loads_tails_of(int element_bytes) const override { return element_bytes != 1; }
-
   void load(Vec d, DType dtype, const Memory& from, Part part) override {
     const int bytes = byte_size(dtype);
     const bool is_unsigned = row(dtype).kind == DTypeKind::unsigned_integer;
@@ -25,22 +23,13 @@ class Avx2ArgVectors final : public ArgVectors {
       load_qwords(d, from, part);
     } else if (is_floating(dtype) || bytes == 4) {
       v_.load32(d, bytes == 4 ? DType::f32 : dtype, from, part);
-    } else if (bytes == 2 && part == Part::tail) {
-      v_.load16(d, from, part);
-      code_.vextracti128(Xmm(15), ymm(d, 0), 1);
-      widen_words(ymm(d, 1), Xmm(15), is_unsigned);
-      widen_words(ymm(d, 0), xmm(d), is_unsigned);
+    } else if (part == Part::tail) {
+      v_.load_integers(d, from, 8 * bytes, part);
+      bytes == 2 ? code_.vextracti128(Xmm(15), ymm(d, 0), 1) : code_.vpsrldq(Xmm(15), xmm(d), 8);
+      widen(ymm(d, 1), Xmm(15), dtype);
+      widen(ymm(d, 0), xmm(d), dtype);
     } else {
-      for (int half = 0; half < kHalves; ++half) {
-        const Xbyak::Address address = code_.ptr[from + 8 * bytes * half];
-        if (bytes == 2) {
-          widen_words(ymm(d, half), address, is_unsigned);
-        } else if (dtype == DType::s8) {
-          code_.vpmovsxbd(ymm(d, half), address);
-        } else {
-          code_.vpmovzxbd(ymm(d, half), address);
-        }
-      }
+      for (int half = 0; half < kHalves; ++half) widen(ymm(d, half), code_.ptr[from + 8 * bytes * half], dtype);
     }
     if (is_unsigned && bytes >= 4) flip_signs(d, arg_lane_bits(dtype));
   }
@@ -284,8 +273,14 @@ class Avx2ArgVectors final : public ArgVectors {
     }
   }
 
-  void widen_words(const Ymm& d, const Xbyak::Operand& from, bool is_unsigned) {
-    is_unsigned ? code_.vpmovzxwd(d, from) : code_.vpmovsxwd(d, from);
+  /// 8 integers of 8 or 16 bits.
+  void widen(const Ymm& d, const Xbyak::Operand& from, DType dtype) {
+    const bool is_unsigned = row(dtype).kind == DTypeKind::unsigned_integer;
+    if (byte_size(dtype) == 1) {
+      is_unsigned ? code_.vpmovzxbd(d, from) : code_.vpmovsxbd(d, from);
+    } else {
+      is_unsigned ? code_.vpmovzxwd(d, from) : code_.vpmovsxwd(d, from);
+    }
   }
 
   void compare(const Ymm& d, const Ymm& a, const Ymm& b, std::uint8_t how, bool wide) {

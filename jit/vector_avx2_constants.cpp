@@ -19,9 +19,9 @@ const Xbyak::Operand& PackedVectors::constant(const Bytes& bytes) {
   if (kept != kept_.end()) return register_ = Ymm(kept->reg);
   const auto known = std::ranges::find(constants_, bytes, &Constant::bytes);
   if (known == constants_.end()) {
-    constants_.push_back({bytes, 1});
+    constants_.push_back({bytes, weight_});
   } else {
-    ++known->uses;
+    known->uses += weight_;
   }
   return address_.emplace(assembler_.bytes(bytes));
 }

@@ -3,6 +3,8 @@
 // The vector layer for AVX-512 (F, BW, DQ, VL): a virtual vector is a zmm; k1 holds the tail, k2, k3, zmm30 and
 // zmm31 are the layer's own. BF16 and FP16 extensions are not used: VCVTNEPS2BF16 flushes denormals, which the contract
 // forbids, and widening, order and rounding need nothing that F and BW lack.
+#include <bit>
+
 #include "jit/nan_watch.hpp"
 #include "jit/vector_arg.hpp"
 #include "jit/vector_gather.hpp"
@@ -85,6 +87,14 @@ class Avx512Layer final : public VectorLayer {
     }
   }
 
+  void load64(Vec d, const Memory& from, int half, Part part, double past) override {
+    const Memory at = from + 64 * half;
+    if (part != Part::tail) return load_bytes(d, at);
+    if (half == 1) code_.kshiftrw(mask_, tail_, 8);
+    splat(d, std::bit_cast<std::uint64_t>(past), 8);
+    code_.vmovupd(zmm(d) | (half == 1 ? mask_ : tail_), code_.ptr[at]);
+  }
+
   void store_integers(const Memory& to, Vec s, int lane_bits, Part part) override {
     const Xbyak::Address address = part == Part::tail ? code_.ptr[to] | tail_ : code_.ptr[to];
     const bool one = part == Part::one;
@@ -124,7 +134,6 @@ class Avx512Layer final : public VectorLayer {
   }
 
   void store64_one(const Memory& to, Vec s) override { code_.vmovsd(code_.ptr[to], xmm(s)); }
-  bool loads_tails_of(int) const override { return true; }
   bool stores_tails_of(int) const override { return true; }
 
   void splat(Vec d, std::uint64_t pattern, int bytes) override {

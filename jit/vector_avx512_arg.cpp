@@ -18,7 +18,6 @@ class Avx512ArgVectors final : public ArgVectors {
  public:
   using ArgVectors::ArgVectors;
 
-  bool loads_tails_of(int) const override { return true; }
 
   void load(Vec d, DType dtype, const Memory& from, Part part) override {
     const int bytes = byte_size(dtype);

@@ -35,6 +35,8 @@ class PackedVectors {
     int uses;
   };
   const std::vector<Constant>& constants() const { return constants_; }
+  /// From here on an operation counts for so many, as those of a loop run.
+  void weigh(int uses) { weight_ = uses; }
   /// From here on `bytes` are read in `reg`, which nobody else writes and load_kept() fills.
   void keep(Register reg, const Bytes& bytes) { kept_.push_back({bytes, reg}); }
   void load_kept();
@@ -176,6 +178,7 @@ class PackedVectors {
   Assembler& assembler_;
   Xbyak::CodeGenerator& code_;
   std::vector<Constant> constants_;
+  int weight_ = 1;
   std::vector<Kept> kept_;
   std::optional<Xbyak::Address> address_;  ///< of the last constant that is in memory
   Xbyak::Ymm register_;                    ///< and the register of the last one that is not

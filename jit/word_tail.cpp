@@ -43,4 +43,62 @@ void load_word_tail(Assembler& assembler, const Ymm& d, const Memory& from, int 
   c.vpor(d, d, spare);
 }
 
+void prepare_byte_tail(Assembler& assembler, const Xbyak::Reg64& count, int first, const Memory& quads,
+                       const Memory& odd) {
+  Xbyak::CodeGenerator& c = assembler.code();
+  const Ymm number(14), mask(15);
+  c.vmovd(Xmm(number.getIdx()), count.cvt32());
+  c.vpbroadcastd(number, Xmm(number.getIdx()));
+  c.vpcmpgtd(mask, number, assembler.iota(first + 3, 4, 4, 0));
+  c.vmovdqu(c.ptr[quads], mask);
+  c.vpbroadcastb(number, Xmm(number.getIdx()));
+  c.vpcmpgtb(mask, number, assembler.iota(first, 1, 1, 0));
+  c.vmovdqu(number, c.ptr[quads]);
+  c.vpandn(mask, number, mask);
+  c.vmovdqu(c.ptr[odd], mask);
+}
+
+void load_byte_tail(Assembler& assembler, const std::array<Ymm, 2>& d, const Memory& from, const Memory& quads,
+                    const Memory& odd) {
+  Xbyak::CodeGenerator& c = assembler.code();
+  const Ymm spare(15);
+  for (int half = 0; half < 2; ++half) {
+    c.vmovdqu(spare, c.ptr[quads + 32 * half]);
+    c.vpmaskmovd(d[static_cast<std::size_t>(half)], spare, c.ptr[from + 32 * half]);
+  }
+  // Registers that may well be the address's own. The odd bytes end up lowest in eax: of four and more, the last four
+  // are shifted down by those that are none; of less, each is loaded, where there is no second or third the last once
+  // more.
+  Xbyak::Label few, found;
+  for (const Xbyak::Reg64& pushed : {c.rax, c.rcx, c.rdx}) c.push(pushed);
+  c.lea(c.rax, c.ptr[from]);
+  c.mov(c.rcx, c.qword[c.rbp + frame::kTailCount]);
+  c.cmp(c.rcx, 4);
+  c.jb(few);
+  c.mov(c.eax, c.dword[c.rax + c.rcx - 4]);
+  c.neg(c.ecx);
+  c.shl(c.ecx, 3);
+  c.shr(c.eax, c.cl);
+  c.jmp(found);
+  c.L(few);
+  c.mov(c.edx, c.ecx);
+  c.shr(c.edx, 1);
+  c.movzx(c.edx, c.byte[c.rax + c.rdx]);
+  c.shl(c.edx, 8);
+  c.movzx(c.ecx, c.byte[c.rax + c.rcx - 1]);
+  c.shl(c.ecx, 16);
+  c.movzx(c.eax, c.byte[c.rax]);
+  c.or_(c.eax, c.edx);
+  c.or_(c.eax, c.ecx);
+  c.L(found);
+  c.vmovd(Xmm(spare.getIdx()), c.eax);
+  for (const Xbyak::Reg64& popped : {c.rdx, c.rcx, c.rax}) c.pop(popped);
+  c.vpbroadcastd(spare, Xmm(spare.getIdx()));
+  for (int half = 0; half < 2; ++half) {
+    const Ymm& to = d[static_cast<std::size_t>(half)];
+    c.vpand(Ymm(14), spare, c.ptr[odd + 32 * half]);
+    c.vpor(to, to, Ymm(14));
+  }
+}
+
 }  // namespace tenfold::jit
