@@ -2,7 +2,7 @@
 //
 // Keys of arg-reductions: signed lanes of twice an element's width, the element above and a code of its place below.
 // The greatest (least) key of a row is that of the element that is asked for. How elements and places become such
-// halves is said here; packed_keys.cpp and state_keys.cpp put them together.
+// halves is said here; packed_keys.cpp and key_state.hpp put them together.
 #pragma once
 
 #include <cstdint>

@@ -33,6 +33,7 @@ Rows::Rows(Nest& nest)
 
 void Rows::emit() {
   const std::vector<int> kept = n_.other_levels(false);
+  if (n_.s.settles_by_sign()) n_.s.start_signs();
   if (n_.schedule.rows_at_once > 1 && !kept.empty()) return in_streams(kept.front());
   if (n_.schedule.turns > 0) return in_turns();
   if (n_.s.is_sum() && kept.size() == 1) return in_batches(kept.front());
@@ -40,9 +41,10 @@ void Rows::emit() {
 }
 
 void Rows::output(const std::function<void()>& take) {
-  const bool two_passes = n_.s.has_second_pass(), redoes = n_.s.second_pass_redoes();
+  const bool by_sign = n_.s.settles_by_sign(), two_passes = n_.s.has_second_pass() && !by_sign,
+             redoes = n_.s.second_pass_redoes();
   if (two_passes) n_.s.set_pass(Pass::first);
-  take();
+  by_sign ? take_by_sign(take) : take();
   if (two_passes && redoes) {
     Label settled;
     n_.s.jump_if_settled(settled, Part::full);
@@ -59,6 +61,24 @@ void Rows::output(const std::function<void()>& take) {
     n_.s.look(n_.in, whole);
   }
   n_.store_one();
+}
+
+/// The sign that has settled the last row goes first.
+void Rows::take_by_sign(const std::function<void()>& take) {
+  Label own, other, settled, second;
+  n_.s.jump_if_other_sign(other);
+  c_.L(own);
+  n_.s.set_pass(Pass::first);
+  take();
+  n_.s.jump_by_sign(settled, other, second);
+  c_.L(other);
+  n_.s.set_pass(Pass::other);
+  take();
+  n_.s.jump_by_sign(settled, own, second);
+  c_.L(second);
+  n_.s.set_pass(Pass::second);
+  take();
+  c_.L(settled);
 }
 
 void Rows::look_again() {

@@ -49,6 +49,7 @@ class Rows {
 
   /// Reduces one output and stores it; `take` takes its rows, in the first pass where there are two.
   void output(const std::function<void()>& take);
+  void take_by_sign(const std::function<void()>& take);
   /// One output's second pass, where the first one has not settled lane 0.
   void look_again();
   void take_rows();

@@ -20,7 +20,9 @@ std::unique_ptr<ReduceState> ReduceState::make(VectorLayer& layer, const kernel:
                  ? make_number_state(layer, spec, body, nest)
                  : make_order_state(layer, spec, body, schedule);
     case schedule::Lanes::arg: return make_arg_state(layer, spec, body, nest);
-    case schedule::Lanes::keys: return make_key_state(layer, spec, body, nest);
+    case schedule::Lanes::keys:
+      return nest == schedule::Nest::rows ? make_row_key_state(layer, spec, body)
+                                          : make_column_key_state(layer, spec, body);
     case schedule::Lanes::integer: break;
   }
   return make_integer_state(layer, spec, body);

@@ -21,7 +21,7 @@ namespace tenfold::jit {
 /// extremes of an order state settle nearly every answer, and the third is looked at again only where they did not.
 /// Columns ask that after each step, and take a whole sweep `again` where the first pass met what it cannot deal with.
 /// What is right for `numbers` leaves NaNs alone to another pass.
-enum class Pass { whole, first, second, again, numbers };
+enum class Pass { whole, first, other, second, again, numbers };
 
 class ReduceState {
  public:
@@ -138,6 +138,15 @@ class ReduceState {
 
   /// After a first pass: jumps when it has settled the answer in every lane of set 0 (full), or in lane 0 (one).
   virtual void jump_if_settled(const Xbyak::Label&, Part) {}
+  /// Of rows: True when a first pass takes elements of the sign that settles most of them, another one those of the
+  /// other sign, and only a second pass takes all as they are.
+  virtual bool settles_by_sign() const { return false; }
+  /// Before all rows, and before each: jumps where the other sign has settled the last one.
+  virtual void start_signs() {}
+  virtual void jump_if_other_sign(const Xbyak::Label&) {}
+  /// After the passes of one sign: jumps to where the row is settled, to the pass of the other sign, or to the second.
+  virtual void jump_by_sign(const Xbyak::Label& /*settled*/, const Xbyak::Label& /*turn*/,
+                            const Xbyak::Label& /*second*/) {}
   /// Folds the lanes of what this pass has updated in set 0 into lane 0.
   virtual void fold() = 0;
 

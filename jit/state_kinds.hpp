@@ -22,7 +22,9 @@ std::unique_ptr<ReduceState> make_integer_state(VectorLayer& layer, const kernel
                                                 const schedule::ReduceBody& body);
 std::unique_ptr<ReduceState> make_arg_state(VectorLayer& layer, const kernel::KernelSpec& spec,
                                             const schedule::ReduceBody& body, schedule::Nest nest);
-std::unique_ptr<ReduceState> make_key_state(VectorLayer& layer, const kernel::KernelSpec& spec,
-                                            const schedule::ReduceBody& body, schedule::Nest nest);
+std::unique_ptr<ReduceState> make_row_key_state(VectorLayer& layer, const kernel::KernelSpec& spec,
+                                                const schedule::ReduceBody& body);
+std::unique_ptr<ReduceState> make_column_key_state(VectorLayer& layer, const kernel::KernelSpec& spec,
+                                                   const schedule::ReduceBody& body);
 
 }  // namespace tenfold::jit

@@ -197,6 +197,7 @@ class OrderState final : public ReduceState {
       case Pass::first: return at == own() || (at == other() && !columns_ && watch_ == nullptr);
       case Pass::second: return at == 2;
       case Pass::numbers: return at != other();
+      case Pass::other:
       case Pass::again: break;
     }
     return at == other();

@@ -20,10 +20,11 @@ void PackedVectors::sign_to_integer(Register d, Register magnitude, int bytes) {
   bytes == 2 ? code_.vpsignw(Ymm(d), Ymm(magnitude), Ymm(d)) : code_.vpsignd(Ymm(d), Ymm(magnitude), Ymm(d));
 }
 
-void PackedVectors::flip_signs(Register d, int bytes) {
-  const std::uint64_t sign = bytes == 1 ? 0x8080 : std::uint64_t{1} << (8 * bytes - 1);
-  code_.vpxor(Ymm(d), Ymm(d), splat_of(sign, bytes == 1 ? 2 : bytes));
+void PackedVectors::flip_bits(Register d, std::uint64_t pattern, int bytes) {
+  code_.vpxor(Ymm(d), Ymm(d), splat_of(pattern, bytes));
 }
+
+void PackedVectors::flip_signs(Register d, int bytes) { flip_bits(d, std::uint64_t{1} << (8 * bytes - 1), bytes); }
 
 void PackedVectors::load_constant(Register d, const Bytes& bytes) { code_.vmovdqu(Ymm(d), constant(bytes)); }
 

@@ -131,6 +131,7 @@ class PackedVectors {
 
   /// Floats of 2 or 4 bytes to two's complement of the same order, -0 as 0; `magnitude` gets their bits but the sign.
   void sign_to_integer(Register d, Register magnitude, int bytes);
+  void flip_bits(Register d, std::uint64_t pattern, int bytes);
   void flip_signs(Register d, int bytes);
   /// Elements of `d` above `codes`, as lanes of twice as many `bytes`: of each half's first 8 bytes in `d`, of its last
   /// 8 in `upper`.

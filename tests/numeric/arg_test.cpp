@@ -641,6 +641,55 @@ TEST_P(ArgReductions, FindTheExtremeOfPackedRowsOfTheOtherSign) {
   print(cases);
 }
 
+/// Element `at` of a row in which a maximum has this to deal with.
+double value_of_row(std::uint64_t kind, std::int64_t at, std::int64_t place) {
+  const double loses = -1 - static_cast<double>(at % 5 / 2), wins = 1 + static_cast<double>(at % 3);
+  switch (kind) {
+    case 0: return at % 2 == 0 ? wins : loses;
+    case 1: return loses;
+    case 2: return at == place ? -0.0 : loses;
+    case 3: return at == place / 2 ? -0.0 : at == place ? 0.0 : loses;
+    case 4: return at == place / 2 ? 0.0 : at == place ? -0.0 : loses;
+    case 5: return at == place ? NAN : loses;
+    case 6: return at == place ? -NAN : loses;
+    case 7: return at == place ? -NAN : at == place / 2 ? NAN : wins;
+    case 8: return -INFINITY;
+    case 9: return at % 2 == 0 ? -INFINITY : loses;
+    default: return at == place ? INFINITY : at % 2 == 0 ? -INFINITY : wins;
+  }
+}
+constexpr std::uint64_t kKindsOfRow = 11;
+
+TEST_P(ArgReductions, FindTheExtremeOfLongRowsOfEitherSign) {
+  if (!is_floating(GetParam())) GTEST_SKIP() << "NOT RUN: integers are compared as they are";
+  std::mt19937_64 random(case_seed(test_name(), 0));
+  std::uint64_t cases = 0;
+  for (const std::int64_t width : {257, 263, 320, 383, 512, 1000, 1024, 66000}) {
+    for (int round = 0; round < 6 && !HasFatalFailure(); ++round, ++cases) {
+      ArgCase c;
+      const std::int64_t rows = width > 2000 ? 3 : 24;
+      c.in = {GetParam(), {rows, width}, {width, 1}};
+      c.index = c.extreme = {DType::s64, {rows}, {1}};
+      c.axis = 1;
+      c.greatest = cases % 2 == 0;
+      c.last = round == 5;
+      const auto guard = round % 2 == 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
+      GuardedBuffer input(bytes_of(c.in), guard);
+      for (std::int64_t row = 0; row < rows; ++row) {
+        // Two like each other now and then: where one sign settles a row, it goes first in the next one.
+        const std::uint64_t kind = row % 3 == 0 ? 1 : random() % kKindsOfRow;
+        const std::int64_t place = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(width));
+        for (std::int64_t at = 0; at < width; ++at) {
+          const double value = value_of_row(kind, at, place);
+          graph::store_real(GetParam(), input.data(), row * width + at, c.greatest ? value : -value);
+        }
+      }
+      check(c, "last", false, input, guard, c.text() + " of either sign");
+    }
+  }
+  print(cases);
+}
+
 INSTANTIATE_TEST_SUITE_P(Random, ArgReductions, ::testing::ValuesIn(kAllTypes),
                          [](const auto& type) { return std::string(to_string(type.param)); });
 
