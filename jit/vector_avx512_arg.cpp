@@ -18,7 +18,6 @@ class Avx512ArgVectors final : public ArgVectors {
  public:
   using ArgVectors::ArgVectors;
 
-
   void load(Vec d, DType dtype, const Memory& from, Part part) override {
     const int bytes = byte_size(dtype);
     const bool is_unsigned = row(dtype).kind == DTypeKind::unsigned_integer;
