@@ -37,6 +37,13 @@ constexpr std::int64_t kPartialsPart = 32;
 /// and 3 would take 450 us instead of 280, ReduceSum [8, 500, 1000] 231 instead of 198.
 constexpr int kMostTurns = 64;
 constexpr std::int64_t kLeastRowsOfTurns = 32;
+/// A last cache that is fast in order alone wants turns of four rows and more, if these are not short. On Zen 5, AVX2
+/// and AVX-512, of the time of an output after the other, over axes 0 and 2 of f32, ReduceSum [4, 1000, 1000] 0.87 and
+/// 0.72, [8, 500, 1000] 0.68 and 0.81, [8, 1000, 4096] 0.69 and 0.57, [16, 500, 1000] 0.81 and 0.83, [8, 1000, 500]
+/// 0.75 and 0.84, [24, 1000, 300] 0.76 and 1.09; ReduceMax [4, 1000, 1000] 0.62 and 0.63, [8, 1000, 500] 0.79 and 0.65,
+/// [16, 1000, 300] 0.69 and 1.25, bf16 [8, 1000, 1000] 0.84 and 0.63, s8 [8, 1000, 2000] 0.71 and 0.62; but ReduceSum
+/// [2, 1000, 4096] 1.12 and 1.06.
+constexpr std::int64_t kLeastRowsOfFastTurns = 4, kLeastFastTurn = 1024, kLeastFastTurnOfAvx512 = 1536;
 /// Up to so much, which the caches of two cores hold, tasks may read parts of rows of 1 KiB: ReduceSum f32 [512, 512]
 /// over axis 0, too little for partial results, takes 15.5 us whole and 6.9 in each of two halves, [512, 1024] 34
 /// and 21.
@@ -190,6 +197,14 @@ bool takes_turns(const KernelSpec& spec, Lanes lanes) {
   return outside;
 }
 
+bool gains_by_turns(const KernelSpec& spec, const target::Target& target) {
+  if (kernel::bytes_read(spec) <= target.l2_bytes) return false;
+  const std::int64_t width = spec.levels.back().extent, rows = kernel::reduced_count(spec) / width;
+  const std::int64_t least = target.isa == target::Isa::avx2 ? kLeastFastTurn : kLeastFastTurnOfAvx512;
+  const bool fast = target.fast_l3 && width * byte_size(spec.inputs[0].dtype) >= least;
+  return rows >= (fast ? kLeastRowsOfFastTurns : kLeastRowsOfTurns);
+}
+
 Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_split) {
   if (kernel::is_elementwise(spec)) return choose_flat(spec, target);
   Schedule schedule;
@@ -215,9 +230,7 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
     if (lanes == Lanes::arg) schedule.unroll = choose_arg_unroll(spec, schedule.vector_level, body.value());
     schedule.rows_at_once = choose_streams(spec, lanes, schedule.unroll, target);
     schedule.ahead = visits_in_turns(spec, lanes, schedule.rows_at_once, target);
-    if (takes_turns(spec, lanes) && kernel::bytes_read(spec) > target.l2_bytes &&
-        kernel::reduced_count(spec) / spec.levels.back().extent >= kLeastRowsOfTurns)
-      schedule.turns = kMostTurns;
+    if (takes_turns(spec, lanes) && gains_by_turns(spec, target)) schedule.turns = kMostTurns;
   } else {
     choose_columns(spec, lanes, target, schedule);
     schedule.around = pays_to_store_columns_around(spec, lanes, schedule, target);

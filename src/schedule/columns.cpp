@@ -69,14 +69,15 @@ constexpr std::int64_t kL1OfEightRows = 48 << 10;
 /// axes 0 and 2 takes 18.5 us, four at a time 21.
 constexpr std::int64_t kShortRowBytes = 128;
 /// Zen 5 reads what is in order fastest, so that L3's rows of up to so much, whose records L1 holds, are whole, and
-/// come four at a time, of f64, and with AVX-512 of 16 bits, eight. ReduceMax f32 [1024, 4096] takes 196 and 203 us so
-/// with AVX2 and AVX-512 instead of 223 and 279, [1000, 1048] 48 and 48 instead of 48 and 59, bf16 [1024, 4096] 93
-/// instead of 113, [1024, 1024] 22 instead of 27, f64 [1024, 1024] 100 and 89 instead of 112 and 115. Beyond the last
-/// cache rows are whole as well: bf16 [65536, 1024] 3.0 ms instead of 3.8, [16384, 4096] 3.0 instead of 4.0, f32 with
-/// AVX-512 8.3 instead of 8.9, and 8.2 instead of 9.2, [100, 1228800] 15.6 instead of 19.4; but with AVX2 7.7 instead
-/// of 7.4, 8.7 instead of 7.6, and of bf16 [100, 1228800] 9.0 instead of 8.6. Of f32 rows longer than that, parts of 64
-/// KiB come eight at a time: [35, 255780] takes 0.87 and 0.68 of the time of 32 KiB with AVX2, and of four with
-/// AVX-512, [100, 300000] 0.78 and 1.0; where rows meet in the same sets of L1, AVX-512 would take 1.08 ([256, 65536]).
+/// come four at a time, with AVX-512 those of f64 and of 16 bits eight (f64 [1024, 1024] takes 0.85 and 1.03 of the
+/// time four at a time, [2048, 1024] 0.93 and 1.02). ReduceMax f32 [1024, 4096] takes 196 and 203 us so with AVX2 and
+/// AVX-512 instead of 223 and 279, [1000, 1048] 48 and 48 instead of 48 and 59, bf16 [1024, 4096] 93 instead of 113,
+/// [1024, 1024] 22 instead of 27, f64 [1024, 1024] 100 and 89 instead of 112 and 115. Beyond the last cache rows are
+/// whole as well: bf16 [65536, 1024] 3.0 ms instead of 3.8, [16384, 4096] 3.0 instead of 4.0, f32 with AVX-512 8.3
+/// instead of 8.9, and 8.2 instead of 9.2, [100, 1228800] 15.6 instead of 19.4; but with AVX2 7.7 instead of 7.4, 8.7
+/// instead of 7.6, and of bf16 [100, 1228800] 9.0 instead of 8.6. Of f32 rows longer than that, parts of 64 KiB come
+/// eight at a time: [35, 255780] takes 0.87 and 0.68 of the time of 32 KiB with AVX2, and of four with AVX-512, [100,
+/// 300000] 0.78 and 1.0; where rows meet in the same sets of L1, AVX-512 would take 1.08 ([256, 65536]).
 constexpr std::int64_t kFastWholeRow = 16384;
 /// What is no more than so small a part of that cache is near for indices.
 constexpr std::int64_t kFastNearPart = 4;
@@ -119,7 +120,7 @@ bool choose_fast_tile(const KernelSpec& spec, std::int64_t row_bytes, const targ
   if (bytes <= target.last_cache_bytes()) {
     if (row_bytes > kFastWholeRow) return false;
     schedule.columns = kFastWholeRow / element;
-    schedule.rows_at_once = element == 8 || (element == 2 && wide) ? 8 : 4;
+    schedule.rows_at_once = wide && element != 4 ? 8 : 4;
     return true;
   }
   const bool is_long = row_bytes > kWholeRowBytes;
@@ -169,14 +170,20 @@ void choose_exact_tile(const KernelSpec& spec, Lanes lanes, std::int64_t row_byt
     schedule.ahead = true;
 }
 
+/// Few rows are seen coming without being asked for as far as so many times L2.
+constexpr std::int64_t kSeenPart = 2;
+
 /// Whether rows in registers ask for what comes next: on Zen 5, whose prefetching loses sight of many long rows, and of
 /// those whose lines meet in the same sets of L1. Over axis 0, AVX2 and AVX-512, ReduceSum bf16 [8, 131072] takes 56
 /// and 35 us so instead of 84 and 67, f32 [16, 65536] 87 and 86 instead of 130 and 103, ReduceMax f32 [5, 200000] with
-/// AVX2 66 instead of 81; f32 and f64 with AVX-512 gain nothing where lines do not meet.
+/// AVX2 66 instead of 81. Where lines do not meet, f32 and f64 with AVX-512 gain beyond L2, of f32 [13, 80659]
+/// ReduceMax 0.89 of the time, [8, 255780] 0.83, ReduceSum [16, 60000] 0.89, [7, 149796] 0.95; not in it ([12,
+/// 10000] 1.06).
 bool direct_asks_ahead(const KernelSpec& spec, std::int64_t row_bytes, const target::Target& target) {
-  const bool seen =
-      target.isa != target::Isa::avx2 && byte_size(spec.inputs[0].dtype) > 2 && row_bytes % kAliasBytes != 0;
-  return target.fast_l3 && row_bytes >= kPairRowBytes && kernel::bytes_read(spec) <= target.last_cache_bytes() && !seen;
+  const std::int64_t bytes = kernel::bytes_read(spec);
+  const bool seen = target.isa != target::Isa::avx2 && byte_size(spec.inputs[0].dtype) > 2 &&
+                    row_bytes % kAliasBytes != 0 && bytes <= kSeenPart * target.l2_bytes;
+  return target.fast_l3 && row_bytes >= kPairRowBytes && bytes <= target.last_cache_bytes() && !seen;
 }
 
 /// Tiles of indices on Zen 5, and whether they ask for the next rows. As far as L2 and a quarter of L3 reach,

@@ -81,6 +81,16 @@ int moving_lines(const KernelSpec& spec, int vector_level) {
   }));
 }
 
+/// Of all inputs that move along what is reduced, per column and row.
+std::int64_t moving_bytes(const KernelSpec& spec) {
+  std::int64_t bytes = 0;
+  for (const kernel::Operand& input : spec.inputs)
+    if (kernel::moves_along_reduced(spec, input)) bytes += byte_size(input.dtype);
+  return bytes;
+}
+
+constexpr std::int64_t kWideBytes = 4;  ///< of an element, and more
+
 /// How many rows a sweep takes, and whether it prefetches the next ones: what comes from memory, and goes there, does
 /// better so. Beyond the last cache two inputs leave the set of L1 room for their next lines: the maximum of two,
 /// [1024, 4096], takes 1399 us with eight rows, 1178 with four, 913 with two and prefetches. One input that is only
@@ -90,9 +100,11 @@ int moving_lines(const KernelSpec& spec, int vector_level) {
 /// 65536] takes 2.25 and 1.89 ms on a Xeon without prefetches, 2.57 and 2.18 with them, on Zen 5 1.57 and 1.22, with
 /// them 1.68 and 1.46. Narrow tiles that are but read and compute long ask for the next one there as soon as L2 does
 /// not hold all: log-sum-exp over axis 1 of f32 [64, 64, 1024] takes 1.15 and 0.89 ms instead of 1.21 and 0.96, of [16,
-/// 128, 1024] 0.54 and 0.42 instead of 0.65 and 0.53. Two inputs that are but read come four rows at a time on Zen 5,
-/// and unasked: the sum of products, [1024, 4096], takes 798 and 700 us so with AVX2 and AVX-512 instead of 876 and
-/// 1045, the maximum of two 841 and 738 instead of 987 and 903.
+/// 128, 1024] 0.54 and 0.42 instead of 0.65 and 0.53; so does f32 on Zen 5, of [64, 65536] over axis 0 0.86 and 0.87 of
+/// the time, of [64, 64, 1024] over axis 1 0.87 and 0.90, of [4096, 1024] over axis 0 0.91 and 0.92, but of f16 0.99
+/// and 1.06. Two inputs that are but read come four rows at a time on Zen 5, and unasked: the sum of products, [1024,
+/// 4096], takes 798 and 700 us so with AVX2 and AVX-512 instead of 876 and 1045, the maximum of two 841 and 738 instead
+/// of 987 and 903.
 void choose_sweep(const KernelSpec& spec, const target::Target& target, Schedule& schedule) {
   const int inputs = moving_lines(spec, schedule.vector_level);
   const bool from_memory = inputs * kernel::bytes_read(spec) >= target.l3_bytes;
@@ -100,19 +112,11 @@ void choose_sweep(const KernelSpec& spec, const target::Target& target, Schedule
   const int lines = inputs > 1 && from_memory && !in_order ? kLinesAtOnce / 2 : kLinesAtOnce;
   schedule.rows_at_once = inputs > 2 ? 2 : lines / std::max(1, inputs);
   const bool hardly_cached = !writes_elements(spec) && 2 * kernel::bytes_read(spec) > target.last_cache_bytes();
-  const bool next_tile = target.far_l3 && kernel::pass_count(spec) > 1 && dear_functions(spec) > 0 &&
-                         !writes_elements(spec) && schedule.columns == kFewRowsColumns &&
-                         kernel::bytes_read(spec) > target.l2_bytes;
+  const bool waits = target.far_l3 || (target.fast_l3 && moving_bytes(spec) >= kWideBytes);
+  const bool next_tile = waits && kernel::pass_count(spec) > 1 && dear_functions(spec) > 0 && !writes_elements(spec) &&
+                         schedule.columns == kFewRowsColumns && kernel::bytes_read(spec) > target.l2_bytes;
   schedule.ahead = ((from_memory || hardly_cached) && !in_order) || next_tile ||
                    (schedule.around && !target.far_l3 && !target.fast_l3);
-}
-
-/// Of all inputs that move along what is reduced, per column and row.
-std::int64_t moving_bytes(const KernelSpec& spec) {
-  std::int64_t bytes = 0;
-  for (const kernel::Operand& input : spec.inputs)
-    if (kernel::moves_along_reduced(spec, input)) bytes += byte_size(input.dtype);
-  return bytes;
 }
 
 /// Columns of a tile: as many as leave its rows in L1 where they are few, else by what is written.

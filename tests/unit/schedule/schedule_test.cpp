@@ -92,7 +92,8 @@ TEST(Choose, LongRowsInRegistersAskAheadWhereTheLastCacheIsFast) {
   EXPECT_FALSE(asks("sum", 16, 1 << 20)) << "beyond the last cache";
   fast.isa = target::Isa::avx512_core;
   EXPECT_TRUE(asks("sum", 16, 65536)) << "lines that meet";
-  EXPECT_FALSE(asks("max", 5, 200000));
+  EXPECT_TRUE(asks("max", 5, 200000)) << "beyond L2";
+  EXPECT_FALSE(asks("max", 5, 20000));
 }
 
 TEST(Choose, IndicesOfColumnsAskAheadFromAQuarterOfAFastLastCacheOn) {
@@ -363,6 +364,48 @@ TEST(Choose, OutputsTakeTurnsWhereMemoryWouldBeReadOutOfOrder) {
             "avx2 rows level=2 unroll=4");
 }
 
+TEST(Choose, FewerOutputsTakeTurnsWhereTheLastCacheIsFast) {
+  target::Target fast = machine(target::Isa::avx2, 1);
+  fast.fast_l3 = true;
+  const auto turns = [&fast](int rows, int width) {
+    const std::string level = std::to_string(width), outer = std::to_string(500 * width);
+    const KernelSpec spec = spec_of("sum", "f32", "reduced " + std::to_string(rows) + ", kept 500, reduced " + level,
+                                    "[" + outer + ", " + level + ", 1]", "[0, 1, 0]");
+    const Schedule schedule = choose(spec, fast);
+    EXPECT_TRUE(check(spec, schedule).ok());
+    return schedule.turns > 0;
+  };
+  EXPECT_TRUE(turns(4, 1000));
+  EXPECT_TRUE(turns(8, 300));
+  EXPECT_FALSE(turns(2, 2000)) << "rows of an output that are hardly apart";
+  EXPECT_FALSE(turns(16, 100)) << "short rows";
+  fast.isa = target::Isa::avx512_core;
+  EXPECT_TRUE(turns(8, 500));
+  EXPECT_FALSE(turns(8, 300));
+  fast.fast_l3 = false;
+  EXPECT_FALSE(turns(8, 1000));
+  EXPECT_TRUE(turns(32, 100));
+}
+
+TEST(Choose, OneRowOfF32IsFourRunsWhereTheLastCacheIsFast) {
+  target::Target fast = machine(target::Isa::avx2, 1);
+  const auto runs = [&fast](const char* dtype, int extent) {
+    const KernelSpec spec = spec_of("max", dtype, "reduced " + std::to_string(extent), "[1]", "[0]");
+    const Schedule schedule = choose(spec, fast);
+    EXPECT_TRUE(check(spec, schedule).ok());
+    return schedule.rows_at_once;
+  };
+  EXPECT_EQ(runs("f32", 1 << 20), 1);
+  fast.fast_l3 = true;
+  EXPECT_EQ(runs("f32", 1 << 20), 4);
+  EXPECT_EQ(runs("f32", 1 << 16), 4) << "from L2 on";
+  EXPECT_EQ(runs("f32", 1 << 12), 1) << "in L1";
+  EXPECT_EQ(runs("bf16", 1 << 20), 1);
+  fast.isa = target::Isa::avx512_core;
+  EXPECT_EQ(runs("f32", 1 << 20), 4);
+  EXPECT_EQ(runs("f32", 1 << 16), 1) << "in L2";
+}
+
 TEST(Choose, PackedBlocksOfShortRowsPrefetchWhatCachesDoNotHold) {
   target::Target one = machine(target::Isa::avx2, 1);
   one.l3_bytes = 32 << 20;
@@ -578,7 +621,7 @@ TEST(Choose, StagedColumnsPrefetchFromHalfTheLastCacheOnWhereTheyOnlyRead) {
   EXPECT_EQ(print(choose(staged_spec("reduced 1025, kept 4096", "[4096, 1]", "[0, 1]"), machine)), ahead);
 }
 
-TEST(Choose, NarrowTilesThatAreButReadAskForTheNextOneWhereTheLastCacheIsFarAway) {
+TEST(Choose, NarrowTilesThatAreButReadAskForTheNextOneWhereTheLastCacheIsFarOrFast) {
   target::Target machine;
   machine.isa = target::Isa::avx2;
   const auto asks = [&](std::int64_t kept) {
@@ -593,6 +636,9 @@ TEST(Choose, NarrowTilesThatAreButReadAskForTheNextOneWhereTheLastCacheIsFarAway
   machine.far_l3 = true;
   EXPECT_TRUE(asks(1 << 14));
   EXPECT_FALSE(asks(1 << 12)) << "L2 holds it";
+  machine.far_l3 = false;
+  machine.fast_l3 = true;
+  EXPECT_TRUE(asks(1 << 14));
 }
 
 TEST(Choose, SeveralInputsOfColumnsAreReadInOrderWhereTheLastCacheIsFast) {
