@@ -5,7 +5,7 @@
 
 #include "jit/frame.hpp"
 #include "jit/lane_avx2_words.hpp"
-#include "jit/word_tail.hpp"
+#include "jit/narrow_tail.hpp"
 
 namespace tenfold::jit {
 namespace {

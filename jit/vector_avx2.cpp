@@ -5,11 +5,11 @@
 
 #include "jit/frame.hpp"
 #include "jit/nan_watch.hpp"
+#include "jit/narrow_tail.hpp"
 #include "jit/vector_arg.hpp"
 #include "jit/vector_chained.hpp"
 #include "jit/vector_integer.hpp"
 #include "jit/vector_isa.hpp"
-#include "jit/word_tail.hpp"
 
 namespace tenfold::jit {
 namespace {

@@ -21,13 +21,13 @@ void prepare_word_tail(Assembler& assembler, const Xbyak::Reg64& count, int firs
 void load_word_tail(Assembler& assembler, const Xbyak::Ymm& d, const Memory& from, int first, const Memory& pairs,
                     const Memory& odd);
 
-/// Writes the masks of 32 elements of 8 bits, those from `first` on, of a tail of `count`: 32 bytes at `quads` +
-/// `first` and at `odd` + `first`. Clobbers ymm14 and ymm15.
+/// Writes the masks of 32 elements of 8 bits, those from `first` on, of a tail of `count`: 32 bytes at `quads`
+/// and at `odd`. Clobbers ymm14 and ymm15.
 void prepare_byte_tail(Assembler& assembler, const Xbyak::Reg64& count, int first, const Memory& quads,
                        const Memory& odd);
 
-/// The 64 elements of the tail at `from`, as long as the slot of the frame says, with zeros past it. Clobbers ymm14 and
-/// ymm15.
+/// The 64 elements of the tail at `from`, as long as frame::kTailCount says, with zeros past it; 64 bytes of masks are
+/// at `quads` and at `odd`. Clobbers ymm14 and ymm15.
 void load_byte_tail(Assembler& assembler, const std::array<Xbyak::Ymm, 2>& d, const Memory& from, const Memory& quads,
                     const Memory& odd);
 

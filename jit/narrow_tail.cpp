@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "jit/word_tail.hpp"
+#include "jit/narrow_tail.hpp"
 
 #include "jit/frame.hpp"
 
