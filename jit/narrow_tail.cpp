@@ -8,19 +8,34 @@ namespace tenfold::jit {
 using Xbyak::Xmm;
 using Xbyak::Ymm;
 
+namespace {
+
+/// Masks of the elements of `bytes` from `first` on that fill 32 bytes: whole dwords of a tail of `count`, and what is
+/// left of it behind them.
+void prepare_masks(Assembler& assembler, const Xbyak::Reg64& count, int first, int bytes, const Memory& dwords,
+                   const Memory& odd) {
+  Xbyak::CodeGenerator& c = assembler.code();
+  const Ymm number(14), mask(15);
+  const Xmm low(14);
+  const int of_dword = 4 / bytes;
+  c.vmovd(low, count.cvt32());
+  c.vpbroadcastd(number, low);
+  c.vpcmpgtd(mask, number, assembler.iota(first + of_dword - 1, of_dword, 4, 0));
+  c.vmovdqu(c.ptr[dwords], mask);
+  bytes == 1 ? c.vpbroadcastb(number, low) : c.vpbroadcastw(number, low);
+  const Xbyak::Address elements = assembler.iota(first, 1, bytes, 0);
+  bytes == 1 ? c.vpcmpgtb(mask, number, elements) : c.vpcmpgtw(mask, number, elements);
+  c.vmovdqu(number, c.ptr[dwords]);
+  c.vpandn(mask, number, mask);
+  c.vmovdqu(c.ptr[odd], mask);
+}
+
+}  // namespace
+
 void prepare_word_tail(Assembler& assembler, const Xbyak::Reg64& count, int first, const Memory& pairs,
                        const Memory& odd) {
   Xbyak::CodeGenerator& c = assembler.code();
-  const Ymm number(14), mask(15);
-  c.vmovd(Xmm(number.getIdx()), count.cvt32());
-  c.vpbroadcastd(number, Xmm(number.getIdx()));
-  c.vpcmpgtd(mask, number, assembler.iota(first + 1, 2, 4, 0));
-  c.vmovdqu(c.ptr[pairs], mask);
-  c.vpbroadcastw(number, Xmm(number.getIdx()));
-  c.vpcmpgtw(mask, number, assembler.iota(first, 1, 2, 0));
-  c.vmovdqu(number, c.ptr[pairs]);
-  c.vpandn(mask, number, mask);
-  c.vmovdqu(c.ptr[odd], mask);
+  prepare_masks(assembler, count, first, 2, pairs, odd);
   if (first > 0) return;
   const Gpr last(assembler);
   c.lea(last, c.ptr[count + count - 2]);
@@ -45,17 +60,7 @@ void load_word_tail(Assembler& assembler, const Ymm& d, const Memory& from, int 
 
 void prepare_byte_tail(Assembler& assembler, const Xbyak::Reg64& count, int first, const Memory& quads,
                        const Memory& odd) {
-  Xbyak::CodeGenerator& c = assembler.code();
-  const Ymm number(14), mask(15);
-  c.vmovd(Xmm(number.getIdx()), count.cvt32());
-  c.vpbroadcastd(number, Xmm(number.getIdx()));
-  c.vpcmpgtd(mask, number, assembler.iota(first + 3, 4, 4, 0));
-  c.vmovdqu(c.ptr[quads], mask);
-  c.vpbroadcastb(number, Xmm(number.getIdx()));
-  c.vpcmpgtb(mask, number, assembler.iota(first, 1, 1, 0));
-  c.vmovdqu(number, c.ptr[quads]);
-  c.vpandn(mask, number, mask);
-  c.vmovdqu(c.ptr[odd], mask);
+  prepare_masks(assembler, count, first, 1, quads, odd);
 }
 
 void load_byte_tail(Assembler& assembler, const std::array<Ymm, 2>& d, const Memory& from, const Memory& quads,
