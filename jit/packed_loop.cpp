@@ -13,10 +13,11 @@ using Xbyak::Reg64;
 
 constexpr int kBytes = PackedVectors::kBytes;
 /// From so many registers a row on indices gain, or lose nothing, and of reductions rows of so many elements of 32 or
-/// 64 bits; what a register of narrower ones takes, a way through scratch would double. Of the time straight through,
-/// us, AVX2 and AVX-512 on Zen 5: ArgMax f32 [8192, 100] 0.78 and 0.93, [2048, 200] 0.95 and 0.91, [2048, 32] 1.06,
-/// bf16 [8192, 100] 0.90 and 0.95, ReduceMax f32 [10485, 100] 0.79 and 0.76, [16384, 64] 0.81 and 0.83, [2048, 200]
-/// 0.95 and 1.08, [2048, 48] 1.2, bf16 [2048, 100] 1.24 and 1.07, s8 [2048, 200] 1.29 and 1.40.
+/// 64 bits; blocks of narrower ones have so many rows that the stores and loads between cost more than they bring.
+/// Parts of the time straight through, AVX2 and AVX-512 on Zen 5: ArgMax f32 [8192, 100] 0.78 and 0.93, [2048, 200]
+/// 0.95 and 0.91, [2048, 32] 1.06, bf16 [8192, 100] 0.90 and 0.95, ReduceMax f32 [10485, 100] 0.79 and 0.76, [16384,
+/// 64] 0.81 and 0.83, [2048, 200] 0.95 and 1.08, [2048, 48] 1.2, bf16 [2048, 100] 1.24 and 1.07, s8 [2048, 200] 1.29
+/// and 1.40.
 constexpr int kLeastPiecesOfIndex = 5, kLeastWidthOfReduction = 57;
 
 }  // namespace

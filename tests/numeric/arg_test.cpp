@@ -616,7 +616,7 @@ TEST_P(ArgReductions, FindTheExtremeOfPackedRowsOfTheOtherSign) {
   if (!is_floating(GetParam())) GTEST_SKIP() << "NOT RUN: integers are compared as they are";
   constexpr std::int64_t kRows = 37, kManyRows = 700;
   std::uint64_t cases = 0;
-  for (const std::int64_t width : {4, 7, 8, 13, 32, 63}) {
+  for (const std::int64_t width : {4, 7, 8, 13, 32, 63, 100, 200}) {
     for (std::int64_t row = 0; row < kRows && !HasFatalFailure(); ++row, ++cases) {
       ArgCase c;
       // Or in so many that blocks no longer look for the other sign, with some of both behind them.
