@@ -35,6 +35,9 @@ constexpr std::int64_t kShortRowBytes = 2048;
 constexpr std::int64_t kCachedShortRow = 1024, kCachedPart = 8;
 /// A row and the next one beside it are this much at most, which L2 has room for.
 constexpr std::int64_t kMostNextRow = 128 << 10;
+/// Where rows are late (Target::late_l3), they are asked for from this part of the last cache on, of what takes one
+/// pass from another one, those of a centred moment up to so many bytes. Runs are of longer rows there.
+constexpr std::int64_t kLatePart = 6, kLatePartOfOnePass = 5, kMostLateRow = 16 << 10, kLeastLateRunRow = 2048;
 /// Rows in runs: so many and more, of so many bytes.
 constexpr std::int64_t kLeastRunRows = 16, kLeastRunRow = 512, kMostRunRow = 128 << 10;
 
@@ -85,7 +88,7 @@ bool has_short_rows(const KernelSpec& spec, const target::Target& target) {
   const std::int64_t count = kernel::reduced_count(spec), bytes = count * byte_size(spec.inputs[0].dtype);
   const bool written = writes_elements(spec);
   const bool cached = kCachedPart * kernel::bytes_read(spec) <= target.last_cache_bytes() && written;
-  const bool fast = target.fast_l3 && (dear_functions(spec) > 0 || !written);
+  const bool fast = (target.fast_l3 && (dear_functions(spec) > 0 || !written)) || (target.late_l3 && !written);
   return bytes <= kShortRowBytes || ((cached || fast) && count <= kCachedShortRow && bytes <= 2 * kShortRowBytes);
 }
 
@@ -108,8 +111,19 @@ bool has_long_ends(const KernelSpec& spec) {
 bool takes_four(const KernelSpec& spec, const target::Target& target) {
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
   const bool cached = kCachedPart * kernel::bytes_read(spec) <= target.last_cache_bytes();
-  const bool fast = target.fast_l3 && !writes_elements(spec);
+  const bool fast = (target.fast_l3 || target.late_l3) && !writes_elements(spec);
   return has_long_ends(spec) && (cached || fast || 2 * row_bytes <= kShortRowBytes);
+}
+
+/// The same where rows are late. On Zen 3, f32, of the time unasked: [4096, 1024] x / max |x| 0.65, RMSNorm 0.70,
+/// LayerNorm 0.72, softmax 0.73, log-softmax 0.66, variance 0.66, log-sum-exp 0.76, max |x| times a scale 0.84, max of
+/// two 0.8; [256, 16384] x / max |x| 0.78, log-softmax 0.73, but LayerNorm 1.03, of [512, 8192] 1.05, of [1024, 8192]
+/// 1.14; of [1024, 1024] RMSNorm 1.14. What takes one pass gains by it from its part of the last cache on, and loses
+/// again beyond it: max of two [1024, 1024] 1.11, [1024, 8192] 1.13, max |x| times a scale [32768, 1024] 1.12.
+bool asks_for_late_row(const KernelSpec& spec, const target::Target& target, std::int64_t row_bytes, bool has_pilot) {
+  const std::int64_t bytes = kernel::bytes_read(spec), cache = target.last_cache_bytes();
+  if (kernel::pass_count(spec) == 1) return kLatePartOfOnePass * bytes > cache && moving_inputs(spec) * bytes <= cache;
+  return kLatePart * bytes > cache && (!has_pilot || row_bytes <= kMostLateRow);
 }
 
 /// Whether the second pass asks for the next row, while the first one's is near: where the last cache is far away, and
@@ -118,27 +132,34 @@ bool takes_four(const KernelSpec& spec, const target::Target& target) {
 /// and softmax took a sixth longer. Zen 5 does, with AVX2 and AVX-512: log-sum-exp of f32 [4096, 1024] takes 869 and
 /// 525 us instead of 1002 and 619, [8, 4194304] 6.9 and 4.5 ms instead of 9.7 and 6.9, [65536, 1024] 14.9 and 11.6
 /// instead of 16.8 and 13.6.
-bool asks_for_next_row(const KernelSpec& spec, const target::Target& target) {
+bool asks_for_next_row(const KernelSpec& spec, const target::Target& target, const Schedule& schedule) {
   const bool has_next = std::any_of(spec.levels.begin(), spec.levels.end(), [](const auto& l) { return !l.reduced; });
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
+  if (!has_next || reduced_levels(spec) != 1 || row_bytes > kMostNextRow) return false;
+  if (target.late_l3) return asks_for_late_row(spec, target, row_bytes, schedule.pilot > 0);
   const bool computes = kernel::pass_count(spec) > 1 || (writes_elements(spec) && dear_functions(spec) > 0);
-  return (target.far_l3 || target.fast_l3) && has_next && reduced_levels(spec) == 1 && computes &&
-         row_bytes <= kMostNextRow && kernel::bytes_read(spec) > target.l2_bytes;
+  return (target.far_l3 || target.fast_l3) && computes && kernel::bytes_read(spec) > target.l2_bytes;
 }
 
 /// Whether a row of each of four runs comes in turn, and asks for the next ones of all: of what memory delivers, and of
 /// one input that is read once, where the last cache is far away. On a Xeon, AVX2 and AVX-512, log-sum-exp of f32
 /// [65536, 1024] takes 19.4 and 17.7 ms so instead of 29.5 and 30.8, softmax 28.6 and 26.0 instead of 35.1 and 35.4, x
 /// / max |x| 23.2 and 22.5 instead of 33.6 and 28.5, variance 15.4 and 14.7 instead of 25.2 and 22.6; of [4096, 1024]
-/// max, min and sum 564 and 568 us instead of 650 and 589, but softmax 1527 and 1408 instead of 1358 and 1354.
+/// max, min and sum 564 and 568 us instead of 650 and 589, but softmax 1527 and 1408 instead of 1358 and 1354. On Zen
+/// 3, where it is not more than memory has to deliver, of the time of asking for the next row: [4096, 4096] x / max |x|
+/// 0.75, RMSNorm 0.79, variance 0.72, [32768, 1024] 0.94, 1.05 and 0.79, max, min and sum 0.85; softmax 1.04 and 1.35.
 bool comes_in_runs(const KernelSpec& spec, const target::Target& target) {
   const auto last = std::find_if(spec.levels.rbegin(), spec.levels.rend(), [](const auto& l) { return !l.reduced; });
-  if (!target.far_l3 || last == spec.levels.rend() || last->extent < kLeastRunRows || reduced_levels(spec) > 1)
-    return false;
+  if (last == spec.levels.rend() || last->extent < kLeastRunRows || reduced_levels(spec) > 1) return false;
   const std::int64_t bytes = kernel::bytes_read(spec);
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
   if (row_bytes < kLeastRunRow || row_bytes > kMostRunRow) return false;
-  const bool read_once = kernel::pass_count(spec) == 1 && moving_inputs(spec) == 1 && !writes_elements(spec);
+  const bool one_read = moving_inputs(spec) == 1 && !writes_elements(spec);
+  if (target.late_l3)
+    return bytes >= target.last_cache_bytes() && row_bytes >= kLeastLateRunRow && dear_functions(spec) == 0 &&
+           (one_read || writes_elements(spec));
+  if (!target.far_l3) return false;
+  const bool read_once = kernel::pass_count(spec) == 1 && one_read;
   return bytes > target.last_cache_bytes() || (read_once && bytes > target.l2_bytes);
 }
 
@@ -157,11 +178,12 @@ bool claims_lines_of_rows(const KernelSpec& spec, const Schedule& schedule, cons
 /// 0.81 and 0.62, 0.88 and 0.69, 0.93 and 0.81; of [16384, 256] 0.95 and 0.75, 0.85 and 0.82, 0.95 and 0.88; of
 /// [131072, 512], from memory, 0.84 and 0.92, 0.89 and 0.74. Longer rows take no turns: of [2048, 2048], asked for
 /// early, 0.90 and 0.90, 0.89 and 1.0, 0.94 and 0.90; of 16 KiB they gain nothing by it, and from memory those of 4 KiB
-/// nothing by turns.
+/// nothing by turns. Zen 3 gains by what is early alone: of f32 [3072, 1024], of what is asked for in time for the next
+/// row, 0.96, [4096, 1024] 0.96, [8192, 512] 0.94.
 void store_rows_around(const KernelSpec& spec, const target::Target& target, Schedule& schedule) {
   constexpr std::int64_t kMostInTurns = 4 << 10, kLeastEarly = 1 << 10, kMostEarly = 8 << 10;
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
-  const bool cached = kernel::bytes_read(spec) < target.last_cache_bytes();
+  const bool cached = kernel::bytes_read(spec) < target.last_cache_bytes() && !target.late_l3;
   if (cached && row_bytes <= kMostInTurns) schedule.rows_at_once = std::max(schedule.rows_at_once, 2);
   const std::int64_t bytes = schedule.rows_at_once * row_bytes;
   schedule.early = kLeastEarly < bytes && bytes <= kMostEarly;
@@ -197,12 +219,12 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
     schedule.pilot = choose_pilot(spec);
     schedule.runs = comes_in_runs(spec, target);
     if (!schedule.runs && has_short_rows(spec, target)) schedule.rows_at_once = takes_four(spec, target) ? 4 : 2;
-    const bool fast = target.fast_l3 && dear_functions(spec) == 0;
-    schedule.around = (schedule.rows_at_once == 1 || fast) &&
-                      pays_around(spec, schedule.vector_level, target,
-                                  target.far_l3 && (schedule.keep > 0 || kernel::pass_count(spec) == 1));
-    schedule.ahead = schedule.runs || asks_for_next_row(spec, target);
-    if (schedule.around && schedule.ahead && fast) store_rows_around(spec, target, schedule);
+    const bool fast = (target.fast_l3 && dear_functions(spec) == 0) || target.late_l3;
+    const bool dear = (target.far_l3 && (schedule.keep > 0 || kernel::pass_count(spec) == 1)) ||
+                      (target.late_l3 && schedule.keep > 0);
+    schedule.around = (schedule.rows_at_once == 1 || fast) && pays_around(spec, schedule.vector_level, target, dear);
+    schedule.ahead = schedule.runs || asks_for_next_row(spec, target, schedule);
+    if (schedule.around && schedule.ahead && !schedule.runs && fast) store_rows_around(spec, target, schedule);
   } else {
     choose_staged_columns(spec, target, schedule);
   }

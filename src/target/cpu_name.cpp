@@ -29,6 +29,10 @@ bool has_fast_l3(std::string_view vendor, int family) noexcept {
   return vendor == "AuthenticAMD" && family >= kZen5;
 }
 
+bool has_late_l3(std::string_view vendor, Isa native) noexcept {
+  return vendor == "AuthenticAMD" && native < Isa::avx512_core;
+}
+
 int cpu_family() noexcept {
   std::uint32_t signature = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid(1, &signature, &ebx, &ecx, &edx) == 0) return 0;

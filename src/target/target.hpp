@@ -51,6 +51,10 @@ bool has_far_l3(std::string_view vendor, Isa native) noexcept;
 /// that one stream takes most of: AMD's from Zen 5 on, of which one core was measured to read 110 GB/s and 43.
 bool has_fast_l3(std::string_view vendor, int family) noexcept;
 
+/// Whether a CPU of `vendor` that can run `native` waits for what is beyond its L2 unless it has asked for it: AMD's up
+/// to Zen 3, of which this was measured. Zen 4, the first one of AVX-512, does not.
+bool has_late_l3(std::string_view vendor, Isa native) noexcept;
+
 /// CPUID's family of the CPU, the extended one added.
 int cpu_family() noexcept;
 
@@ -71,6 +75,7 @@ struct Target {
   /// The last cache is across a mesh: a Xeon of AVX-512, not a CPU whose cores have theirs near by.
   bool far_l3 = false;
   bool fast_l3 = false;  ///< has_fast_l3()
+  bool late_l3 = false;  ///< has_late_l3()
 
   /// Of the last cache, what the process can count on. A large one is that of many cores, whose work, often that of
   /// other machines on the same socket, fills it as well: 260 MiB on a Xeon of which two cores are ours hold no more

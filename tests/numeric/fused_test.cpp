@@ -209,7 +209,7 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
   static bool is_emulated(std::uint64_t index) { return index % kEmulatedEvery == 0 && index % kLargeEvery != 0; }
 
   /// The last cache decides what is prefetched, kept, and stored around the caches, but no bit. One way of two has
-  /// none, and it is far away for half the cases whatever the machine.
+  /// none, and it is far away for half the cases whatever the machine, fast or late for the others.
   static Result<Compiled> compile(const graph::Graph& graph, target::Isa isa, bool fuse, std::uint64_t index,
                                   const compiler::RowPieces& pieces = {}) {
     target::Target target = target::host().ok() ? target::host().value() : target::Target{};
@@ -217,6 +217,7 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
     if ((index / 2 + static_cast<std::uint64_t>(isa) + (fuse ? 1 : 0)) % 2 == 0) target.l2_bytes = target.l3_bytes = 0;
     target.far_l3 = index / 4 % 2 == 0;
     target.fast_l3 = index / 4 % 4 == 1;
+    target.late_l3 = index / 4 % 4 == 3;
     return compiler::compile(graph, target, {.fuse = fuse, .pieces = pieces});
   }
 

@@ -33,12 +33,13 @@ std::vector<Space> spaces() {
 std::vector<target::Target> targets() {
   std::vector<target::Target> all;
   for (const target::Isa isa : {target::Isa::avx2, target::Isa::avx512_core, target::Isa::avx512_core_fp16})
-    for (const std::string l3 : {"", "far", "fast"}) {
+    for (const std::string l3 : {"", "far", "fast", "late"}) {
       target::Target target;
       target.isa = target.native = isa;
       target.cores = 2;
       target.far_l3 = l3 == "far";
       target.fast_l3 = l3 == "fast";
+      target.late_l3 = l3 == "late";
       if (target.far_l3) target.l1_bytes = 48 << 10;
       all.push_back(target);
     }
@@ -54,6 +55,7 @@ void expect_kernels(const std::string& text) {
     const Result<Compiled> compiled = compile(graph.value(), target);
     const std::string on = std::string(to_string(target.isa)) + (target.far_l3    ? ", far L3: "
                                                                  : target.fast_l3 ? ", fast L3: "
+                                                                 : target.late_l3 ? ", late L3: "
                                                                                   : ": ");
     ASSERT_TRUE(compiled.ok()) << on << compiled.status().message() << "\n" << text;
     for (const RegionReport& region : compiled.value().regions)

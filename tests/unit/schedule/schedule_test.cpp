@@ -8,27 +8,10 @@
 #include "schedule/apart.hpp"
 #include "schedule/body.hpp"
 #include "schedule/columns.hpp"
+#include "specs.hpp"
 
 namespace tenfold::schedule {
 namespace {
-
-using kernel::KernelSpec;
-
-KernelSpec spec_of(const std::string& monoid, const std::string& dtype, const std::string& space, const std::string& in,
-                   const std::string& out) {
-  const Result<KernelSpec> spec =
-      kernel::parse("kernel\nspace " + space + "\nin x0 " + dtype + " " + in + "\nout y0 " + dtype + " " + out +
-                    "\n%0 = load x0\n%1 = reduce " + monoid + " %0\nstore y0 %1\n");
-  EXPECT_TRUE(spec.ok()) << spec.status().message();
-  return spec.value();
-}
-
-target::Target machine(target::Isa isa, int cores) {
-  target::Target target;
-  target.isa = isa;
-  target.cores = cores;
-  return target;
-}
 
 TEST(Schedule, PrintsWhatItParses) {
   for (const char* text : {"avx2 rows level=1 unroll=4 tile=0:256", "avx2 packed level=1 width=13 tile=0:65536",
@@ -526,15 +509,6 @@ TEST(Choose, LongRowsOfIndicesComeInGroupsOfSteps) {
   EXPECT_EQ(unroll("argmin", "f64", 191), 2);
   EXPECT_EQ(unroll("argmax", "s32", 1000), 4);
   EXPECT_EQ(unroll("argmax", "u32", 1000), 2) << "no extreme of these is one instruction everywhere";
-}
-
-/// A reduction of absolute values: a body in stages.
-KernelSpec staged_spec(const std::string& space, const std::string& in, const std::string& out,
-                       const std::string& rest = "store y0 %2\n") {
-  const Result<KernelSpec> spec = kernel::parse("kernel\nspace " + space + "\nin x0 f32 " + in + "\nout y0 f32 " + out +
-                                                "\n%0 = load x0\n%1 = abs %0\n%2 = reduce max %1\n" + rest);
-  EXPECT_TRUE(spec.ok()) << spec.status().message();
-  return spec.value();
 }
 
 TEST(Choose, StagedColumnsTakeEightRowsAndFewerColumnsWhereTheyWrite) {

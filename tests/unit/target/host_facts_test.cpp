@@ -120,6 +120,12 @@ TEST(HasFastL3, IsSoOfZen5AndLater) {
   EXPECT_GE(cpu_family(), 6) << "all CPUs that have AVX2";
 }
 
+TEST(HasLateL3, IsSoOfZen3AndBefore) {
+  EXPECT_TRUE(has_late_l3("AuthenticAMD", Isa::avx2));
+  EXPECT_FALSE(has_late_l3("AuthenticAMD", Isa::avx512_core_bf16)) << "Zen 4";
+  EXPECT_FALSE(has_late_l3("GenuineIntel", Isa::avx2));
+}
+
 TEST_F(Cgroup, WithoutFilesThereIsNoLimit) { EXPECT_EQ(cores_by_cgroup(root()), std::nullopt); }
 
 TEST_F(Cgroup, Version2RoundsTheQuotaUp) {

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the heuristic chooses where what is beyond L2 is late (Target::late_l3).
+#include <gtest/gtest.h>
+
+#include "schedule/schedule.hpp"
+#include "specs.hpp"
+
+namespace tenfold::schedule {
+namespace {
+
+target::Target zen3() {
+  target::Target target = machine(target::Isa::avx2, 1);
+  target.l2_bytes = 512 << 10;
+  target.l3_bytes = 32 << 20;
+  target.late_l3 = true;
+  return target;
+}
+
+std::string levels_of(const std::string& outer, int rows, const std::string& inner, int columns) {
+  return outer + " " + std::to_string(rows) + ", " + inner + " " + std::to_string(columns);
+}
+std::string strides_of(int columns) { return "[" + std::to_string(columns) + ", 1]"; }
+
+std::string chosen_rows(const target::Target& target, int rows, int columns, const std::string& rest,
+                        const std::string& out) {
+  const KernelSpec spec = staged_spec(levels_of("kept", rows, "reduced", columns), strides_of(columns), out, rest);
+  const Schedule schedule = choose(spec, target);
+  EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+  return print(schedule);
+}
+
+TEST(LateCache, RowsThatAreWrittenAskForTheNextOneAndGoAroundFromThreeQuartersOn) {
+  const auto chosen = [](int rows, int columns) {
+    return chosen_rows(zen3(), rows, columns, "%3 = sub %0 %2\nstore y0 %3\n", strides_of(columns));
+  };
+  const std::string rows = "avx2 staged_rows level=1 unroll=2 ";
+  EXPECT_EQ(chosen(1024, 1024), rows + "rows=2 tile=0:256") << "near enough";
+  EXPECT_EQ(chosen(1500, 1024), rows + "ahead=1 tile=0:375");
+  EXPECT_EQ(chosen(3071, 1024), rows + "ahead=1 tile=0:768");
+  EXPECT_EQ(chosen(3072, 1024), rows + "ahead=1 early=1 around=1 tile=0:768");
+  EXPECT_EQ(chosen(8192, 512), rows + "rows=2 ahead=1 early=1 around=1 tile=0:2048");
+  EXPECT_EQ(chosen(1024, 4096), rows + "ahead=1 around=1 tile=0:256") << "rows that are long enough";
+  EXPECT_EQ(chosen(8192, 1024), rows + "ahead=1 around=1 runs=1 tile=0:2048") << "from memory";
+  target::Target zen4 = zen3();
+  zen4.late_l3 = false;
+  EXPECT_EQ(chosen_rows(zen4, 3072, 1024, "%3 = sub %0 %2\nstore y0 %3\n", "[1024, 1]"), rows + "tile=0:768");
+}
+
+TEST(LateCache, DearRowsThatAreKeptGoAroundAsWell) {
+  const auto chosen = [](int rows, int columns) {
+    return chosen_rows(zen3(), rows, columns,
+                       "%3 = sub %0 %2\n%4 = exp %3\n%5 = reduce sum %4\n%6 = div %4 %5\nstore y0 %6\n",
+                       strides_of(columns));
+  };
+  const std::string rows = "avx2 staged_rows level=1 unroll=2 ";
+  EXPECT_EQ(chosen(3072, 1024), rows + "ahead=1 early=1 around=1 keep=16384 tile=0:768");
+  EXPECT_EQ(chosen(2048, 1024), rows + "ahead=1 keep=16384 tile=0:512");
+  EXPECT_EQ(chosen(16384, 1024), rows + "ahead=1 early=1 around=1 keep=16384 tile=0:4096") << "from memory";
+}
+
+TEST(LateCache, FourRowsThatAreButReadTakeTurns) {
+  const std::string log_sum_exp = "%3 = sub %0 %2\n%4 = exp %3\n%5 = reduce sum %4\n%6 = log %5\nstore y0 %6\n";
+  EXPECT_EQ(chosen_rows(zen3(), 4096, 1024, log_sum_exp, "[1, 0]"),
+            "avx2 staged_rows level=1 unroll=2 rows=4 ahead=1 keep=16384 tile=0:1024");
+}
+
+TEST(LateCache, OnePassAsksWithinTheLastCache) {
+  const auto asks = [](int rows, int columns, int inputs) {
+    const std::string strides = strides_of(columns);
+    const Result<KernelSpec> spec =
+        kernel::parse("kernel\nspace " + levels_of("kept", rows, "reduced", columns) + "\nin x0 f32 " + strides +
+                      (inputs == 2 ? "\nin x1 f32 " + strides : "") + "\nout y0 f32 [1, 0]\n%0 = load x0\n%1 = " +
+                      (inputs == 2 ? "load x1\n%2 = max %0 %1" : "abs %0\n%2 = mul %1 %1") +
+                      "\n%3 = reduce max %2\n%4 = reduce sum %2\n%5 = add %3 %4\nstore y0 %5\n");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    const Schedule schedule = choose(spec.value(), zen3());
+    EXPECT_EQ(schedule.nest, Nest::staged_rows);
+    EXPECT_TRUE(check(spec.value(), schedule).ok()) << print(schedule);
+    return schedule.runs ? std::string("runs") : schedule.ahead ? "next" : "";
+  };
+  EXPECT_EQ(asks(4096, 1024, 1), "next");
+  EXPECT_EQ(asks(4096, 1024, 2), "next");
+  EXPECT_EQ(asks(1024, 1024, 1), "");
+  EXPECT_EQ(asks(8192, 1024, 2), "") << "from memory, in two streams";
+  EXPECT_EQ(asks(8192, 1024, 1), "runs");
+  EXPECT_EQ(asks(65536, 256, 1), "") << "short rows";
+}
+
+TEST(LateCache, OneRowOfWhatIsExactIsFourRuns) {
+  const auto runs = [](const char* monoid, const char* dtype, int extent) {
+    const KernelSpec spec = spec_of(monoid, dtype, "reduced " + std::to_string(extent), "[1]", "[0]");
+    const Schedule schedule = choose(spec, zen3());
+    EXPECT_TRUE(check(spec, schedule).ok());
+    return schedule.rows_at_once;
+  };
+  EXPECT_EQ(runs("max", "f32", 2 << 20), 4);
+  EXPECT_EQ(runs("max", "s32", 2 << 20), 4);
+  EXPECT_EQ(runs("max", "f32", 1 << 20), 1);
+  EXPECT_EQ(runs("sum", "f32", 2 << 20), 1) << "runs decide bits";
+}
+
+TEST(LateCache, ColumnsComeInTilesOfFourPages) {
+  const auto columns = [](const char* monoid, int rows, int extent) {
+    return choose(spec_of(monoid, "f32", levels_of("reduced", rows, "kept", extent), strides_of(extent), "[0, 1]"),
+                  zen3())
+        .columns;
+  };
+  EXPECT_EQ(columns("sum", 1024, 4096), 4096);
+  EXPECT_EQ(columns("sum", 1024, 2048), 2048);
+  EXPECT_EQ(columns("max", 1024, 4096), 4096);
+}
+
+TEST(LateCache, IndicesOfColumnsNearByDoNotAskAhead) {
+  const auto asks = [](int rows, int extent) {
+    const Result<KernelSpec> spec =
+        kernel::parse("kernel\nspace " + levels_of("reduced", rows, "kept", extent) + "\nin x0 f32 " +
+                      strides_of(extent) + "\nout y0 s64 [0, 1]\n%0 = load x0\n%1 = reduce argmax %0\nstore y0 %1\n");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    return choose(spec.value(), zen3()).ahead;
+  };
+  EXPECT_FALSE(asks(256, 1024));
+  EXPECT_FALSE(asks(2048, 1024));
+  EXPECT_TRUE(asks(2049, 1024));
+  EXPECT_TRUE(asks(8192, 64)) << "short rows";
+}
+
+TEST(LateCache, ElementsAroundItComeInRuns) {
+  const auto chosen = [](const std::string& function, int elements) {
+    const Result<KernelSpec> spec =
+        kernel::parse("kernel\nspace kept " + std::to_string(elements) +
+                      "\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\n%1 = " + function + " %0\nstore y0 %1\n");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    const Schedule schedule = choose(spec.value(), zen3());
+    EXPECT_TRUE(check(spec.value(), schedule).ok());
+    return std::string(schedule.runs ? "runs " : "") + (schedule.around ? "around" : "");
+  };
+  EXPECT_EQ(chosen("neg", 3 << 20), "runs around");
+  EXPECT_EQ(chosen("neg", (3 << 20) - 4), "");
+  EXPECT_EQ(chosen("exp", 3 << 20), "runs ");
+  EXPECT_EQ(chosen("exp", 8 << 20), "runs around");
+}
+
+}  // namespace
+}  // namespace tenfold::schedule

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels and machines that schedules are chosen for in tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kernel/spec.hpp"
+#include "target/target.hpp"
+
+namespace tenfold::schedule {
+
+using kernel::KernelSpec;
+
+inline KernelSpec spec_of(const std::string& monoid, const std::string& dtype, const std::string& space,
+                          const std::string& in, const std::string& out) {
+  const Result<KernelSpec> spec =
+      kernel::parse("kernel\nspace " + space + "\nin x0 " + dtype + " " + in + "\nout y0 " + dtype + " " + out +
+                    "\n%0 = load x0\n%1 = reduce " + monoid + " %0\nstore y0 %1\n");
+  EXPECT_TRUE(spec.ok()) << spec.status().message();
+  return spec.value();
+}
+
+inline target::Target machine(target::Isa isa, int cores) {
+  target::Target target;
+  target.isa = isa;
+  target.cores = cores;
+  return target;
+}
+
+/// A reduction of absolute values: a body in stages.
+inline KernelSpec staged_spec(const std::string& space, const std::string& in, const std::string& out,
+                              const std::string& rest = "store y0 %2\n") {
+  const Result<KernelSpec> spec = kernel::parse("kernel\nspace " + space + "\nin x0 f32 " + in + "\nout y0 f32 " + out +
+                                                "\n%0 = load x0\n%1 = abs %0\n%2 = reduce max %1\n" + rest);
+  EXPECT_TRUE(spec.ok()) << spec.status().message();
+  return spec.value();
+}
+
+}  // namespace tenfold::schedule
