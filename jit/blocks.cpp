@@ -72,10 +72,19 @@ void take_blocks(Nest& nest, const Reg64& steps, int sets, bool by_step_sets, co
 
 void take_sweep(Nest& nest, const std::function<void(Pass)>& take) {
   if (!nest.s.has_second_pass()) return take(Pass::whole);
-  Label clean;
+  Label other, again, clean;
   nest.s.start_sweep();
+  if (nest.s.has_quick_sweeps()) nest.s.jump_unless_quick(other);
   take(Pass::first);
   nest.s.jump_if_clean(clean);
+  if (nest.s.has_quick_sweeps()) {
+    nest.c.jmp(again, Xbyak::CodeGenerator::T_NEAR);
+    nest.c.L(other);
+    nest.s.start_other();
+    take(Pass::other);
+    nest.s.end_other(clean);
+  }
+  nest.c.L(again);
   take(Pass::again);
   nest.c.L(clean);
   nest.s.set_pass(Pass::whole);

@@ -33,19 +33,27 @@ void map_to_keys(PackedVectors& v, const SignRule& signs, PackedVectors::Registe
   if (!signs.rule.greatest && is_own(signs)) v.flip_bits(best, all >> 1, bytes);
 }
 
+void jump_if_other_nan(PackedVectors& v, const SignRule& signs, PackedVectors::Register seen,
+                       const Xbyak::Label& target) {
+  const int bytes = byte_size(signs.rule.dtype);
+  // From here on a minimum is a maximum with all signs turned over.
+  if (sees_unsigned(signs)) v.flip_signs(seen, bytes);
+  v.jump_if_beyond(seen, true, float_bits(signs.rule.dtype).infinity, bytes, target);
+}
+
 void jump_unless_settled(PackedVectors& v, Assembler& assembler, const SignRule& signs, PackedVectors::Register seen,
                          const Xbyak::Reg64& best, const Xbyak::Label& turn, const Xbyak::Label& exact) {
   Xbyak::CodeGenerator& code = assembler.code();
   const int bytes = byte_size(signs.rule.dtype);
   const FloatBits bits = float_bits(signs.rule.dtype);
-  // From here on a minimum is a maximum with all signs turned over.
-  if (sees_unsigned(signs)) v.flip_signs(seen, bytes);
   if (!is_own(signs)) {
+    // From here on a minimum is a maximum with all signs turned over.
+    if (sees_unsigned(signs)) v.flip_signs(seen, bytes);
     v.jump_if_beyond(seen, true, ~std::uint64_t{0}, bytes, turn);
     v.jump_if_beyond(seen, true, bits.negative_infinity, bytes, exact);
     return;
   }
-  v.jump_if_beyond(seen, true, bits.infinity, bytes, exact);
+  jump_if_other_nan(v, signs, seen, exact);
   if (!signs.rule.greatest) code.not_(best);
   code.cmp(best, static_cast<std::uint32_t>(bits.infinity));
   code.jg(exact, Xbyak::CodeGenerator::T_NEAR);

@@ -25,6 +25,10 @@ void start_seen(PackedVectors& v, const SignRule& signs, PackedVectors::Register
 /// What has won to signed integers in the order of keys.
 void map_to_keys(PackedVectors& v, const SignRule& signs, PackedVectors::Register best);
 
+/// Jumps where `seen` has met a NaN of the other sign than the own one, which `signs` is of. Clobbers `seen`.
+void jump_if_other_nan(PackedVectors& v, const SignRule& signs, PackedVectors::Register seen,
+                       const Xbyak::Label& target);
+
 /// After all elements, of which `best` is a row's mapped one, with its sign: jumps to `turn` where they are of the
 /// other sign, to `exact` where this does not settle the row. Clobbers `seen` and `best`.
 void jump_unless_settled(PackedVectors& v, Assembler& assembler, const SignRule& signs, PackedVectors::Register seen,

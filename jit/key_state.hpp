@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arg-max and arg-min of elements of 8 or 16 bits, the first of equals, on keys (keys.hpp): half as many lanes as
-// elements, one operation each. A code has as many bits as an element, so keys are folded into wider ones from time to
-// time, as sums are, which is what a chain is here. What rows and columns have in common; state_row_keys.cpp and
-// state_column_keys.cpp say what codes are numbers of.
+// Arg-max and arg-min of elements of 8 or 16 bits, the first of equals, on keys (keys.hpp): extremes and codes of their
+// places, which have as many bits as an element, so that both are folded into wider ones from time to time, as sums
+// are, which is what a chain is here. What rows and columns have in common; state_row_keys.cpp and
+// state_column_keys.cpp say what codes are numbers of, and where they are.
 //
 // Registers of 32 bytes at every level, as of packed rows: elements in 0 and 1, keys in 2 and 3, what is free in 4, the
-// greatest magnitude in 5, codes from 8 to 11 (of columns, one for each row of a sweep).
+// greatest magnitude in 5, codes from 8 on.
 #pragma once
 
 #include "jit/frame.hpp"
@@ -31,22 +31,6 @@ class KeyState : public ReduceState {
   bool has_second_pass() const override { return is_floating(input_); }
   bool second_pass_redoes() const override { return true; }
 
-  void init_set(int set) override {
-    if (set > 0) return;
-    keys_.splat(kLow, worst_key(rule_, key_bytes()), key_bytes());
-    keys_.splat(kHigh, worst_key(rule_, key_bytes()), key_bytes());
-    start_code(0);
-  }
-  void step(int, const Memory& from, Part part) override {
-    if (part == Part::tail) {
-      v_.load_integers(kLoadedVec, from, lane_bits(), part);
-      v_.fill_past_tail(kLoadedVec, worst_element(), lane_bits());
-    } else {
-      keys_.load(kLoaded, from);
-    }
-    map(kLoaded);
-    take_loaded();
-  }
   void merge(int, int) override {}
   void fold() override {}
   void finish(Part) override {}
@@ -59,13 +43,7 @@ class KeyState : public ReduceState {
   static constexpr Vec kLoadedVec = 0;
   static constexpr int kBytes = PackedVectors::kBytes;
 
-  /// kLoaded with the code of its step, or row.
-  virtual void take_loaded() = 0;
-  /// The code of each element of step, or row, `number`.
-  virtual int place_of(int byte, int number) const = 0;
-  virtual void map(Register loaded) { map_to_key_order(keys_, rule_, {loaded, kSpare, kSeen}, pass_ != Pass::first); }
-
-  int key_bytes() const { return 2 * input_bytes(); }
+  KeyRule opposite() const { return {input_, !rule_.greatest, rule_.last}; }
   std::uint64_t worst_element() const {
     if (is_floating(input_)) {
       const FloatBits bits = float_bits(input_);
@@ -76,33 +54,14 @@ class KeyState : public ReduceState {
     return worst_key(rule_, input_bytes()) ^ (is_signed ? 0 : sign);
   }
 
-  void start_code(int number) {
-    PackedVectors::Bytes bytes{};
-    for (int byte = 0; byte < kBytes; ++byte)
-      bytes[static_cast<std::size_t>(byte)] =
-          static_cast<std::uint8_t>(place_code(rule_, place_of(byte, number)) >> (8 * (byte % input_bytes())));
-    keys_.load_constant(kCode + number, bytes);
-  }
-  void move_code(int number, int places) {
-    keys_.add_constant(kCode + number, inverts_codes(rule_) ? -places : places, input_bytes());
-  }
-
-  void load(Register to, const Memory& from) {
-    keys_.load(to, from);
-    map(to);
-  }
-  /// kLoaded with `codes`.
-  void enter(Register codes) {
-    keys_.unpack_keys(kLoaded, kUpper, codes, input_bytes());
-    keys_.integer(key_op(rule_), kLow, kLow, kLoaded, 8 * key_bytes());
-    keys_.integer(key_op(rule_), kHigh, kHigh, kUpper, 8 * key_bytes());
-  }
-
-  /// The code that the first element of the next step would have.
-  void load_code(const Xbyak::Reg32& code) {
-    keys_.first_lane(code, kCode);
-    if (inverts_codes(rule_)) code_.not_(code);
-    code_.and_(code, (1 << (8 * input_bytes())) - 1);
+  /// A step, of a tail with what loses to all in the lanes past it.
+  void load_step(const Memory& from, Part part) {
+    if (part == Part::tail) {
+      v_.load_integers(kLoadedVec, from, lane_bits(), part);
+      v_.fill_past_tail(kLoadedVec, worst_element(), lane_bits());
+    } else {
+      keys_.load(kLoaded, from);
+    }
   }
 
   PackedVectors keys_;

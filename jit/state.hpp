@@ -117,6 +117,12 @@ class ReduceState {
   /// Columns, around the first pass of a sweep: the second jumps when it has met nothing that calls for another one.
   virtual void start_sweep() {}
   virtual void jump_if_clean(const Xbyak::Label&) {}
+  /// Of such states: whether the first pass is a quick one, which the state must allow, and the other one is taken
+  /// where it does not; the last of these jumps where that has met nothing that calls for the second pass.
+  virtual bool has_quick_sweeps() const { return false; }
+  virtual void jump_unless_quick(const Xbyak::Label& /*other*/) {}
+  virtual void start_other() {}
+  virtual void end_other(const Xbyak::Label& /*clean*/) {}
   /// Columns in registers: whether to try a quick pass, the first or one of numbers, as if it were a sweep. What it has
   /// not settled the whole pass makes from the start; what it has is its answer, after finish() if it was of numbers.
   virtual bool has_quick_pass() const { return false; }

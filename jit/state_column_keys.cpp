@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys of columns: the code is the number of the row, of which a flush keeps the low bits, in a record that has the
-// keys in its first plane and values and indices, in lanes of 32 bits, of eight columns in each other.
+// Columns of keys: the extreme of each and the low bits of its row's number lie beside one another, in lanes as wide as
+// elements, which takes no more operations than to put one above the other, and comes out in order. A record has them
+// in its first plane, and in the others, in lanes of 32 bits, the values and indices that a flush makes of them, of
+// eight columns each.
+//
+// Floats stay bits until one of four rows has won (key_signs.hpp), as long as the extreme of every column is of the own
+// sign and no zero: elements of the other one then lose however they compare, and if not within a chain, then to what
+// has been flushed. Until then, which random elements take a few sweeps for, they are mapped, and in sweeps with NaNs
+// exactly.
+#include "jit/key_signs.hpp"
 #include "jit/key_state.hpp"
 
 namespace tenfold::jit {
@@ -11,9 +19,10 @@ using Xbyak::util::rbp;
 
 constexpr int kGroup = PackedVectors::kBytes / 4;  ///< columns of a vector of indices
 constexpr int kRowsAtOnce = 4;
-/// In frame::kRows: rows taken, and those before them; of columns in registers the keys, and then indices.
-constexpr int kTaken = frame::kRows, kBefore = kTaken + 8;
-constexpr int kKeys = frame::kRows + 64, kIndices = kKeys + 64;
+/// In frame::kRows: rows taken, those before them, and whether all extremes are of the own sign; of columns in
+/// registers the codes, and then indices.
+constexpr int kTaken = frame::kRows, kBefore = kTaken + 8, kSettled = kBefore + 8;
+constexpr int kCodesInFrame = frame::kRows + 64, kIndices = kCodesInFrame + 64;
 static_assert(kIndices + 32 * 4 <= frame::kRecords);
 
 class ColumnKeys final : public KeyState {
@@ -23,31 +32,61 @@ class ColumnKeys final : public KeyState {
   int chain() const override { return 1 << (8 * input_bytes()); }
 
   void init_totals() override { start_sweep(); }
+  void init_set(int) override {
+    keys_.splat(kBest, worst_key(rule_, input_bytes()), input_bytes());
+    keys_.splat(kCodes, 0, 4);
+    keys_.splat(kRow, 0, 4);
+  }
+
+  void step(int, const Memory& from, Part part) override {
+    load_step(from, part);
+    if (numbers_steps_ && pass_ == Pass::first) {
+      map_to_key_order(keys_, rule_, {kLoaded, kSpare, kSeen}, false);
+    } else {
+      map_to_key_order(keys_, rule_, {kLoaded, kSpare, kOther}, true);
+    }
+    if (!tiled_) {
+      enter(kLoaded, kRow);
+      return keys_.add_constant(kRow, 1, input_bytes());
+    }
+    keys_.copy(kOther, kRow);
+    if (row_ > 0) keys_.add_constant(kOther, row_, input_bytes());
+    enter(kLoaded, kOther);
+    ++row_;
+  }
 
   /// Adjacent rows play it out in pairs, each column for itself, and the winner enters with its own code: three
-  /// operations for each row that drops out, where entering takes four.
+  /// operations for each row that drops out, as many as to enter.
   void step_rows(int set, const std::vector<Memory>& rows) override {
     if (rows.size() != kRowsAtOnce) return ReduceState::step_rows(set, rows);
-    play(kLoaded, kUpper, kWinner, rows[0], rows[1], kCode);
-    play(kUpper, kOther, kOtherWinner, rows[2], rows[3], kCode + 2);
-    keys_.beats(kOther, kUpper, kLoaded, rule_.greatest, input_bytes());
-    keys_.integer(key_op(rule_), kLoaded, kLoaded, kUpper, lane_bits());
-    keys_.blend(kWinner, kOtherWinner, kOther);
-    enter(kWinner);
+    play({kUpper, kLoaded, kWinner}, rows[0], rows[1], kSecond);
+    play({kOther, kUpper, kOtherWinner}, rows[2], rows[3], kFourth);
+    keys_.integer(best_of_rows(), kUpper, kUpper, kLoaded, lane_bits());
+    keys_.equal(kOther, kUpper, kLoaded, input_bytes());
+    keys_.blend(kOtherWinner, kWinner, kOther);
+    if (takes_bits()) {
+      // Positive bits are the integers that they are mapped to.
+      if (!rule_.greatest) keys_.sign_to_integer(kUpper, kSpare, input_bytes());
+      keys_.integer(key_op(rule_), kExtremes, kExtremes, kUpper, lane_bits());
+    } else if (is_unsigned()) {
+      keys_.flip_signs(kUpper, input_bytes());
+    }
+    enter(kUpper, kOtherWinner);
+    if (pass_ == Pass::other) keys_.integer(key_op(opposite()), kExtremes, kExtremes, kBest, lane_bits());
     row_ += kRowsAtOnce;
   }
 
   void flush(int) override {
-    store_set(rbp + kKeys);
+    keys_.store(rbp + kCodesInFrame, kCodes);
     for (int group = 0; group < groups(); ++group) {
-      keys_.load_keys(kLoaded, kUpper, rbp + kKeys, group, key_bytes(), inverts_codes(rule_));
+      keys_.load_integers(kUpper, rbp + kCodesInFrame + codes_before(group), input_bytes(), false);
       keys_.store(rbp + (kIndices + kBytes * group), kUpper);
     }
   }
 
   void first_row() override {
     tiled_ = true;
-    for (int row = 0; row < kRowsAtOnce; ++row) start_code(row);
+    start_rows();
     code_.mov(code_.qword[rbp + kTaken], 0);
     code_.mov(code_.qword[rbp + kBefore], 0);
   }
@@ -81,18 +120,44 @@ class ColumnKeys final : public KeyState {
     reset_keys(record);
   }
   void next_rows(int rows) override {
-    for (int row = 0; row < kRowsAtOnce; ++row) move_code(row, rows);
+    for (const Register row : {kRow, kSecond, kFourth}) keys_.add_constant(row, rows, input_bytes());
     code_.add(code_.qword[rbp + kTaken], rows);
   }
 
-  void start_sweep() override { keys_.splat(kSeen, 0, 4); }
+  void start_sweep() override {
+    if (numbers_steps_ || !is_floating(input_)) return keys_.splat(kSeen, 0, 4);
+    start_seen(keys_, own(), kSeen);
+    keys_.splat(kExtremes, 0, 4);
+  }
   void jump_if_clean(const Xbyak::Label& clean) override {
     Xbyak::Label spoilt;
-    keys_.jump_if_beyond(kSeen, true, float_bits(input_).infinity, input_bytes(), spoilt);
+    const std::uint64_t infinity = float_bits(input_).infinity;
+    if (numbers_steps_) {
+      keys_.jump_if_beyond(kSeen, true, infinity, input_bytes(), spoilt);
+    } else {
+      jump_if_other_nan(keys_, own(), kSeen, spoilt);
+      keys_.jump_if_beyond(kExtremes, rule_.greatest, rule_.greatest ? infinity : ~infinity + 1, input_bytes(), spoilt);
+    }
     code_.jmp(clean, Xbyak::CodeGenerator::T_NEAR);
     code_.L(spoilt);
   }
-  void jump_if_settled(const Xbyak::Label& settled, Part) override { jump_if_clean(settled); }
+  bool has_quick_sweeps() const override { return is_floating(input_); }
+  void jump_unless_quick(const Xbyak::Label& other) override {
+    code_.cmp(code_.dword[rbp + kSettled], 0);
+    code_.je(other, Xbyak::CodeGenerator::T_NEAR);
+  }
+  void start_other() override {
+    keys_.splat(kSeen, 0, 4);
+    keys_.splat(kExtremes, worst_key(opposite(), input_bytes()), input_bytes());
+  }
+  void end_other(const Xbyak::Label& clean) override {
+    Xbyak::Label spoilt;
+    keys_.jump_if_beyond(kSeen, true, float_bits(input_).infinity, input_bytes(), spoilt);
+    keys_.jump_if_beyond(kExtremes, !rule_.greatest, rule_.greatest ? 1 : ~std::uint64_t{0}, input_bytes(), clean);
+    code_.mov(code_.dword[rbp + kSettled], 1);
+    code_.jmp(clean, Xbyak::CodeGenerator::T_NEAR);
+    code_.L(spoilt);
+  }
 
   int record_bytes() const override { return 2 * kBytes; }
   int record_planes() const override { return 1 + groups(); }
@@ -106,30 +171,32 @@ class ColumnKeys final : public KeyState {
     }
   }
   void load_set(const Memory& record) override {
-    keys_.load(kLow, record);
-    keys_.load(kHigh, record + kBytes);
+    keys_.load(kBest, record);
+    keys_.load(kCodes, record + kBytes);
     row_ = 0;
-    if (numbers_steps_) start_code(0);
+    if (numbers_steps_) keys_.splat(kRow, 0, 4);
   }
   void store_set(const Memory& record) override {
-    keys_.store(record, kLow);
-    keys_.store(record + kBytes, kHigh);
+    keys_.store(record, kBest);
+    keys_.store(record + kBytes, kCodes);
   }
   void flush_record(const Memory& record) override {
     load_rows_before();
     for (int group = 0; group < groups(); ++group) {
-      keys_.load_keys(kLoaded, kUpper, record, group, key_bytes(), inverts_codes(rule_));
+      keys_.load_integers(kLoaded, record + codes_before(group), input_bytes(), true);
+      keys_.load_integers(kUpper, record + kBytes + codes_before(group), input_bytes(), false);
       keys_.integer(IntegerOp::add, kUpper, kUpper, kBase, 32);
-      keys_.load(kLow, total(record, group));
-      keys_.load(kHigh, total(record, group) + kBytes);
-      keys_.take_better(kLow, kHigh, kLoaded, kUpper, rule_.greatest);
-      keys_.store(total(record, group), kLow);
-      keys_.store(total(record, group) + kBytes, kHigh);
+      keys_.load(kBest, total(record, group));
+      keys_.load(kCodes, total(record, group) + kBytes);
+      keys_.take_better(kBest, kCodes, kLoaded, kUpper, rule_.greatest);
+      keys_.store(total(record, group), kBest);
+      keys_.store(total(record, group) + kBytes, kCodes);
     }
     reset_keys(record);
     if (!numbers_steps_) return;
     Gpr steps(assembler_);
-    load_code(steps.r32());
+    keys_.first_lane(steps.r32(), kRow);
+    code_.and_(steps.r32(), chain() - 1);
     code_.add(code_.qword[rbp + kBefore], steps);
   }
   void load_totals(const Memory& record) override {
@@ -147,16 +214,64 @@ class ColumnKeys final : public KeyState {
   }
 
  private:
+  static constexpr Register kBest = kLow, kCodes = kHigh;
+  /// The numbers of rows of a sweep: of the first, or only one, the second and the fourth.
+  static constexpr Register kRow = kCode, kSecond = kCode + 1, kFourth = kCode + 2;
+  /// The most extreme element of a quick sweep; of another one, of all columns' extremes the least one.
+  static constexpr Register kExtremes = kCode + 3;
+
+  /// Where two rows go, and the winner's numbers.
+  struct Pair {
+    Register early, late, winner;
+  };
+
   int groups() const { return lanes() / kGroup; }
+  int codes_before(int group) const { return group * kGroup * input_bytes(); }
   Memory total(const Memory& record, int group) const {
     return record + static_cast<std::size_t>((1 + group) * plane_bytes());
   }
 
-  void take_loaded() override {
-    enter(kCode + row_);
-    tiled_ ? static_cast<void>(++row_) : move_code(0, 1);
+  SignRule own() const { return {rule_, KeySign::own}; }
+  bool takes_bits() const { return is_floating(input_) && pass_ == Pass::first; }
+  bool is_unsigned() const { return !is_floating(input_) && row(input_).kind != DTypeKind::signed_integer; }
+  /// Combines rows as they have been loaded.
+  IntegerOp best_of_rows() const {
+    if (takes_bits()) return best_op(own());
+    if (is_unsigned()) return rule_.greatest ? IntegerOp::greatest_unsigned : IntegerOp::least_unsigned;
+    return key_op(rule_);
   }
-  int place_of(int /*byte*/, int number) const override { return number; }
+
+  void start_rows() {
+    for (const Register row : {kRow, kSecond, kFourth}) keys_.splat(row, 0, 4);
+    keys_.add_constant(kSecond, 1, input_bytes());
+    keys_.add_constant(kFourth, kRowsAtOnce - 1, input_bytes());
+    code_.mov(code_.dword[rbp + kSettled], 0);
+  }
+
+  /// What is mapped, with `codes`. Clobbers kWinner.
+  void enter(Register elements, Register codes) {
+    keys_.beats(kWinner, elements, kBest, rule_.greatest, input_bytes());
+    keys_.integer(key_op(rule_), kBest, kBest, elements, lane_bits());
+    keys_.blend(kCodes, codes, kWinner);
+  }
+
+  void load_row(Register to, const Memory& from) {
+    keys_.load(to, from);
+    if (is_floating(input_) && !takes_bits()) map_to_key_order(keys_, rule_, {to, kSpare, kSeen}, pass_ != Pass::other);
+  }
+
+  /// Of two rows, the later one of which has `numbers`, the better elements in `late`.
+  void play(const Pair& at, const Memory& first, const Memory& second, Register numbers) {
+    load_row(at.early, first);
+    load_row(at.late, second);
+    if (takes_bits()) {
+      keys_.integer(seen_op(own()), kSpare, at.early, at.late, lane_bits());
+      keys_.integer(seen_op(own()), kSeen, kSeen, kSpare, lane_bits());
+    }
+    keys_.integer(best_of_rows(), at.late, at.late, at.early, lane_bits());
+    keys_.equal(at.winner, at.early, at.late, input_bytes());
+    keys_.step_codes(at.winner, numbers, at.winner, true, input_bytes());
+  }
 
   /// Rows before the chain that the last row taken is of. The loops leave no general register.
   void load_rows_before() {
@@ -171,18 +286,10 @@ class ColumnKeys final : public KeyState {
   }
 
   void reset_keys(const Memory& record) {
-    keys_.splat(kLow, worst_key(rule_, key_bytes()), key_bytes());
-    keys_.store(record, kLow);
-    keys_.store(record + kBytes, kLow);
-  }
-
-  /// Of two rows, the better elements in `early`, and their codes in `winner`. Clobbers `late`.
-  void play(Register early, Register late, Register winner, const Memory& first, const Memory& second, Register codes) {
-    load(early, first);
-    load(late, second);
-    keys_.beats(winner, late, early, rule_.greatest, input_bytes());
-    keys_.integer(key_op(rule_), early, early, late, lane_bits());
-    keys_.step_codes(winner, codes, winner, inverts_codes(rule_), input_bytes());
+    keys_.splat(kBest, worst_key(rule_, input_bytes()), input_bytes());
+    keys_.store(record, kBest);
+    keys_.splat(kCodes, 0, 4);
+    keys_.store(record + kBytes, kCodes);
   }
 
   bool tiled_ = false;          ///< whose keys are in records

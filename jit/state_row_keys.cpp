@@ -34,8 +34,16 @@ class RowKeys final : public KeyState {
     code_.mov(code_.qword[rbp + kTaken], 0);
   }
   void init_set(int set) override {
-    KeyState::init_set(set);
     group_ = 1;
+    if (set > 0) return;
+    keys_.splat(kLow, worst_key(rule_, key_bytes()), key_bytes());
+    keys_.splat(kHigh, worst_key(rule_, key_bytes()), key_bytes());
+    start_code();
+  }
+  void step(int, const Memory& from, Part part) override {
+    load_step(from, part);
+    map(kLoaded);
+    take_loaded();
   }
 
   /// Of elements of several steps the most extreme enter, by lane; a flush looks for them again.
@@ -95,15 +103,40 @@ class RowKeys final : public KeyState {
   }
 
  private:
-  void take_loaded() override {
-    enter(kCode);
-    move_code(0, input_bytes() == 2 ? lanes() : 1);
-  }
-  /// Of words the place in the step as well.
-  int place_of(int byte, int number) const override { return input_bytes() == 2 ? byte / 2 : number; }
+  int key_bytes() const { return 2 * input_bytes(); }
 
-  void map(Register loaded) override {
-    if (!takes_bits()) return KeyState::map(loaded);
+  /// kLoaded with the code of its step.
+  void take_loaded() {
+    keys_.unpack_keys(kLoaded, kUpper, kCode, input_bytes());
+    keys_.integer(key_op(rule_), kLow, kLow, kLoaded, 8 * key_bytes());
+    keys_.integer(key_op(rule_), kHigh, kHigh, kUpper, 8 * key_bytes());
+    const int places = input_bytes() == 2 ? lanes() : 1;
+    keys_.add_constant(kCode, inverts_codes(rule_) ? -places : places, input_bytes());
+  }
+
+  /// Of words the place in the step as well.
+  void start_code() {
+    PackedVectors::Bytes bytes{};
+    for (int byte = 0; byte < kBytes; ++byte) {
+      const int place = input_bytes() == 2 ? byte / 2 : 0;
+      bytes[static_cast<std::size_t>(byte)] =
+          static_cast<std::uint8_t>(place_code(rule_, place) >> (8 * (byte % input_bytes())));
+    }
+    keys_.load_constant(kCode, bytes);
+  }
+  /// The code that the first element of the next step would have.
+  void load_code(const Xbyak::Reg32& code) {
+    keys_.first_lane(code, kCode);
+    if (inverts_codes(rule_)) code_.not_(code);
+    code_.and_(code, (1 << (8 * input_bytes())) - 1);
+  }
+
+  void load(Register to, const Memory& from) {
+    keys_.load(to, from);
+    map(to);
+  }
+  void map(Register loaded) {
+    if (!takes_bits()) return map_to_key_order(keys_, rule_, {loaded, kSpare, kSeen}, pass_ != Pass::first);
     keys_.integer(seen_op(signs()), kSeen, kSeen, loaded, lane_bits());
     map_to_keys(keys_, signs(), loaded);
   }

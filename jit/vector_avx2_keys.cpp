@@ -108,17 +108,12 @@ void PackedVectors::fold32(const Xbyak::Reg32& d, Register s, IntegerOp op) {
   code_.vmovd(d, lanes);
 }
 
-void PackedVectors::load_keys(Register above, Register place, const Memory& from, int group, int bytes, bool inverted) {
-  // Lower unpacked halves are in the first 32 bytes, upper ones in the others, each by halves of the elements.
-  const Ymm keys(above), codes(place);
-  if (bytes == 2) {
-    code_.vpmovsxwd(keys, code_.ptr[from + (group % 2 * kBytes + group / 2 * (kBytes / 2))]);
+void PackedVectors::load_integers(Register d, const Memory& from, int bytes, bool is_signed) {
+  if (bytes == 1) {
+    is_signed ? code_.vpmovsxbd(Ymm(d), code_.ptr[from]) : code_.vpmovzxbd(Ymm(d), code_.ptr[from]);
   } else {
-    load_halves(above, from + group * (kBytes / 2), from + (kBytes + group * (kBytes / 2)));
+    is_signed ? code_.vpmovsxwd(Ymm(d), code_.ptr[from]) : code_.vpmovzxwd(Ymm(d), code_.ptr[from]);
   }
-  const Xbyak::Operand& mask = splat_of((std::uint64_t{1} << (4 * bytes)) - 1, 4);
-  inverted ? code_.vpandn(codes, keys, mask) : code_.vpand(codes, keys, mask);
-  code_.vpsrad(keys, keys, static_cast<std::uint8_t>(4 * bytes));
 }
 
 void PackedVectors::take_better(Register best, Register index, Register x, Register at, bool greatest) {

@@ -154,9 +154,8 @@ class PackedVectors {
   void equal_bytes(const Xbyak::Reg32& d, Register a, Register b, int bytes);
   /// The greatest (least) of eight lanes of 32 bits. Clobbers `s`.
   void fold32(const Xbyak::Reg32& d, Register s, IntegerOp op);
-  /// Of 64 bytes of keys, as unpack_keys() left them, the elements 8 * `group` and on: what was above as 32 bits with
-  /// its sign, and the places that the codes below stand for.
-  void load_keys(Register above, Register place, const Memory& from, int group, int bytes, bool inverted);
+  /// Eight integers of `bytes` (1 or 2), as lanes of 32 bits.
+  void load_integers(Register d, const Memory& from, int bytes, bool is_signed);
   /// Lanes of 32 bits: where x is greater (less) than best, best = x and index = at.
   void take_better(Register best, Register index, Register x, Register at, bool greatest);
   /// Eight lanes of 32 bits as `dtype` (s32 or s64).

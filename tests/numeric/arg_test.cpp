@@ -232,6 +232,12 @@ void put_worst(const ArgCase& c, std::byte* data, std::int64_t at) {
   std::memcpy(data + at * size, &bits, static_cast<std::size_t>(size));
 }
 
+/// A real, NaNs with their signs.
+void put_signed(DType dtype, std::byte* data, std::int64_t at, double value) {
+  graph::store_real(dtype, data, at, value);
+  if (std::isnan(value) && std::signbit(value)) data[(at + 1) * byte_size(dtype) - 1] |= std::byte{0x80};
+}
+
 enum class Fill { any, few, worst, ordered };
 
 void fill_input(const ArgCase& c, std::byte* data, std::mt19937_64& random) {
@@ -251,7 +257,7 @@ void fill_input(const ArgCase& c, std::byte* data, std::mt19937_64& random) {
       if (fill == Fill::ordered) value = static_cast<double>(counted % 1024);
       if (bits % 211 == 3) value = (bits & 1024) != 0 ? INFINITY : -INFINITY;
       if (nans && bits % 199 == 5) value = (bits & 1024) != 0 ? NAN : -NAN;
-      graph::store_real(c.in.dtype, data, at, value);
+      put_signed(c.in.dtype, data, at, value);
     } else if (c.in.dtype == DType::boolean) {
       data[at] = static_cast<std::byte>(bits & 1);
     } else {
@@ -655,10 +661,11 @@ double value_of_row(std::uint64_t kind, std::int64_t at, std::int64_t place) {
     case 7: return at == place ? -NAN : at == place / 2 ? NAN : wins;
     case 8: return -INFINITY;
     case 9: return at % 2 == 0 ? -INFINITY : loses;
+    case 10: return at == place ? -NAN : wins;
     default: return at == place ? INFINITY : at % 2 == 0 ? -INFINITY : wins;
   }
 }
-constexpr std::uint64_t kKindsOfRow = 11;
+constexpr std::uint64_t kKindsOfRow = 12;
 
 TEST_P(ArgReductions, FindTheExtremeOfLongRowsOfEitherSign) {
   if (!is_floating(GetParam())) GTEST_SKIP() << "NOT RUN: integers are compared as they are";
@@ -681,7 +688,41 @@ TEST_P(ArgReductions, FindTheExtremeOfLongRowsOfEitherSign) {
         const std::int64_t place = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(width));
         for (std::int64_t at = 0; at < width; ++at) {
           const double value = value_of_row(kind, at, place);
-          graph::store_real(GetParam(), input.data(), row * width + at, c.greatest ? value : -value);
+          put_signed(GetParam(), input.data(), row * width + at, c.greatest ? value : -value);
+        }
+      }
+      check(c, "last", false, input, guard, c.text() + " of either sign");
+    }
+  }
+  print(cases);
+}
+
+/// Columns are settled by a sign together, so that one of them keeps all others from it, or all are but for NaNs.
+TEST_P(ArgReductions, FindTheExtremeOfColumnsOfEitherSign) {
+  if (!is_floating(GetParam())) GTEST_SKIP() << "NOT RUN: integers are compared as they are";
+  std::mt19937_64 random(case_seed(test_name(), 0));
+  std::uint64_t cases = 0;
+  for (const std::int64_t rows : {16, 17, 37, 64, 255, 301, 1030, 66000}) {
+    for (int round = 0; round < 12 && !HasFatalFailure(); ++round, ++cases) {
+      ArgCase c;
+      constexpr std::int64_t kColumns[] = {64, 100, 333};
+      const std::int64_t columns = rows > 2000 ? 17 : kColumns[random() % std::size(kColumns)];
+      c.in = {GetParam(), {rows, columns}, {columns, 1}};
+      c.index = c.extreme = {DType::s64, {columns}, {1}};
+      c.axis = 0;
+      c.greatest = random() % 2 == 0;
+      c.last = round == 7;
+      const auto guard = round % 2 == 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
+      GuardedBuffer input(bytes_of(c.in), guard);
+      constexpr std::uint64_t kSettled[] = {0, 0, 7, 10, kKindsOfRow - 1};
+      const std::int64_t odd = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(columns));
+      for (std::int64_t column = 0; column < columns; ++column) {
+        const bool any = round % 4 == 3 || (round % 4 != 0 && column == odd);
+        const std::uint64_t kind = any ? random() % kKindsOfRow : kSettled[random() % std::size(kSettled)];
+        const std::int64_t place = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(rows));
+        for (std::int64_t row = 0; row < rows; ++row) {
+          const double value = value_of_row(kind, row, place);
+          put_signed(GetParam(), input.data(), row * columns + column, c.greatest ? value : -value);
         }
       }
       check(c, "last", false, input, guard, c.text() + " of either sign");
