@@ -47,11 +47,15 @@ bool has_packed_body(const KernelSpec& spec, const ReduceBody& body) {
 /// So they are on Zen 5, whose L3 gives 110 GB/s to who asks in time, and in longer rows: of 4 MiB of f32 ReduceSum in
 /// rows of 3 takes 0.8 of the time, of 8 0.8, of 13 0.83, of 31 0.85, ReduceMax 0.95, 0.9, 0.86 and 1, of 17 0.9, bf16
 /// in rows of 8 and 13 0.8 to 0.97.
-constexpr std::int64_t kAheadRowBytes = 64, kFastAheadRowBytes = 128, kAheadPart = 2, kNearRowBytes = 12,
-                       kNearBytes = 48 << 10;
+/// And on Zen 3 from a quarter of its L3 on, in rows that are longer still: of 16 MiB of f32 in rows of 8 ReduceMax
+/// takes 0.63, ReduceL1 0.65, of 17 0.62, of 31 0.7, of 40 0.78, f64 in rows of 16 0.65, ArgMax 0.62 to 0.78; of 8 MiB
+/// and less as long as unasked, as rows of 48 and more.
+constexpr std::int64_t kAheadRowBytes = 64, kFastAheadRowBytes = 128, kLateAheadRowBytes = 160, kAheadPart = 2,
+                       kLateAheadPart = 4, kNearRowBytes = 12, kNearBytes = 48 << 10;
 
 bool asks_ahead_of(const KernelSpec& spec, std::int64_t row_bytes, const target::Target& target) {
   const std::int64_t read = kernel::bytes_read(spec);
+  if (target.late_l3) return read > target.last_cache_bytes() / kLateAheadPart;
   if (!target.far_l3 && !target.fast_l3) return read > target.last_cache_bytes() / kAheadPart;
   const std::int64_t written = kernel::kept_count(spec) * byte_size(spec.outputs[0].dtype);
   return 4 * (read + written) > 3 * target.l2_bytes ||
@@ -73,7 +77,8 @@ bool takes_keys(DType input, int width) {
 
 bool packed_asks_ahead(const KernelSpec& spec, const target::Target& target) {
   const std::int64_t row_bytes = spec.levels.back().extent * byte_size(spec.inputs[0].dtype);
-  return row_bytes <= (target.fast_l3 ? kFastAheadRowBytes : kAheadRowBytes) && asks_ahead_of(spec, row_bytes, target);
+  const std::int64_t most = target.late_l3 ? kLateAheadRowBytes : target.fast_l3 ? kFastAheadRowBytes : kAheadRowBytes;
+  return row_bytes <= most && asks_ahead_of(spec, row_bytes, target);
 }
 
 /// A rows nest takes some 40 cycles to end a row, and AVX2 as many again for a tail of bytes, which it has no masks

@@ -111,6 +111,30 @@ TEST(LateCache, ColumnsComeInTilesOfFourPages) {
   EXPECT_EQ(columns("max", 1024, 4096), 4096);
 }
 
+TEST(LateCache, FloatsInRowsOfTwoPagesComeEightAtATime) {
+  const auto rows = [](const char* dtype, int extent) {
+    return choose(spec_of("max", dtype, levels_of("reduced", 1024, "kept", extent), strides_of(extent), "[0, 1]"),
+                  zen3())
+        .rows_at_once;
+  };
+  EXPECT_EQ(rows("f32", 1048), 8);
+  EXPECT_EQ(rows("bf16", 3000), 8);
+  EXPECT_EQ(rows("s64", 1024), 2);
+}
+
+TEST(LateCache, PackedRowsAskAheadFromAQuarterOn) {
+  const auto asks = [](int rows, int width) {
+    const Schedule schedule =
+        choose(spec_of("max", "f32", levels_of("kept", rows, "reduced", width), strides_of(width), "[1, 0]"), zen3());
+    EXPECT_EQ(schedule.nest, Nest::packed);
+    return schedule.ahead;
+  };
+  EXPECT_TRUE(asks(1 << 19, 8));
+  EXPECT_FALSE(asks(1 << 18, 8)) << "near enough";
+  EXPECT_TRUE(asks(1 << 17, 40));
+  EXPECT_FALSE(asks(1 << 17, 41)) << "long rows";
+}
+
 TEST(LateCache, IndicesOfColumnsNearByDoNotAskAhead) {
   const auto asks = [](int rows, int extent) {
     const Result<KernelSpec> spec =
