@@ -100,6 +100,18 @@ TEST(LateCache, OneRowOfWhatIsExactIsFourRuns) {
   EXPECT_EQ(runs("sum", "f32", 2 << 20), 1) << "runs decide bits";
 }
 
+TEST(LateCache, RowsOfSumsAndIndicesAreVisitedInTurns) {
+  const auto chosen = [](const char* monoid, int rows) {
+    const KernelSpec spec = spec_of(monoid, "f32", levels_of("kept", rows, "reduced", 1024), "[1024, 1]", "[1, 0]");
+    const Schedule schedule = choose(spec, zen3());
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    return schedule.ahead ? schedule.rows_at_once : 0;
+  };
+  EXPECT_EQ(chosen("sum", 4096), 4);
+  EXPECT_EQ(chosen("sum", 3072), 0) << "near enough";
+  EXPECT_EQ(chosen("max", 4096), 0) << "two streams, a step of each";
+}
+
 TEST(LateCache, ColumnsComeInTilesOfFourPages) {
   const auto columns = [](const char* monoid, int rows, int extent) {
     return choose(spec_of(monoid, "f32", levels_of("reduced", rows, "kept", extent), strides_of(extent), "[0, 1]"),
