@@ -98,8 +98,8 @@ bool stores_dear_elements(const KernelSpec& spec) {
 /// over the first of [768, 4096] 0.86, 0.88 and 0.87, but softmax 1.18, of [1000, 4096] as much.
 std::int64_t least_moved(const target::Target& target, bool columns_keep) {
   const std::int64_t cache = target.last_cache_bytes();
-  if (target.late_l3) return columns_keep ? cache : cache - cache / 4;
-  if (!target.fast_l3) return cache;
+  if (target.late_l3()) return columns_keep ? cache : cache - cache / 4;
+  if (!target.fast_l3()) return cache;
   return columns_keep ? cache - cache / 16 + 1 : cache - cache / 4;
 }
 
@@ -140,7 +140,7 @@ bool may_claim(const KernelSpec& spec, int vector_level) {
 bool pays_to_claim(const KernelSpec& spec, int vector_level, const target::Target& target) {
   const bool in_order = kernel::is_elementwise(spec) || spec.levels[static_cast<std::size_t>(vector_level)].reduced;
   const std::int64_t most = in_order && !stores_dear_elements(spec) ? target.l2_bytes / kNearPart : target.l2_bytes;
-  return target.far_l3 && bytes_moved(spec) > most && may_claim(spec, vector_level);
+  return target.far_l3() && bytes_moved(spec) > most && may_claim(spec, vector_level);
 }
 
 }  // namespace tenfold::schedule

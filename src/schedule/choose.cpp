@@ -201,7 +201,7 @@ bool gains_by_turns(const KernelSpec& spec, const target::Target& target) {
   if (kernel::bytes_read(spec) <= target.l2_bytes) return false;
   const std::int64_t width = spec.levels.back().extent, rows = kernel::reduced_count(spec) / width;
   const std::int64_t least = target.isa == target::Isa::avx2 ? kLeastFastTurn : kLeastFastTurnOfAvx512;
-  const bool fast = target.fast_l3 && width * byte_size(spec.inputs[0].dtype) >= least;
+  const bool fast = target.fast_l3() && width * byte_size(spec.inputs[0].dtype) >= least;
   return rows >= (fast ? kLeastRowsOfFastTurns : kLeastRowsOfTurns);
 }
 

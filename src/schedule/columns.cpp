@@ -106,13 +106,13 @@ std::int64_t inner_rows(const KernelSpec& spec) {
 /// Bytes of each row that a tile has: chained sums.
 std::int64_t chained_tile(std::int64_t row_bytes, bool near, const target::Target& target) {
   if (!near) return kPartRowBytes;
-  if (target.late_l3 && row_bytes > kPairRowBytes) return kFastWholeRow;
+  if (target.late_l3() && row_bytes > kPairRowBytes) return kFastWholeRow;
   return row_bytes <= kPairRowBytes ? kPairRowBytes : kTileRowBytes;
 }
 
 /// Whether a tile has a page of each row, and asks for the next rows' beyond what the machine sees coming.
 bool takes_pages(const KernelSpec& spec, std::int64_t row_bytes, const target::Target& target) {
-  if (!target.far_l3 || row_bytes <= kPartRowBytes) return false;
+  if (!target.far_l3() || row_bytes <= kPartRowBytes) return false;
   if (inner_rows(spec) <= kFewRows) return true;
   return row_bytes > kWholeRowBytes && (target.isa == target::Isa::avx2 || byte_size(spec.inputs[0].dtype) <= 2);
 }
@@ -141,23 +141,23 @@ void choose_exact_tile(const KernelSpec& spec, Lanes lanes, std::int64_t row_byt
                        const target::Target& target, Schedule& schedule) {
   const std::int64_t bytes = kernel::bytes_read(spec);
   const bool in_cache = bytes <= target.last_cache_bytes();
-  const bool in_l2 = bytes <= target.l2_bytes && (target.l1_bytes >= kL1OfEightRows || target.fast_l3);
+  const bool in_l2 = bytes <= target.l2_bytes && (target.l1_bytes >= kL1OfEightRows || target.fast_l3());
   const std::int64_t element = byte_size(spec.inputs[0].dtype);
   const bool many = inner_rows(spec) >= kRowsOfEight && schedule.width == 0;
-  if (target.fast_l3 && many && lanes == Lanes::order && choose_fast_tile(spec, row_bytes, target, schedule)) return;
+  if (target.fast_l3() && many && lanes == Lanes::order && choose_fast_tile(spec, row_bytes, target, schedule)) return;
   const bool pairs = row_bytes > kTileRowBytes || (lanes == Lanes::integer && row_bytes >= kPairIntegerRow);
   const auto tile = [&](std::int64_t part, int rows) {
     schedule.columns = part / element;
     schedule.rows_at_once = rows;
   };
-  if (many && in_l2 && target.fast_l3 && row_bytes > kShortRowBytes) {
+  if (many && in_l2 && target.fast_l3() && row_bytes > kShortRowBytes) {
     tile(row_bytes > kTileRowBytes ? kPairRowBytes : kTileRowBytes, lanes == Lanes::integer && element == 8 ? 4 : 8);
   } else if (many && (row_bytes <= kShortRowBytes || in_l2)) {
     tile(kTileRowBytes, 8);
   } else if (element == 1 && row_bytes >= kPairByteRow) {
     tile(kByteTile, 2);
   } else if (row_bytes > kPairRowBytes && near) {
-    tile(target.late_l3 ? kFastWholeRow : kPairRowBytes, many ? 8 : 4);
+    tile(target.late_l3() ? kFastWholeRow : kPairRowBytes, many ? 8 : 4);
   } else if (many && row_bytes > kPairRowBytes && takes_pages(spec, row_bytes, target)) {
     tile(kTileRowBytes, 8);
     schedule.ahead = true;
@@ -167,12 +167,12 @@ void choose_exact_tile(const KernelSpec& spec, Lanes lanes, std::int64_t row_byt
   } else if (many && !in_cache) {
     tile(kPairRowBytes, 8);
   } else if (pairs) {
-    tile(kPairRowBytes, target.late_l3 && lanes == Lanes::order && many ? 8 : 2);
+    tile(kPairRowBytes, target.late_l3() && lanes == Lanes::order && many ? 8 : 2);
   } else {
     tile(kTileRowBytes, 4);
   }
   if (lanes == Lanes::order && schedule.rows_at_once == 8 && row_bytes <= kWholeRowBytes && !in_cache &&
-      target.far_l3 && (target.isa == target::Isa::avx2 || element >= 4))
+      target.far_l3() && (target.isa == target::Isa::avx2 || element >= 4))
     schedule.ahead = true;
 }
 
@@ -189,7 +189,7 @@ bool direct_asks_ahead(const KernelSpec& spec, std::int64_t row_bytes, const tar
   const std::int64_t bytes = kernel::bytes_read(spec);
   const bool seen = target.isa != target::Isa::avx2 && byte_size(spec.inputs[0].dtype) > 2 &&
                     row_bytes % kAliasBytes != 0 && bytes <= kSeenPart * target.l2_bytes;
-  return target.fast_l3 && row_bytes >= kPairRowBytes && bytes <= target.last_cache_bytes() && !seen;
+  return target.fast_l3() && row_bytes >= kPairRowBytes && bytes <= target.last_cache_bytes() && !seen;
 }
 
 /// Tiles of indices on Zen 5, and whether they ask for the next rows. As far as L2 and a quarter of L3 reach,
@@ -220,9 +220,10 @@ void choose_fast_places(const KernelSpec& spec, std::int64_t row_bytes, const ta
 void choose_places_tile(const KernelSpec& spec, Lanes lanes, std::int64_t row_bytes, std::int64_t step,
                         const target::Target& target, Schedule& schedule) {
   const std::int64_t bytes = kernel::bytes_read(spec);
-  const bool late = target.late_l3 && row_bytes >= kLeastLateRow && bytes <= target.last_cache_bytes() / kFastNearPart;
-  if ((target.fast_l3 || late) && lanes == Lanes::arg) return choose_fast_places(spec, row_bytes, target, schedule);
-  if (target.fast_l3 && bytes <= target.last_cache_bytes() / kCachePart) {
+  const bool late =
+      target.late_l3() && row_bytes >= kLeastLateRow && bytes <= target.last_cache_bytes() / kFastNearPart;
+  if ((target.fast_l3() || late) && lanes == Lanes::arg) return choose_fast_places(spec, row_bytes, target, schedule);
+  if (target.fast_l3() && bytes <= target.last_cache_bytes() / kCachePart) {
     schedule.columns = kTileRowBytes / byte_size(spec.inputs[0].dtype);
     return;
   }

@@ -49,8 +49,8 @@ bool may_come_in_runs(const KernelSpec& spec) {
 bool comes_in_runs(const KernelSpec& spec, const target::Target& target) {
   const bool dear = std::any_of(spec.body.begin(), spec.body.end(), kernel::is_dear);
   const std::int64_t cache = target.last_cache_bytes();
-  const std::int64_t far = target.late_l3 ? cache - cache / 4 - 1 : dear ? target.l2_bytes : cache;
-  return (target.far_l3 || target.late_l3) && may_come_in_runs(spec) && spec.outputs[0].strides[0] == 1 &&
+  const std::int64_t far = target.late_l3() ? cache - cache / 4 - 1 : dear ? target.l2_bytes : cache;
+  return (target.far_l3() || target.late_l3()) && may_come_in_runs(spec) && spec.outputs[0].strides[0] == 1 &&
          bytes(spec) > far;
 }
 

@@ -55,11 +55,11 @@ constexpr std::int64_t kAheadRowBytes = 64, kFastAheadRowBytes = 128, kLateAhead
 
 bool asks_ahead_of(const KernelSpec& spec, std::int64_t row_bytes, const target::Target& target) {
   const std::int64_t read = kernel::bytes_read(spec);
-  if (target.late_l3) return read > target.last_cache_bytes() / kLateAheadPart;
-  if (!target.far_l3 && !target.fast_l3) return read > target.last_cache_bytes() / kAheadPart;
+  if (target.late_l3()) return read > target.last_cache_bytes() / kLateAheadPart;
+  if (!target.far_l3() && !target.fast_l3()) return read > target.last_cache_bytes() / kAheadPart;
   const std::int64_t written = kernel::kept_count(spec) * byte_size(spec.outputs[0].dtype);
   return 4 * (read + written) > 3 * target.l2_bytes ||
-         (target.far_l3 && row_bytes <= kNearRowBytes && read > kNearBytes);
+         (target.far_l3() && row_bytes <= kNearRowBytes && read > kNearBytes);
 }
 
 /// Rows up to this long have places beside elements, and those of 16 bits beyond the others. ArgMax over the last axis
@@ -77,7 +77,9 @@ bool takes_keys(DType input, int width) {
 
 bool packed_asks_ahead(const KernelSpec& spec, const target::Target& target) {
   const std::int64_t row_bytes = spec.levels.back().extent * byte_size(spec.inputs[0].dtype);
-  const std::int64_t most = target.late_l3 ? kLateAheadRowBytes : target.fast_l3 ? kFastAheadRowBytes : kAheadRowBytes;
+  const std::int64_t most = target.late_l3()   ? kLateAheadRowBytes
+                            : target.fast_l3() ? kFastAheadRowBytes
+                                               : kAheadRowBytes;
   return row_bytes <= most && asks_ahead_of(spec, row_bytes, target);
 }
 

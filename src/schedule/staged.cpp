@@ -35,7 +35,7 @@ constexpr std::int64_t kShortRowBytes = 2048;
 constexpr std::int64_t kCachedShortRow = 1024, kCachedPart = 8;
 /// A row and the next one beside it are this much at most, which L2 has room for.
 constexpr std::int64_t kMostNextRow = 128 << 10;
-/// Where rows are late (Target::late_l3), they are asked for from this part of the last cache on, of what takes one
+/// Where rows are late (target::L3::late), they are asked for from this part of the last cache on, of what takes one
 /// pass from another one, those of a centred moment up to so many bytes. Runs are of longer rows there.
 constexpr std::int64_t kLatePart = 6, kLatePartOfOnePass = 5, kMostLateRow = 16 << 10, kLeastLateRunRow = 2048;
 /// Rows in runs: so many and more, of so many bytes.
@@ -88,7 +88,7 @@ bool has_short_rows(const KernelSpec& spec, const target::Target& target) {
   const std::int64_t count = kernel::reduced_count(spec), bytes = count * byte_size(spec.inputs[0].dtype);
   const bool written = writes_elements(spec);
   const bool cached = kCachedPart * kernel::bytes_read(spec) <= target.last_cache_bytes() && written;
-  const bool fast = (target.fast_l3 && (dear_functions(spec) > 0 || !written)) || (target.late_l3 && !written);
+  const bool fast = (target.fast_l3() && (dear_functions(spec) > 0 || !written)) || (target.late_l3() && !written);
   return bytes <= kShortRowBytes || ((cached || fast) && count <= kCachedShortRow && bytes <= 2 * kShortRowBytes);
 }
 
@@ -111,7 +111,7 @@ bool has_long_ends(const KernelSpec& spec) {
 bool takes_four(const KernelSpec& spec, const target::Target& target) {
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
   const bool cached = kCachedPart * kernel::bytes_read(spec) <= target.last_cache_bytes();
-  const bool fast = (target.fast_l3 || target.late_l3) && !writes_elements(spec);
+  const bool fast = (target.fast_l3() || target.late_l3()) && !writes_elements(spec);
   return has_long_ends(spec) && (cached || fast || 2 * row_bytes <= kShortRowBytes);
 }
 
@@ -136,9 +136,9 @@ bool asks_for_next_row(const KernelSpec& spec, const target::Target& target, con
   const bool has_next = std::any_of(spec.levels.begin(), spec.levels.end(), [](const auto& l) { return !l.reduced; });
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
   if (!has_next || reduced_levels(spec) != 1 || row_bytes > kMostNextRow) return false;
-  if (target.late_l3) return asks_for_late_row(spec, target, row_bytes, schedule.pilot > 0);
+  if (target.late_l3()) return asks_for_late_row(spec, target, row_bytes, schedule.pilot > 0);
   const bool computes = kernel::pass_count(spec) > 1 || (writes_elements(spec) && dear_functions(spec) > 0);
-  return (target.far_l3 || target.fast_l3) && computes && kernel::bytes_read(spec) > target.l2_bytes;
+  return (target.far_l3() || target.fast_l3()) && computes && kernel::bytes_read(spec) > target.l2_bytes;
 }
 
 /// Whether a row of each of four runs comes in turn, and asks for the next ones of all: of what memory delivers, and of
@@ -155,10 +155,10 @@ bool comes_in_runs(const KernelSpec& spec, const target::Target& target) {
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
   if (row_bytes < kLeastRunRow || row_bytes > kMostRunRow) return false;
   const bool one_read = moving_inputs(spec) == 1 && !writes_elements(spec);
-  if (target.late_l3)
+  if (target.late_l3())
     return bytes >= target.last_cache_bytes() && row_bytes >= kLeastLateRunRow && dear_functions(spec) == 0 &&
            (one_read || writes_elements(spec));
-  if (!target.far_l3) return false;
+  if (!target.far_l3()) return false;
   const bool read_once = kernel::pass_count(spec) == 1 && one_read;
   return bytes > target.last_cache_bytes() || (read_once && bytes > target.l2_bytes);
 }
@@ -167,7 +167,7 @@ bool comes_in_runs(const KernelSpec& spec, const target::Target& target) {
 /// of f32 [4096, 1024], AVX2 and AVX-512, log-softmax takes 1187 and 777 us so, with the next row asked for and two
 /// rows in turns, instead of 1350 and 1014, softmax 1172 and 798 instead of 1305 and 911.
 bool claims_lines_of_rows(const KernelSpec& spec, const Schedule& schedule, const target::Target& target) {
-  return target.fast_l3 && dear_functions(spec) > 0 && kernel::bytes_read(spec) > target.l2_bytes &&
+  return target.fast_l3() && dear_functions(spec) > 0 && kernel::bytes_read(spec) > target.l2_bytes &&
          may_claim(spec, schedule.vector_level);
 }
 
@@ -183,7 +183,7 @@ bool claims_lines_of_rows(const KernelSpec& spec, const Schedule& schedule, cons
 void store_rows_around(const KernelSpec& spec, const target::Target& target, Schedule& schedule) {
   constexpr std::int64_t kMostInTurns = 4 << 10, kLeastEarly = 1 << 10, kMostEarly = 8 << 10;
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
-  const bool cached = kernel::bytes_read(spec) < target.last_cache_bytes() && !target.late_l3;
+  const bool cached = kernel::bytes_read(spec) < target.last_cache_bytes() && !target.late_l3();
   if (cached && row_bytes <= kMostInTurns) schedule.rows_at_once = std::max(schedule.rows_at_once, 2);
   const std::int64_t bytes = schedule.rows_at_once * row_bytes;
   schedule.early = kLeastEarly < bytes && bytes <= kMostEarly;
@@ -219,9 +219,9 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
     schedule.pilot = choose_pilot(spec);
     schedule.runs = comes_in_runs(spec, target);
     if (!schedule.runs && has_short_rows(spec, target)) schedule.rows_at_once = takes_four(spec, target) ? 4 : 2;
-    const bool fast = (target.fast_l3 && dear_functions(spec) == 0) || target.late_l3;
-    const bool dear = (target.far_l3 && (schedule.keep > 0 || kernel::pass_count(spec) == 1)) ||
-                      (target.late_l3 && schedule.keep > 0);
+    const bool fast = (target.fast_l3() && dear_functions(spec) == 0) || target.late_l3();
+    const bool dear = (target.far_l3() && (schedule.keep > 0 || kernel::pass_count(spec) == 1)) ||
+                      (target.late_l3() && schedule.keep > 0);
     schedule.around = (schedule.rows_at_once == 1 || fast) && pays_around(spec, schedule.vector_level, target, dear);
     schedule.ahead = schedule.runs || asks_for_next_row(spec, target, schedule);
     if (schedule.around && schedule.ahead && !schedule.runs && fast) store_rows_around(spec, target, schedule);

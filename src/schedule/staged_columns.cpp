@@ -69,8 +69,8 @@ void choose_part(const KernelSpec& spec, const target::Target& target, Schedule&
 constexpr std::int64_t kAgainCaches = 2, kAgainRows = 128;
 
 bool computes_again(const KernelSpec& spec, const Schedule& schedule, const target::Target& target) {
-  if (target.far_l3) return kernel::bytes_read(spec) >= kAgainCaches * target.last_cache_bytes();
-  return target.fast_l3 && target.isa != target::Isa::avx2 && kernel::reduced_count(spec) > kAgainRows &&
+  if (target.far_l3()) return kernel::bytes_read(spec) >= kAgainCaches * target.last_cache_bytes();
+  return target.fast_l3() && target.isa != target::Isa::avx2 && kernel::reduced_count(spec) > kAgainRows &&
          pays_around(spec, schedule.vector_level, target, true);
 }
 
@@ -108,15 +108,15 @@ constexpr std::int64_t kWideBytes = 4;  ///< of an element, and more
 void choose_sweep(const KernelSpec& spec, const target::Target& target, Schedule& schedule) {
   const int inputs = moving_lines(spec, schedule.vector_level);
   const bool from_memory = inputs * kernel::bytes_read(spec) >= target.l3_bytes;
-  const bool in_order = target.fast_l3 && inputs == 2 && !writes_elements(spec);
+  const bool in_order = target.fast_l3() && inputs == 2 && !writes_elements(spec);
   const int lines = inputs > 1 && from_memory && !in_order ? kLinesAtOnce / 2 : kLinesAtOnce;
   schedule.rows_at_once = inputs > 2 ? 2 : lines / std::max(1, inputs);
   const bool hardly_cached = !writes_elements(spec) && 2 * kernel::bytes_read(spec) > target.last_cache_bytes();
-  const bool waits = target.far_l3 || (target.fast_l3 && moving_bytes(spec) >= kWideBytes);
+  const bool waits = target.far_l3() || (target.fast_l3() && moving_bytes(spec) >= kWideBytes);
   const bool next_tile = waits && kernel::pass_count(spec) > 1 && dear_functions(spec) > 0 && !writes_elements(spec) &&
                          schedule.columns == kFewRowsColumns && kernel::bytes_read(spec) > target.l2_bytes;
   schedule.ahead = ((from_memory || hardly_cached) && !in_order) || next_tile ||
-                   (schedule.around && !target.far_l3 && !target.fast_l3);
+                   (schedule.around && !target.far_l3() && !target.fast_l3());
 }
 
 /// Columns of a tile: as many as leave its rows in L1 where they are few, else by what is written.
@@ -194,12 +194,12 @@ void choose_staged_columns(const KernelSpec& spec, const target::Target& target,
   schedule.nest = Nest::staged_columns;
   schedule.columns = choose_columns_of_tile(spec, target);
   const bool keeps = keeps_columns(spec), again = keeps && computes_again(spec, schedule, target);
-  if (keeps && !again && !target.far_l3) choose_part(spec, target, schedule);
-  const bool only_stores = target.far_l3 && kernel::pass_count(spec) == 1;
+  if (keeps && !again && !target.far_l3()) choose_part(spec, target, schedule);
+  const bool only_stores = target.far_l3() && kernel::pass_count(spec) == 1;
   schedule.around = pays_around(spec, schedule.vector_level, target, schedule.keep > 0 || again || only_stores);
-  if (schedule.around && target.far_l3 && dear_functions(spec) > 0 && kernel::reduced_count(spec) <= kFewRowsAround)
+  if (schedule.around && target.far_l3() && dear_functions(spec) > 0 && kernel::reduced_count(spec) <= kFewRowsAround)
     schedule.columns = std::min(schedule.columns, kAroundColumns);
-  if (schedule.around && target.fast_l3) store_rows_together(spec, target, schedule);
+  if (schedule.around && target.fast_l3()) store_rows_together(spec, target, schedule);
   choose_sweep(spec, target, schedule);
   schedule.serpentine = outgrows_cache(spec, schedule, target);
 }

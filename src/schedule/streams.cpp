@@ -24,7 +24,7 @@ constexpr std::int64_t kRunsBytes = std::int64_t{32} << 20;
 /// and 1.01.
 bool takes_fast_runs(const KernelSpec& spec, Lanes lanes, const target::Target& target) {
   const std::int64_t near = target.isa == target::Isa::avx2 ? target.l1_bytes : target.l2_bytes;
-  return target.fast_l3 && lanes == Lanes::order && byte_size(spec.inputs[0].dtype) == 4 &&
+  return target.fast_l3() && lanes == Lanes::order && byte_size(spec.inputs[0].dtype) == 4 &&
          kernel::bytes_read(spec) > near;
 }
 
@@ -32,7 +32,7 @@ bool takes_fast_runs(const KernelSpec& spec, Lanes lanes, const target::Target& 
 /// of f32 [4096, 1024] takes 0.94, [7168, 1024] 0.59, s32 [4096, 1024] 0.69, f64 [1024, 1024] 0.94.
 constexpr std::int64_t kLatePart = 4;
 bool takes_late_runs(const KernelSpec& spec, const target::Target& target) {
-  return target.late_l3 && kLatePart * kernel::bytes_read(spec) >= target.last_cache_bytes();
+  return target.late_l3() && kLatePart * kernel::bytes_read(spec) >= target.last_cache_bytes();
 }
 
 /// One row, of elements that lie side by side.
@@ -59,7 +59,7 @@ bool takes_visits(const KernelSpec& spec, Lanes lanes, int streams) {
 /// time of one stream, over the last axis, ArgMax f32 of [4096, 1024] takes 0.65, of [1024, 4096] 0.7, [64, 65536] 0.7,
 /// ReduceL1 [4096, 1024] 0.94, [8192, 512] 0.75, [256, 16384] 0.9; but ArgMax of [2048, 1024] 1.04 and more.
 bool visits_late_rows(const KernelSpec& spec, Lanes lanes, const target::Target& target) {
-  return target.late_l3 && sets_of(lanes) == 1 && 8 * kernel::bytes_read(spec) > 3 * target.last_cache_bytes();
+  return target.late_l3() && sets_of(lanes) == 1 && 8 * kernel::bytes_read(spec) > 3 * target.last_cache_bytes();
 }
 
 int runs_of_sum(const KernelSpec& spec) { return kernel::bytes_read(spec) > kRunsBytes ? kMostStreams : 1; }
@@ -75,14 +75,14 @@ int choose_streams(const KernelSpec& spec, Lanes lanes, int unroll, const target
   const std::int64_t row_bytes = byte_size(spec.inputs[0].dtype) * spec.levels.back().extent;
   if (!takes_streams(spec, lanes, unroll) || row_bytes < kStreamRowBytes) return 1;
   const std::int64_t rows = spec.levels[0].extent;
-  if (beyond && target.fast_l3) return std::min(2, sets_of(lanes));
+  if (beyond && target.fast_l3()) return std::min(2, sets_of(lanes));
   if ((beyond || visits_late_rows(spec, lanes, target)) && rows >= kMostStreams) return kMostStreams;
-  const int most = target.far_l3 && 2 * kernel::bytes_read(spec) <= target.l2_bytes ? kMostStreams : 2;
+  const int most = target.far_l3() && 2 * kernel::bytes_read(spec) <= target.l2_bytes ? kMostStreams : 2;
   return rows >= kStreamRows ? std::min(most, sets_of(lanes)) : 1;
 }
 
 bool visits_in_turns(const KernelSpec& spec, Lanes lanes, int streams, const target::Target& target) {
-  return takes_visits(spec, lanes, streams) && !(is_one_row(spec) && target.fast_l3);
+  return takes_visits(spec, lanes, streams) && !(is_one_row(spec) && target.fast_l3());
 }
 
 Status check_streams(const KernelSpec& spec, Lanes lanes, const Schedule& schedule) {

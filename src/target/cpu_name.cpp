@@ -20,17 +20,12 @@ std::string cpu_vendor() {
   return {letters.data(), letters.size()};
 }
 
-bool has_far_l3(std::string_view vendor, Isa native) noexcept {
-  return vendor == "GenuineIntel" && native >= Isa::avx512_core;
-}
-
-bool has_fast_l3(std::string_view vendor, int family) noexcept {
+L3 l3_of(std::string_view vendor, int family, Isa native) noexcept {
   constexpr int kZen5 = 0x1A;
-  return vendor == "AuthenticAMD" && family >= kZen5;
-}
-
-bool has_late_l3(std::string_view vendor, Isa native) noexcept {
-  return vendor == "AuthenticAMD" && native < Isa::avx512_core;
+  const bool has_avx512 = native >= Isa::avx512_core;
+  if (vendor == "GenuineIntel") return has_avx512 ? L3::far : L3::near;
+  if (vendor != "AuthenticAMD") return L3::near;
+  return family >= kZen5 ? L3::fast : has_avx512 ? L3::near : L3::late;
 }
 
 int cpu_family() noexcept {

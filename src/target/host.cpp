@@ -20,9 +20,7 @@ Result<Target> find_host() {
   if (!isa.ok()) return isa.status();
   target.isa = isa.value();
   set_caches(caches_from_sysfs(""), caches_from_cpuid(), target);
-  target.far_l3 = has_far_l3(cpu_vendor(), target.native);
-  target.fast_l3 = has_fast_l3(cpu_vendor(), cpu_family());
-  target.late_l3 = has_late_l3(cpu_vendor(), target.native);
+  target.l3 = l3_of(cpu_vendor(), cpu_family(), target.native);
   target.cores = std::min(cores_by_affinity(), cores_by_cgroup("").value_or(1 << 20));
   return target;
 }

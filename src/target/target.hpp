@@ -44,16 +44,15 @@ CpuidLeaves read_cpuid() noexcept;
 /// The best level that `leaves` allow: feature bits and the XCR0 state bits both.
 Isa detect(const CpuidLeaves& leaves) noexcept;
 
-/// Whether a CPU of `vendor` ("GenuineIntel", as CPUID spells it) that can run `native` has its last cache far away.
-bool has_far_l3(std::string_view vendor, Isa native) noexcept;
-
-/// Whether a CPU of `vendor` and `family` has a last cache that gives one core most of what its L2 does, and a memory
-/// that one stream takes most of: AMD's from Zen 5 on, of which one core was measured to read 110 GB/s and 43.
-bool has_fast_l3(std::string_view vendor, int family) noexcept;
-
-/// Whether a CPU of `vendor` that can run `native` waits for what is beyond its L2 unless it has asked for it: AMD's up
-/// to Zen 3, of which this was measured. Zen 4, the first one of AVX-512, does not.
-bool has_late_l3(std::string_view vendor, Isa native) noexcept;
+/// What a core gets of its last cache, as far as it was measured.
+enum class L3 : std::uint8_t {
+  near,  ///< each core's next to it, on a ring or in a group of eight: all others, AMD's Zen 4 among them
+  far,   ///< across a mesh: Xeons of AVX-512
+  fast,  ///< gives one core most of what its L2 does, 110 GB/s, and memory 43 in one stream: AMD's from Zen 5 on
+  late,  ///< what computes between its loads waits for it unless it has asked: AMD's up to Zen 3, the one measured
+};
+/// That of a CPU of `vendor` ("GenuineIntel", as CPUID spells it) and `family` that can run `native`.
+L3 l3_of(std::string_view vendor, int family, Isa native) noexcept;
 
 /// CPUID's family of the CPU, the extended one added.
 int cpu_family() noexcept;
@@ -72,10 +71,11 @@ struct Target {
   std::int64_t l2_bytes = 1 << 20;
   std::int64_t l3_bytes = 32 << 20;
   int cores = 1;  ///< within the affinity mask and cgroup limit
-  /// The last cache is across a mesh: a Xeon of AVX-512, not a CPU whose cores have theirs near by.
-  bool far_l3 = false;
-  bool fast_l3 = false;  ///< has_fast_l3()
-  bool late_l3 = false;  ///< has_late_l3()
+  L3 l3 = L3::near;
+
+  bool far_l3() const { return l3 == L3::far; }
+  bool fast_l3() const { return l3 == L3::fast; }
+  bool late_l3() const { return l3 == L3::late; }
 
   /// Of the last cache, what the process can count on. A large one is that of many cores, whose work, often that of
   /// other machines on the same socket, fills it as well: 260 MiB on a Xeon of which two cores are ours hold no more

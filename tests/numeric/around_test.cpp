@@ -89,7 +89,7 @@ Result<compiler::Compiled> compile(const std::string& text, target::Isa isa, boo
   if (Status status = graph::run_pipeline(graph.value()); !status.ok()) return status;
   target::Target target;
   target.isa = isa;
-  if (around) target.l2_bytes = target.l3_bytes = 0, target.far_l3 = true;
+  if (around) target.l2_bytes = target.l3_bytes = 0, target.l3 = target::L3::far;
   Result<compiler::Compiled> compiled = compiler::compile(graph.value(), target);
   if (!compiled.ok() || !around) return compiled;
   compiler::Tuning tuning;

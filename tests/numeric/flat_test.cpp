@@ -198,7 +198,7 @@ class Flat : public ::testing::TestWithParam<DType> {
     target::Target target = target::host().ok() ? target::host().value() : target::Target{};
     target.isa = isa;
     if ((index / 2 + static_cast<std::uint64_t>(isa)) % 2 == 0)
-      target.l2_bytes = target.l3_bytes = 0, target.far_l3 = true;
+      target.l2_bytes = target.l3_bytes = 0, target.l3 = target::L3::far;
     return target;
   }
 

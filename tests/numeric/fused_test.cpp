@@ -215,9 +215,8 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
     target::Target target = target::host().ok() ? target::host().value() : target::Target{};
     target.isa = isa;
     if ((index / 2 + static_cast<std::uint64_t>(isa) + (fuse ? 1 : 0)) % 2 == 0) target.l2_bytes = target.l3_bytes = 0;
-    target.far_l3 = index / 4 % 2 == 0;
-    target.fast_l3 = index / 4 % 4 == 1;
-    target.late_l3 = index / 4 % 4 == 3;
+    constexpr target::L3 kKinds[] = {target::L3::far, target::L3::fast, target::L3::far, target::L3::late};
+    target.l3 = kKinds[index / 4 % std::size(kKinds)];
     return compiler::compile(graph, target, {.fuse = fuse, .pieces = pieces});
   }
 

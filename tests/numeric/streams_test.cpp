@@ -154,7 +154,7 @@ void expect_same_bits(const std::string& text, target::Isa isa, DType dtype, std
   target::Target plain, small;
   plain.isa = small.isa = isa;
   small.l2_bytes = small.l3_bytes = 0;
-  small.far_l3 = true;
+  small.l3 = target::L3::far;
   std::optional<compiler::Compiled> runs, in_order;
   compile(text, small, runs);
   compile(text, plain, in_order);
@@ -209,7 +209,7 @@ TEST(Streams, RunsOfOneRowCountEachElementOnce) {
                      (in_turns ? "" : ", one run after another"));
         target::Target target;
         target.isa = isa;
-        target.fast_l3 = !in_turns;
+        target.l3 = in_turns ? target::L3::near : target::L3::fast;
         std::optional<compiler::Compiled> compiled;
         compile(reduction("sum", dtype, 1, length, "[0, 1]"), target, compiled);
         ASSERT_TRUE(compiled.has_value());
@@ -233,7 +233,7 @@ TEST(Streams, RunsOfOneRowHaveTheSameBitsOnAllLevelsInTurnsAndOneAfterAnother) {
     for (const bool in_turns : {true, false}) {
       target::Target target;
       target.isa = isa;
-      target.fast_l3 = !in_turns;
+      target.l3 = in_turns ? target::L3::near : target::L3::fast;
       std::optional<compiler::Compiled> compiled;
       compile(reduction("sum", DType::f32, 1, length, "[0, 1]"), target, compiled);
       ASSERT_TRUE(compiled.has_value());

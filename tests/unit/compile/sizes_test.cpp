@@ -33,14 +33,12 @@ std::vector<Space> spaces() {
 std::vector<target::Target> targets() {
   std::vector<target::Target> all;
   for (const target::Isa isa : {target::Isa::avx2, target::Isa::avx512_core, target::Isa::avx512_core_fp16})
-    for (const std::string l3 : {"", "far", "fast", "late"}) {
+    for (const target::L3 l3 : {target::L3::near, target::L3::far, target::L3::fast, target::L3::late}) {
       target::Target target;
       target.isa = target.native = isa;
       target.cores = 2;
-      target.far_l3 = l3 == "far";
-      target.fast_l3 = l3 == "fast";
-      target.late_l3 = l3 == "late";
-      if (target.far_l3) target.l1_bytes = 48 << 10;
+      target.l3 = l3;
+      if (target.far_l3()) target.l1_bytes = 48 << 10;
       all.push_back(target);
     }
   return all;
@@ -53,10 +51,8 @@ void expect_kernels(const std::string& text) {
   ASSERT_TRUE(status.ok()) << status.message() << "\n" << text;
   for (const target::Target& target : targets()) {
     const Result<Compiled> compiled = compile(graph.value(), target);
-    const std::string on = std::string(to_string(target.isa)) + (target.far_l3    ? ", far L3: "
-                                                                 : target.fast_l3 ? ", fast L3: "
-                                                                 : target.late_l3 ? ", late L3: "
-                                                                                  : ": ");
+    const std::string on =
+        std::string(to_string(target.isa)) + ", L3 of kind " + std::to_string(static_cast<int>(target.l3)) + ": ";
     ASSERT_TRUE(compiled.ok()) << on << compiled.status().message() << "\n" << text;
     for (const RegionReport& region : compiled.value().regions)
       EXPECT_FALSE(region.kernels.empty()) << on << "interpreted\n" << text;

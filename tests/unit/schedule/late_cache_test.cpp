@@ -13,7 +13,7 @@ target::Target zen3() {
   target::Target target = machine(target::Isa::avx2, 1);
   target.l2_bytes = 512 << 10;
   target.l3_bytes = 32 << 20;
-  target.late_l3 = true;
+  target.l3 = target::L3::late;
   return target;
 }
 
@@ -43,7 +43,7 @@ TEST(LateCache, RowsThatAreWrittenAskForTheNextOneAndGoAroundFromThreeQuartersOn
   EXPECT_EQ(chosen(1024, 4096), rows + "ahead=1 around=1 tile=0:256") << "rows that are long enough";
   EXPECT_EQ(chosen(8192, 1024), rows + "ahead=1 around=1 runs=1 tile=0:2048") << "from memory";
   target::Target zen4 = zen3();
-  zen4.late_l3 = false;
+  zen4.l3 = target::L3::near;
   EXPECT_EQ(chosen_rows(zen4, 3072, 1024, "%3 = sub %0 %2\nstore y0 %3\n", "[1024, 1]"), rows + "tile=0:768");
 }
 

@@ -68,7 +68,7 @@ TEST(Choose, LongRowsInRegistersAskAheadWhereTheLastCacheIsFast) {
     return schedule.ahead;
   };
   EXPECT_FALSE(asks("sum", 16, 65536)) << "no fast last cache";
-  fast.fast_l3 = true;
+  fast.l3 = target::L3::fast;
   EXPECT_TRUE(asks("sum", 16, 65536));
   EXPECT_TRUE(asks("max", 5, 200000));
   EXPECT_FALSE(asks("sum", 16, 1024)) << "short rows";
@@ -92,7 +92,7 @@ TEST(Choose, IndicesOfColumnsAskAheadFromAQuarterOfAFastLastCacheOn) {
   };
   const std::string rows = "avx2 columns level=1 rows=4 ";
   EXPECT_EQ(chosen(512, 4096), rows + "ahead=1 columns=4096");
-  fast.fast_l3 = true;
+  fast.l3 = target::L3::fast;
   EXPECT_EQ(chosen(512, 4096), rows + "columns=2048");
   EXPECT_EQ(chosen(513, 4096), rows + "ahead=1 columns=1024");
   EXPECT_EQ(chosen(2049, 4096), rows + "ahead=1 columns=2048") << "from memory";
@@ -109,7 +109,7 @@ TEST(Choose, LongRowsFromMemoryComeEightAtATimeOnZen5) {
         fast));
   };
   EXPECT_EQ(chosen(100, 300000), "avx2 columns level=1 rows=8 columns=8192");
-  fast.fast_l3 = true;
+  fast.l3 = target::L3::fast;
   EXPECT_EQ(chosen(100, 300000), "avx2 columns level=1 rows=8 columns=16384");
   EXPECT_EQ(chosen(1000, 16384), "avx2 columns level=1 rows=8 columns=16384") << "whole ones";
   fast.isa = target::Isa::avx512_core;
@@ -127,7 +127,7 @@ TEST(Choose, RowsNearByComeEightAtATimeOnZen5) {
         fast));
   };
   EXPECT_EQ(chosen("f32", 100, 2048), "avx2 columns level=1 rows=2 columns=2048");
-  fast.fast_l3 = true;
+  fast.l3 = target::L3::fast;
   EXPECT_EQ(chosen("f32", 100, 2048), "avx2 columns level=1 rows=8 columns=2048");
   EXPECT_EQ(chosen("s8", 64, 256), "avx2 columns level=1 rows=8 columns=4096");
   EXPECT_EQ(chosen("s64", 128, 1024), "avx2 columns level=1 rows=4 columns=1024");
@@ -349,7 +349,7 @@ TEST(Choose, OutputsTakeTurnsWhereMemoryWouldBeReadOutOfOrder) {
 
 TEST(Choose, FewerOutputsTakeTurnsWhereTheLastCacheIsFast) {
   target::Target fast = machine(target::Isa::avx2, 1);
-  fast.fast_l3 = true;
+  fast.l3 = target::L3::fast;
   const auto turns = [&fast](int rows, int width) {
     const std::string level = std::to_string(width), outer = std::to_string(500 * width);
     const KernelSpec spec = spec_of("sum", "f32", "reduced " + std::to_string(rows) + ", kept 500, reduced " + level,
@@ -365,7 +365,7 @@ TEST(Choose, FewerOutputsTakeTurnsWhereTheLastCacheIsFast) {
   fast.isa = target::Isa::avx512_core;
   EXPECT_TRUE(turns(8, 500));
   EXPECT_FALSE(turns(8, 300));
-  fast.fast_l3 = false;
+  fast.l3 = target::L3::near;
   EXPECT_FALSE(turns(8, 1000));
   EXPECT_TRUE(turns(32, 100));
 }
@@ -379,7 +379,7 @@ TEST(Choose, OneRowOfF32IsFourRunsWhereTheLastCacheIsFast) {
     return schedule.rows_at_once;
   };
   EXPECT_EQ(runs("f32", 1 << 20), 1);
-  fast.fast_l3 = true;
+  fast.l3 = target::L3::fast;
   EXPECT_EQ(runs("f32", 1 << 20), 4);
   EXPECT_EQ(runs("f32", 1 << 16), 4) << "from L2 on";
   EXPECT_EQ(runs("f32", 1 << 12), 1) << "in L1";
@@ -404,12 +404,12 @@ TEST(Choose, PackedBlocksOfShortRowsPrefetchWhatCachesDoNotHold) {
   EXPECT_FALSE(ahead(1 << 17, 8)) << "the last cache holds it";
   EXPECT_FALSE(ahead(1 << 18, 100)) << "long rows";
   one.l2_bytes = 2 << 20;
-  one.fast_l3 = true;
+  one.l3 = target::L3::fast;
   EXPECT_TRUE(ahead(1 << 17, 8)) << "L2 does not";
   EXPECT_TRUE(ahead(1 << 17, 31));
   EXPECT_FALSE(ahead(1 << 15, 3));
-  one.fast_l3 = false;
-  one.far_l3 = true;
+  one.l3 = target::L3::near;
+  one.l3 = target::L3::far;
   EXPECT_TRUE(ahead(1 << 17, 8)) << "L2 does not";
   EXPECT_FALSE(ahead(1 << 17, 31)) << "long rows";
   EXPECT_FALSE(ahead(1 << 15, 8));
@@ -607,11 +607,11 @@ TEST(Choose, NarrowTilesThatAreButReadAskForTheNextOneWhereTheLastCacheIsFarOrFa
   };
   machine.l2_bytes = 1 << 20;
   EXPECT_FALSE(asks(1 << 14));
-  machine.far_l3 = true;
+  machine.l3 = target::L3::far;
   EXPECT_TRUE(asks(1 << 14));
   EXPECT_FALSE(asks(1 << 12)) << "L2 holds it";
-  machine.far_l3 = false;
-  machine.fast_l3 = true;
+  machine.l3 = target::L3::near;
+  machine.l3 = target::L3::fast;
   EXPECT_TRUE(asks(1 << 14));
 }
 
@@ -623,7 +623,7 @@ TEST(Choose, SeveralInputsOfColumnsAreReadInOrderWhereTheLastCacheIsFast) {
       "%0 = load x0\n%1 = load x1\n%2 = mul %0 %1\n%3 = reduce sum %2\nstore y0 %3\n");
   ASSERT_TRUE(spec.ok()) << spec.status().message();
   EXPECT_EQ(print(choose(spec.value(), machine)), "avx2 staged_columns level=1 rows=2 ahead=1 columns=4096");
-  machine.fast_l3 = true;
+  machine.l3 = target::L3::fast;
   EXPECT_EQ(print(choose(spec.value(), machine)), "avx2 staged_columns level=1 rows=4 columns=4096");
 }
 
@@ -643,7 +643,7 @@ TEST(Choose, AFastLastCacheIsReadInOrder) {
   const std::string in_turns = "avx512_core rows level=1 unroll=4 rows=4 ahead=1 tile=0:16384";
   EXPECT_EQ(rows("sum", "f32", "65536"), in_turns);
   EXPECT_EQ(rows("max", "f32", "65536"), in_turns);
-  machine.fast_l3 = true;
+  machine.l3 = target::L3::fast;
   EXPECT_EQ(rows("sum", "f32", "65536"), "avx512_core rows level=1 unroll=4 tile=0:16384");
   EXPECT_EQ(rows("max", "f32", "65536"), "avx512_core rows level=1 unroll=4 rows=2 tile=0:16384");
   EXPECT_EQ(columns("f32", "1024"), "avx512_core columns level=1 rows=4 columns=4096");
@@ -707,19 +707,19 @@ TEST(Choose, StagedColumnsKeepWhatIsDearAndReadAgain) {
   EXPECT_EQ(chosen(100, divided, "f64"), "avx2 staged_columns level=1 rows=8 columns=1024")
       << "scratch keeps elements of 32 bits";
   machine.l3_bytes = 1 << 20;
-  machine.far_l3 = true;
+  machine.l3 = target::L3::far;
   EXPECT_EQ(chosen(1000, divided), "avx2 staged_columns level=1 rows=8 ahead=1 claim=1 serpentine=1 columns=1024")
       << "scratch would drive out what L2 has";
   EXPECT_EQ(chosen(2048, divided),
             "avx2 staged_columns level=1 rows=8 ahead=1 around=1 claim=1 serpentine=1 columns=1024")
       << "nothing keeps it";
-  machine.far_l3 = false;
+  machine.l3 = target::L3::near;
   const std::string around = "avx2 staged_columns level=1 rows=8 ahead=1 around=1 serpentine=1 keep=";
   EXPECT_EQ(chosen(1000, divided), around + "1024 part=512 columns=1024") << "the output would fill the last cache";
   EXPECT_EQ(chosen(8192, divided), around + "8192 part=64 columns=1024");
   EXPECT_EQ(chosen(8193, divided), "avx2 staged_columns level=1 rows=8 ahead=1 serpentine=1 columns=1024")
       << "parts are too narrow";
-  machine.fast_l3 = true;
+  machine.l3 = target::L3::fast;
   EXPECT_EQ(
       chosen(1000, divided),
       "avx2 staged_columns level=1 rows=8 stored=8 ahead=1 around=1 serpentine=1 keep=1024 part=512 columns=1024");
@@ -757,7 +757,7 @@ TEST(Choose, StagedColumnsAreStoredEightRowsAtATimeWhereTheLastCacheIsFast) {
   const std::string one_row = "avx2 staged_columns level=1 rows=8 ahead=1 around=1 serpentine=1 columns=1024";
   EXPECT_EQ(chosen(1024, 4096), one_row);
   EXPECT_EQ(chosen(1000, 4096), "avx2 staged_columns level=1 rows=8 serpentine=1 columns=1024");
-  machine.fast_l3 = true;
+  machine.l3 = target::L3::fast;
   const std::string together = "avx2 staged_columns level=1 rows=8 stored=8 ";
   EXPECT_EQ(chosen(1024, 4096), together + "around=1 serpentine=1 columns=4096");
   EXPECT_EQ(chosen(768, 4096), together + "around=1 serpentine=1 columns=4096") << "three quarters of the last cache";
@@ -773,7 +773,7 @@ TEST(Choose, StagedRowsAreStoredInTurnsWhereTheLastCacheIsFast) {
   };
   const std::string rows = "avx2 staged_rows level=1 unroll=2 ";
   EXPECT_EQ(chosen(16384, 256), rows + "rows=2 tile=0:4096") << "short rows go through the caches";
-  machine.fast_l3 = true;
+  machine.l3 = target::L3::fast;
   EXPECT_EQ(chosen(16384, 256), rows + "rows=2 ahead=1 early=1 around=1 tile=0:4096");
   EXPECT_EQ(chosen(32768, 128), rows + "rows=2 ahead=1 around=1 tile=0:8192") << "there is time enough";
   EXPECT_EQ(chosen(4096, 1024), rows + "rows=2 ahead=1 early=1 around=1 tile=0:1024");
@@ -811,7 +811,7 @@ TEST(Choose, CheapElementsGoAroundALastCacheThatTheyFill) {
   EXPECT_TRUE(choose(flat("neg", 4 << 20), machine).around);
   EXPECT_FALSE(choose(flat("neg", (4 << 20) - 4), machine).around);
   target::Target fast = machine;
-  fast.fast_l3 = true;
+  fast.l3 = target::L3::fast;
   EXPECT_TRUE(choose(flat("neg", 3 << 20), fast).around);
   EXPECT_FALSE(choose(flat("neg", (3 << 20) - 4), fast).around);
   EXPECT_FALSE(choose(flat("exp", 4 << 20), machine).around);
@@ -844,7 +844,7 @@ TEST(Choose, StoresClaimLinesFromWhereTheCoreHasNoRoomForThem) {
   target::Target machine;
   machine.isa = target::Isa::avx2;
   machine.l2_bytes = 1 << 20;
-  machine.far_l3 = true;
+  machine.l3 = target::L3::far;
   const auto claims = [&machine](std::int64_t elements, const std::string& dtype, const std::string& function = "neg") {
     const Result<KernelSpec> spec =
         kernel::parse("kernel\nspace kept " + std::to_string(elements) + "\nin x0 " + dtype + " [1]\nout y0 " + dtype +
@@ -860,7 +860,7 @@ TEST(Choose, StoresClaimLinesFromWhereTheCoreHasNoRoomForThem) {
   EXPECT_TRUE(claims((1 << 17) + 1, "f32", "exp"));
   EXPECT_FALSE(choose(staged_spec("kept 4096, reduced 1024", "[1024, 1]", "[1, 0]"), machine).claim)
       << "a result a row is no line";
-  machine.far_l3 = false;
+  machine.l3 = target::L3::near;
   EXPECT_FALSE(claims(1 << 20, "f32"));
 }
 
@@ -868,7 +868,7 @@ TEST(Choose, StagedRowsAskForTheNextRowWhereItIsFarAway) {
   target::Target machine;
   machine.isa = target::Isa::avx2;
   machine.l2_bytes = 1 << 20;
-  machine.far_l3 = true;
+  machine.l3 = target::L3::far;
   const auto asks = [&machine](const std::string& space, const std::string& strides, const std::string& rest) {
     return choose(staged_spec(space, strides, strides, rest), machine).ahead;
   };
@@ -876,7 +876,7 @@ TEST(Choose, StagedRowsAskForTheNextRowWhereItIsFarAway) {
   EXPECT_TRUE(asks("kept 1024, reduced 1024", "[1024, 1]", again));
   EXPECT_FALSE(asks("kept 256, reduced 1024", "[1024, 1]", again)) << "the core has room for all rows";
   EXPECT_FALSE(asks("kept 64, reduced 65536", "[65536, 1]", again)) << "a row and the next one are too much";
-  machine.far_l3 = false;
+  machine.l3 = target::L3::near;
   EXPECT_FALSE(asks("kept 1024, reduced 1024", "[1024, 1]", again));
 }
 
@@ -884,7 +884,7 @@ TEST(Choose, ElementsComeInRunsBeyondAFarLastCache) {
   target::Target machine;
   machine.isa = target::Isa::avx2;
   machine.l3_bytes = 1 << 20;
-  machine.far_l3 = true;
+  machine.l3 = target::L3::far;
   const auto chosen = [&machine](int count, const std::string& dtype) {
     const Result<KernelSpec> spec =
         kernel::parse("kernel\nspace kept " + std::to_string(count) + "\nin x0 " + dtype + " [1]\nout y0 " + dtype +
@@ -899,7 +899,7 @@ TEST(Choose, ElementsComeInRunsBeyondAFarLastCache) {
   EXPECT_TRUE(chosen((1 << 17) + 1, "f32").around);
   EXPECT_TRUE(chosen((1 << 18) + 1, "bf16").runs);
   EXPECT_FALSE(chosen((1 << 18) + 1, "bf16").around) << "no output has elements of 32 bits";
-  machine.far_l3 = false;
+  machine.l3 = target::L3::near;
   EXPECT_FALSE(chosen(1 << 18, "f32").runs);
 }
 
@@ -908,7 +908,7 @@ TEST(Choose, StagedRowsComeInRunsWhereTheyAreFarAway) {
   machine.isa = target::Isa::avx2;
   machine.l2_bytes = 1 << 20;
   machine.l3_bytes = 32 << 20;
-  machine.far_l3 = true;
+  machine.l3 = target::L3::far;
   const auto runs = [&machine](int rows, int length, const std::string& rest = "") {
     const std::string row = std::to_string(length), strides = "[" + row + ", 1]";
     const std::string space = "kept " + std::to_string(rows) + ", reduced " + row;
@@ -927,7 +927,7 @@ TEST(Choose, StagedRowsComeInRunsWhereTheyAreFarAway) {
   EXPECT_FALSE(runs(1024, 1024, again)) << "the last cache has what two passes read";
   EXPECT_TRUE(runs(8193, 1024, again));
   EXPECT_FALSE(runs(1024, 32769, again)) << "the next rows are too much";
-  machine.far_l3 = false;
+  machine.l3 = target::L3::near;
   EXPECT_FALSE(runs(8193, 1024, again));
 
   const KernelSpec rows = staged_spec("kept 1024, reduced 1024", "[1024, 1]", "[1, 0]");
@@ -958,7 +958,7 @@ TEST(Choose, RowsOfExponentialsWaitInScratchWhereTheOutputGoesAroundAFarLastCach
       "%1 = exp %0\n%2 = reduce sum %1\n%3 = div %1 %2\nstore y0 %3\n");
   ASSERT_TRUE(softmax.ok()) << softmax.status().message();
   EXPECT_EQ(print(choose(softmax.value(), machine)), "avx2 staged_rows level=1 unroll=2 keep=16384 tile=0:1024");
-  machine.far_l3 = true;
+  machine.l3 = target::L3::far;
   EXPECT_EQ(print(choose(softmax.value(), machine)),
             "avx2 staged_rows level=1 unroll=2 ahead=1 around=1 claim=1 keep=16384 tile=0:1024");
 }

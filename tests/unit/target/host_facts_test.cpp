@@ -105,25 +105,16 @@ TEST(SetCaches, PrefersTheFirstThenTheSecondThenTheDefault) {
   EXPECT_EQ(large.l3_bytes, large.l2_bytes) << "an L3 is never below the L2";
 }
 
-TEST(HasFarL3, IsSoOfXeons) {
-  EXPECT_TRUE(has_far_l3("GenuineIntel", Isa::avx512_core));
-  EXPECT_TRUE(has_far_l3("GenuineIntel", Isa::avx512_core_fp16));
-  EXPECT_FALSE(has_far_l3("GenuineIntel", Isa::avx2)) << "their cores share a ring";
-  EXPECT_FALSE(has_far_l3("AuthenticAMD", Isa::avx512_core_bf16)) << "eight cores have one of their own";
+TEST(L3Of, GoesByVendorFamilyAndLevel) {
+  EXPECT_EQ(l3_of("GenuineIntel", 6, Isa::avx512_core), L3::far);
+  EXPECT_EQ(l3_of("GenuineIntel", 6, Isa::avx512_core_fp16), L3::far);
+  EXPECT_EQ(l3_of("GenuineIntel", 6, Isa::avx2), L3::near) << "their cores share a ring";
+  EXPECT_EQ(l3_of("AuthenticAMD", 0x19, Isa::avx2), L3::late) << "Zen 3";
+  EXPECT_EQ(l3_of("AuthenticAMD", 0x19, Isa::avx512_core_bf16), L3::near) << "Zen 4, of the same family";
+  EXPECT_EQ(l3_of("AuthenticAMD", 0x1A, Isa::avx512_core_bf16), L3::fast) << "Zen 5";
+  EXPECT_EQ(l3_of("CentaurHauls", 7, Isa::avx2), L3::near) << "not measured";
   EXPECT_EQ(cpu_vendor().size(), 12U);
-}
-
-TEST(HasFastL3, IsSoOfZen5AndLater) {
-  EXPECT_TRUE(has_fast_l3("AuthenticAMD", 0x1A));
-  EXPECT_FALSE(has_fast_l3("AuthenticAMD", 0x19)) << "Zen 3 and 4";
-  EXPECT_FALSE(has_fast_l3("GenuineIntel", 0x1A));
   EXPECT_GE(cpu_family(), 6) << "all CPUs that have AVX2";
-}
-
-TEST(HasLateL3, IsSoOfZen3AndBefore) {
-  EXPECT_TRUE(has_late_l3("AuthenticAMD", Isa::avx2));
-  EXPECT_FALSE(has_late_l3("AuthenticAMD", Isa::avx512_core_bf16)) << "Zen 4";
-  EXPECT_FALSE(has_late_l3("GenuineIntel", Isa::avx2));
 }
 
 TEST_F(Cgroup, WithoutFilesThereIsNoLimit) { EXPECT_EQ(cores_by_cgroup(root()), std::nullopt); }
