@@ -266,7 +266,7 @@ std::array<PackedBlock::Register, 2> PackedBlock::halves_in_f64(const std::array
 
 /// Brings each row's lane to its place.
 void PackedBlock::sort(const Value& value) {
-  std::vector<int> from(value.rows.size());
+  LaneNumbers from{};
   bool sorted = true, in_halves = true;
   for (int lane = 0; lane < lanes_; ++lane) {
     const int to = value.rows[static_cast<std::size_t>(lane)];

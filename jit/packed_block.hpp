@@ -54,16 +54,19 @@ class PackedBlock final : public RowsBlock {
   static constexpr int kLeastWidthOfBits = 7, kLeastWidthOfBitsOf16 = 8, kLeastWidthOfOneOrder = 8;
   /// A slot of the frame: how many blocks have just been open (places of floats).
   static constexpr int kOpen = frame::kChainLeft;
+  /// A number for each lane, of which there are as many as bytes at most. In place: a block has thousands of these
+  /// while it is made.
+  using LaneNumbers = std::array<int, PackedVectors::kBytes>;
   /// A register, and by lane the row that it belongs to.
   struct Value {
     Register reg;
-    std::vector<int> rows;
+    LaneNumbers rows;
   };
   /// Arg-reductions: elements, and by lane their places, which are known (`first`) until registers have met.
   struct Found {
     Register elements;
     std::optional<Register> places;
-    std::vector<int> first, rows;
+    LaneNumbers first, rows;
   };
 
   Register take();
@@ -93,8 +96,10 @@ class PackedBlock final : public RowsBlock {
   Found found_leaf(const Xbyak::Reg64& in, int index, int piece);
   void take_better(Found& early, Found late, bool in_order, bool kept);
   void take_earlier_of_equals(const Found& early, const Found& late);
-  Register place_register(const std::vector<int>& early, const std::vector<int>& late, Register mask, bool wins);
-  PackedVectors::Bytes place_bytes(const std::vector<int>& places) const;
+  Register place_register(const LaneNumbers& early, const LaneNumbers& late, Register mask, bool wins);
+  PackedVectors::Bytes place_bytes(const LaneNumbers& places) const;
+  PackedVectors::Bytes spread_rows() const;
+  static LaneNumbers part_numbers(const LaneNumbers& x, const LaneNumbers& y, int bytes, int lane, bool late);
   KeyRule key_rule() const { return {input_, maximum(), body_.last}; }
   int number_of_leaf(int index) const;
   Value rows_of_halves(const Xbyak::Reg64& in, int index);

@@ -20,7 +20,8 @@ constexpr int kHalf = PackedVectors::kBytes / 2;
 /// One row in each half.
 PackedBlock::Value PackedBlock::key_leaf(const Reg64& in, int index) {
   Value value{0, {}};
-  for (int lane = 0; lane < lanes_; ++lane) value.rows.push_back(index + lane / (lanes_ / 2) * (lanes_ / 2));
+  for (int lane = 0; lane < lanes_; ++lane)
+    value.rows[static_cast<std::size_t>(lane)] = index + lane / (lanes_ / 2) * (lanes_ / 2);
   const int each = kHalf / element_;
   for (int start = 0; start < width_; start += each) {
     const int first = std::max(0, std::min(start, width_ - each));

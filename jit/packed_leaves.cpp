@@ -25,7 +25,9 @@ PackedBlock::Value PackedBlock::leaf(const Reg64& in, int index) {
   if (widens_in_halves()) return rows_in_halves(in, index, index + lanes_ / 2);
   if (segment_ < lanes_) return widened() ? short_rows_widened(in, index) : short_rows(in, index);
   const int number = number_of_leaf(index);
-  return {row(in, number), std::vector<int>(static_cast<std::size_t>(lanes_), number)};
+  Value value{row(in, number), {}};
+  value.rows.fill(number);
+  return value;
 }
 
 /// Rows in their order, as whoever fetches ahead guesses best so. But lanes of less than 32 bits cannot all change
@@ -38,7 +40,8 @@ PackedBlock::Value PackedBlock::rows_of_halves(const Reg64& in, int index) {
   const int half = lanes_ / 2, left = width_ - half;
   const int low = number_of_leaf(index) * row_bytes(), high = number_of_leaf(index + 1) * row_bytes();
   Value value{take(), {}};
-  for (int lane = 0; lane < lanes_; ++lane) value.rows.push_back(number_of_leaf(index + lane / half));
+  for (int lane = 0; lane < lanes_; ++lane)
+    value.rows[static_cast<std::size_t>(lane)] = number_of_leaf(index + lane / half);
   const Register second = take();
   // What is taken twice changes no extreme.
   const int offset = (idempotent() ? left : half) * lane_;
@@ -57,7 +60,8 @@ PackedBlock::Value PackedBlock::short_rows(const Reg64& in, int index) {
   const int segment = segment_ * lane_, each = kHalf / segment;
   Value value{take(), {}};
   for (int lane = 0; lane < lanes_; ++lane)
-    value.rows.push_back(index * each + lane % (lanes_ / 2) / segment_ + lane / (lanes_ / 2) * (lanes_ / 2));
+    value.rows[static_cast<std::size_t>(lane)] =
+        index * each + lane % (lanes_ / 2) / segment_ + lane / (lanes_ / 2) * (lanes_ / 2);
   const int low = index * each * row_bytes(), high = low + lanes_ / 2 * row_bytes();
   v_.load_halves(value.reg, at(in, low, kHalf), at(in, high, kHalf));
   watch(value.reg);
@@ -123,7 +127,7 @@ PackedBlock::Value PackedBlock::rows_of_pairs(const Reg64& in) {
     give(seconds[i]);
     seconds[i] = spare;
   };
-  std::vector<int> rows{0, 1, 2, 3, 4, 5, 6, 7};
+  LaneNumbers rows{0, 1, 2, 3, 4, 5, 6, 7};
   if (pairs == 2) rows = {0, 1, 4, 5, 2, 3, 6, 7};
   if (pairs == 4) {
     rows = {0, 2, 4, 6, 1, 3, 5, 7};
@@ -192,7 +196,8 @@ PackedBlock::Value PackedBlock::rows_in_halves(const Reg64& in, int low_row, int
         give(*fours[i + distance]);
       }
   Value value{*fours[0], {}};
-  for (int lane = 0; lane < lanes_; ++lane) value.rows.push_back(lane < half ? low_row : high_row);
+  for (int lane = 0; lane < lanes_; ++lane)
+    value.rows[static_cast<std::size_t>(lane)] = lane < half ? low_row : high_row;
   return value;
 }
 
@@ -200,7 +205,7 @@ PackedBlock::Value PackedBlock::rows_in_halves(const Reg64& in, int low_row, int
 PackedBlock::Value PackedBlock::short_rows_widened(const Reg64& in, int index) {
   const int each = lanes_ / segment_;
   Value value{take(), {}};
-  for (int lane = 0; lane < lanes_; ++lane) value.rows.push_back(index * each + lane / segment_);
+  for (int lane = 0; lane < lanes_; ++lane) value.rows[static_cast<std::size_t>(lane)] = index * each + lane / segment_;
   const Memory from = at(in, index * each * row_bytes(), kHalf);
   if (width_ == segment_) {
     v_.load_widened(value.reg, input_, from);

@@ -71,13 +71,13 @@ PackedBlock::Value PackedBlock::stored_leaf(int index) {
   const int half = lanes_ / 2;
   for (int lane = 0; lane < lanes_; ++lane)
     // Of less than a register each half is a row's.
-    value.rows.push_back(segment_ == lanes_ ? index : index + lane / half * half);
+    value.rows[static_cast<std::size_t>(lane)] = segment_ == lanes_ ? index : index + lane / half * half;
   return value;
 }
 
 PackedBlock::Found PackedBlock::stored_row(int index) {
   Value elements = stored_leaf(index);
-  Found found{elements.reg, take(), {}, std::move(elements.rows)};
+  Found found{elements.reg, take(), {}, elements.rows};
   v_.load(*found.places, code_.rbp + (frame::kRecords + index * leaf_bytes() + kBytes));
   return found;
 }

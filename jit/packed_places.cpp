@@ -20,21 +20,23 @@ using Xbyak::Reg64;
 
 constexpr int kBytes = PackedVectors::kBytes;
 constexpr int kHalf = kBytes / 2;
+
+}  // namespace
+
 /// Of each lane of `lane` bytes, that of `x` or of `y` which PackedVectors::part() brings to the first ones (`late`: to
 /// the second ones).
-std::vector<int> part(const std::vector<int>& x, const std::vector<int>& y, int bytes, int lane, bool late) {
-  std::vector<int> to;
+PackedBlock::LaneNumbers PackedBlock::part_numbers(const LaneNumbers& x, const LaneNumbers& y, int bytes, int lane,
+                                                   bool late) {
+  LaneNumbers to{};
   for (int at = 0; at < kBytes; at += lane) {
     const int group = bytes == 4 ? kHalf : 2 * bytes, place = at % group / bytes;
     const int pair = bytes == 4 ? place % 2 : 0;
     const bool is_y = bytes == 4 ? place >= 2 : place == 1;
     const int from = at - at % group + (2 * pair + (late ? 1 : 0)) * bytes + at % bytes;
-    to.push_back((is_y ? y : x)[static_cast<std::size_t>(from / lane)]);
+    to[static_cast<std::size_t>(at / lane)] = (is_y ? y : x)[static_cast<std::size_t>(from / lane)];
   }
   return to;
 }
-
-}  // namespace
 
 /// The register of places.
 PackedBlock::Value PackedBlock::find(const Reg64& in) {
@@ -65,11 +67,11 @@ PackedBlock::Found PackedBlock::found_tree(const Reg64& in, int first, int count
   if (x.places) {
     part_registers(*x.places, *y.places);
   } else {
-    std::vector<int> early = part(x.first, y.first, bytes, lane_, false);
-    y.first = part(x.first, y.first, bytes, lane_, true);
-    x.first = std::move(early);
+    const LaneNumbers early = part_numbers(x.first, y.first, bytes, lane_, false);
+    y.first = part_numbers(x.first, y.first, bytes, lane_, true);
+    x.first = early;
   }
-  x.rows = part(x.rows, y.rows, bytes, lane_, false);
+  x.rows = part_numbers(x.rows, y.rows, bytes, lane_, false);
   take_better(x, std::move(y), width_ <= segment_, count < segment_ || looks_at_bits());
   return x;
 }
@@ -97,16 +99,12 @@ PackedBlock::Found PackedBlock::found_leaf(const Reg64& in, int index, int piece
   } else {
     rows = {index * each, index * each + half};
   }
-  PackedVectors::Bytes bytes{};
-  for (int lane = 0; lane < lanes_; ++lane) {
-    const std::size_t part = static_cast<std::size_t>(lane / half);
-    const int row = lane % half / segment_, place = std::min(lane % half % segment_, width_ - 1);
-    found.first.push_back(places[part] + place);
-    found.rows.push_back(rows[part] + row);
-    const auto first = static_cast<std::size_t>(lane) * static_cast<std::size_t>(lane_);
-    for (int byte = 0; byte < lane_; ++byte)
-      bytes[first + static_cast<std::size_t>(byte)] =
-          static_cast<std::uint8_t>(row * row_bytes() + place * lane_ + byte);
+  for (int lane = 0, row = 0, place = 0; lane < lanes_; ++lane) {
+    if (lane == half) row = place = 0;
+    const std::size_t part = lane < half ? 0 : 1;
+    found.first[static_cast<std::size_t>(lane)] = places[part] + std::min(place, width_ - 1);
+    found.rows[static_cast<std::size_t>(lane)] = rows[part] + row;
+    if (++place == segment_) place = 0, ++row;
   }
   const int low = rows[0] * row_bytes() + places[0] * lane_, high = rows[1] * row_bytes() + places[1] * lane_;
   if (high == low + kHalf) {
@@ -114,7 +112,7 @@ PackedBlock::Found PackedBlock::found_leaf(const Reg64& in, int index, int piece
   } else {
     v_.load_halves(found.elements, at(in, low, kHalf), at(in, high, kHalf));
   }
-  if (width_ < segment_ && !whole) v_.shuffle_in_halves(found.elements, bytes);
+  if (width_ < segment_ && !whole) v_.shuffle_in_halves(found.elements, spread_rows());
   if (looks_at_bits()) {
     if (!maximum()) v_.flip_signs(found.elements, lane_);
     v_.integer(IntegerOp::greatest_unsigned, kLosers, kLosers, found.elements, 8 * lane_);
@@ -124,6 +122,17 @@ PackedBlock::Found PackedBlock::found_leaf(const Reg64& in, int index, int piece
     give(spare);
   }
   return found;
+}
+
+/// Where each byte of a half comes from where rows, one after another, have a segment each; past its end a row has its
+/// last lane again.
+PackedVectors::Bytes PackedBlock::spread_rows() const {
+  PackedVectors::Bytes bytes{};
+  for (int byte = 0; byte < kBytes; ++byte) {
+    const int lane = byte % kHalf / lane_, row = lane / segment_, place = std::min(lane % segment_, width_ - 1);
+    bytes[static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>(row * row_bytes() + place * lane_ + byte % lane_);
+  }
+  return bytes;
 }
 
 /// The better lanes of both. All places of `early` come before those of `late` where these are `in_order`. Where no
@@ -166,10 +175,11 @@ void PackedBlock::take_earlier_of_equals(const Found& early, const Found& late) 
 }
 
 /// The places of lanes of which the later ones won (`wins`), or the earlier ones, where the mask is set.
-PackedBlock::Register PackedBlock::place_register(const std::vector<int>& early, const std::vector<int>& late,
-                                                  Register mask, bool wins) {
+PackedBlock::Register PackedBlock::place_register(const LaneNumbers& early, const LaneNumbers& late, Register mask,
+                                                  bool wins) {
   bool next = wins;
-  for (std::size_t lane = 0; lane < early.size(); ++lane) next = next && late[lane] == early[lane] + 1;
+  for (std::size_t lane = 0; lane < static_cast<std::size_t>(lanes_); ++lane)
+    next = next && late[lane] == early[lane] + 1;
   const Register to = take();
   if (next) {
     v_.add_bytes(to, mask, place_bytes(early), lane_);
@@ -179,7 +189,7 @@ PackedBlock::Register PackedBlock::place_register(const std::vector<int>& early,
   return to;
 }
 
-PackedVectors::Bytes PackedBlock::place_bytes(const std::vector<int>& places) const {
+PackedVectors::Bytes PackedBlock::place_bytes(const LaneNumbers& places) const {
   PackedVectors::Bytes bytes{};
   for (int byte = 0; byte < kBytes; ++byte)
     bytes[static_cast<std::size_t>(byte)] =

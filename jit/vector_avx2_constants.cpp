@@ -17,13 +17,10 @@ void PackedVectors::load_kept() {
 const Xbyak::Operand& PackedVectors::constant(const Bytes& bytes) {
   const auto kept = std::ranges::find(kept_, bytes, &Kept::bytes);
   if (kept != kept_.end()) return register_ = Ymm(kept->reg);
-  const auto known = std::ranges::find(constants_, bytes, &Constant::bytes);
-  if (known == constants_.end()) {
-    constants_.push_back({bytes, weight_});
-  } else {
-    known->uses += weight_;
-  }
-  return address_.emplace(assembler_.bytes(bytes));
+  auto known = std::ranges::find(constants_, bytes, &Constant::bytes);
+  if (known == constants_.end()) known = constants_.insert(known, {bytes, 0, assembler_.bytes(bytes)});
+  known->uses += weight_;
+  return known->place;
 }
 
 PackedVectors::Bytes PackedVectors::splat_bytes(std::uint64_t pattern, int bytes) {

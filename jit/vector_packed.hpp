@@ -9,7 +9,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "jit/vector.hpp"
@@ -33,6 +32,7 @@ class PackedVectors {
   struct Constant {
     Bytes bytes;
     int uses;
+    Xbyak::Address place;
   };
   const std::vector<Constant>& constants() const { return constants_; }
   /// From here on an operation counts for so many, as those of a loop run.
@@ -180,8 +180,7 @@ class PackedVectors {
   std::vector<Constant> constants_;
   int weight_ = 1;
   std::vector<Kept> kept_;
-  std::optional<Xbyak::Address> address_;  ///< of the last constant that is in memory
-  Xbyak::Ymm register_;                    ///< and the register of the last one that is not
+  Xbyak::Ymm register_;  ///< of the last constant that is in one
 };
 
 }  // namespace tenfold::jit
