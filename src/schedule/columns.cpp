@@ -83,7 +83,7 @@ constexpr std::int64_t kFastWholeRow = 16384;
 /// ReduceSum f32 over axis 0 of [1024, 4096] takes 0.9, [256, 4096] 0.9, [64, 65536] 0.92, [16, 64, 64, 64] over axes 0
 /// and 1 0.87; ReduceMax [1024, 4096] 0.87, [64, 16384] 0.97, [64, 64, 1024] 0.99, [64, 65536] 1.02. Rows of floats
 /// that are whole in two pages come eight at a time, not in pairs: [1000, 1048] 0.83, [256, 2000] 0.67, [2000, 1100]
-/// 0.94, bf16 [1000, 3000] 0.93, but s64 [1024, 1024] 1.2.
+/// 0.94, bf16 [1000, 3000] 0.93, but s64 [1024, 1024] 1.2; of bytes four: u8 [4096, 1024] 0.95, [256, 65536] 0.68.
 /// What is no more than so small a part of that cache is near for indices.
 constexpr std::int64_t kFastNearPart = 4, kLeastLateRow = 1024;
 /// Vector steps of a tile of arg-reductions, which read adjacent rows: the longer the part of a row, the rarer a stream
@@ -155,7 +155,7 @@ void choose_exact_tile(const KernelSpec& spec, Lanes lanes, std::int64_t row_byt
   } else if (many && (row_bytes <= kShortRowBytes || in_l2)) {
     tile(kTileRowBytes, 8);
   } else if (element == 1 && row_bytes >= kPairByteRow) {
-    tile(kByteTile, 2);
+    tile(kByteTile, target.late_l3() ? 4 : 2);
   } else if (row_bytes > kPairRowBytes && near) {
     tile(target.late_l3() ? kFastWholeRow : kPairRowBytes, many ? 8 : 4);
   } else if (many && row_bytes > kPairRowBytes && takes_pages(spec, row_bytes, target)) {

@@ -100,16 +100,18 @@ TEST(LateCache, OneRowOfWhatIsExactIsFourRuns) {
   EXPECT_EQ(runs("sum", "f32", 2 << 20), 1) << "runs decide bits";
 }
 
-TEST(LateCache, RowsOfSumsAndIndicesAreVisitedInTurns) {
-  const auto chosen = [](const char* monoid, int rows) {
-    const KernelSpec spec = spec_of(monoid, "f32", levels_of("kept", rows, "reduced", 1024), "[1024, 1]", "[1, 0]");
+TEST(LateCache, RowsOfSumsIndicesAndIntegersComeFourAtATime) {
+  const auto chosen = [](const char* monoid, const char* dtype, int rows) {
+    const KernelSpec spec = spec_of(monoid, dtype, levels_of("kept", rows, "reduced", 1024), "[1024, 1]", "[1, 0]");
     const Schedule schedule = choose(spec, zen3());
     EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
-    return schedule.ahead ? schedule.rows_at_once : 0;
+    return std::string(schedule.ahead ? "in turns, " : "") + std::to_string(schedule.rows_at_once);
   };
-  EXPECT_EQ(chosen("sum", 4096), 4);
-  EXPECT_EQ(chosen("sum", 3072), 0) << "near enough";
-  EXPECT_EQ(chosen("max", 4096), 0) << "two streams, a step of each";
+  EXPECT_EQ(chosen("sum", "f32", 4096), "in turns, 4");
+  EXPECT_EQ(chosen("sum", "f32", 3072), "1") << "near enough";
+  EXPECT_EQ(chosen("max", "f32", 4096), "2") << "a step of each";
+  EXPECT_EQ(chosen("max", "s32", 4096), "4") << "a step of each";
+  EXPECT_EQ(chosen("max", "s32", 3072), "2");
 }
 
 TEST(LateCache, ColumnsComeInTilesOfFourPages) {
@@ -132,6 +134,7 @@ TEST(LateCache, FloatsInRowsOfTwoPagesComeEightAtATime) {
   EXPECT_EQ(rows("f32", 1048), 8);
   EXPECT_EQ(rows("bf16", 3000), 8);
   EXPECT_EQ(rows("s64", 1024), 2);
+  EXPECT_EQ(rows("s8", 1024), 4);
 }
 
 TEST(LateCache, PackedRowsAskAheadFromAQuarterOn) {
