@@ -43,7 +43,6 @@ class KeyState : public ReduceState {
   static constexpr Vec kLoadedVec = 0;
   static constexpr int kBytes = PackedVectors::kBytes;
 
-  KeyRule opposite() const { return {input_, !rule_.greatest, rule_.last}; }
   std::uint64_t worst_element() const {
     if (is_floating(input_)) {
       const FloatBits bits = float_bits(input_);

@@ -2,7 +2,8 @@
 //
 // Keys of arg-reductions: signed lanes of twice an element's width, the element above and a code of its place below.
 // The greatest (least) key of a row is that of the element that is asked for. How elements and places become such
-// halves is said here; packed_keys.cpp and key_state.hpp put them together.
+// halves is said here; packed_keys.cpp and state_row_keys.cpp put them together, and state_column_keys.cpp has them
+// side by side.
 #pragma once
 
 #include <cstdint>

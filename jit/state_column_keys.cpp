@@ -150,6 +150,7 @@ class ColumnKeys final : public KeyState {
     keys_.splat(kSeen, 0, 4);
     keys_.splat(kExtremes, worst_key(opposite(), input_bytes()), input_bytes());
   }
+  /// Says nothing of what step() takes, which maps it exactly in each pass: a tail, or rows that four leave over.
   void end_other(const Xbyak::Label& clean) override {
     Xbyak::Label spoilt;
     keys_.jump_if_beyond(kSeen, true, float_bits(input_).infinity, input_bytes(), spoilt);
@@ -232,6 +233,7 @@ class ColumnKeys final : public KeyState {
   }
 
   SignRule own() const { return {rule_, KeySign::own}; }
+  KeyRule opposite() const { return {input_, !rule_.greatest, rule_.last}; }
   bool takes_bits() const { return is_floating(input_) && pass_ == Pass::first; }
   bool is_unsigned() const { return !is_floating(input_) && row(input_).kind != DTypeKind::signed_integer; }
   /// Combines rows as they have been loaded.

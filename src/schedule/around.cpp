@@ -87,23 +87,27 @@ bool stores_dear_elements(const KernelSpec& spec) {
                      [&](const kernel::Store& store) { return bool{dear[static_cast<std::size_t>(store.node)]}; });
 }
 
+/// What columns keep in scratch is not read again: on Zen 5 softmax of [960, 4096] (30 MiB) takes 1.02 to 1.10 around,
+/// of [1000, 4000] 0.83 to 0.92; on Zen 3 of [768, 4096] 1.18, of [1000, 4096] as much.
+std::int64_t least_moved_by_kept_columns(const target::Target& target) {
+  const std::int64_t cache = target.last_cache_bytes();
+  return target.fast_l3() ? cache - cache / 16 + 1 : cache;
+}
+
+}  // namespace
+
 /// Where the last cache is fast, stores around it pay from three quarters of it on, as it is never one core's alone. On
 /// Zen 5, AVX2 and AVX-512, where 24 MiB of 32 are moved, f32: x * x 0.70 and 0.73 of the time, x + y 0.73 and 0.56 (of
 /// [512, 4096]), over the last axis of [3072, 1024] x / max |x| 0.73 and 0.69, RMSNorm 0.76 and 0.60, LayerNorm 0.84
 /// and 0.71, over the first of [768, 4096] 0.71, 0.73 and 0.72, of [1000, 4000] 0.55 to 0.7. Where 16 MiB are moved, a
-/// tenth to a seventh is won or lost, and the next kernel would find its input in the cache. What columns keep in
-/// scratch is not read again: softmax of [960, 4096] (30 MiB) takes 1.02 to 1.10, of [1000, 4000] 0.83 to 0.92.
+/// tenth to a seventh is won or lost, and the next kernel would find its input in the cache.
 /// On Zen 3 as well, of the time through the caches, where 24 MiB are moved: |x| 0.77, x + y 0.79; over the last axis
 /// of [3072, 1024], of what takes the next row with it, x / max |x| 0.70, RMSNorm 0.67, LayerNorm 0.69, softmax 0.9;
-/// over the first of [768, 4096] 0.86, 0.88 and 0.87, but softmax 1.18, of [1000, 4096] as much.
-std::int64_t least_moved(const target::Target& target, bool columns_keep) {
+/// over the first of [768, 4096] 0.86, 0.88 and 0.87.
+std::int64_t least_moved_around(const target::Target& target) {
   const std::int64_t cache = target.last_cache_bytes();
-  if (target.late_l3()) return columns_keep ? cache : cache - cache / 4;
-  if (!target.fast_l3()) return cache;
-  return columns_keep ? cache - cache / 16 + 1 : cache - cache / 4;
+  return target.fast_l3() || target.late_l3() ? cache - cache / 4 : cache;
 }
-
-}  // namespace
 
 bool may_go_around(const KernelSpec& spec, int vector_level) {
   return std::any_of(spec.outputs.begin(), spec.outputs.end(), [&](const kernel::Operand& output) {
@@ -114,7 +118,8 @@ bool may_go_around(const KernelSpec& spec, int vector_level) {
 bool pays_around(const KernelSpec& spec, int vector_level, const target::Target& target, bool kept) {
   const bool columns_keep = kept && !spec.levels[static_cast<std::size_t>(vector_level)].reduced;
   return may_go_around(spec, vector_level) && lies_on_lines(spec, vector_level) &&
-         bytes_moved(spec) >= least_moved(target, columns_keep) && (kept || !stores_dear_elements(spec));
+         bytes_moved(spec) >= (columns_keep ? least_moved_by_kept_columns(target) : least_moved_around(target)) &&
+         (kept || !stores_dear_elements(spec));
 }
 
 bool may_store_columns_around(const KernelSpec& spec, Lanes lanes, const Schedule& schedule) {

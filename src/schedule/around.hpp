@@ -16,8 +16,12 @@ namespace tenfold::schedule {
 /// or 64 bits that has its elements side by side, it cannot.
 bool may_go_around(const kernel::KernelSpec& spec, int vector_level);
 
+/// Bytes that have to be moved for that to pay, inputs and outputs together: what fills the last cache, three quarters
+/// of it where that is fast, or late.
+std::int64_t least_moved_around(const target::Target& target);
+
 /// Whether that pays: where inputs and outputs fill the last cache, and elements are cheap to compute, or `kept` in
-/// scratch where they are dear, and rows lie on lines. Three quarters of that cache are enough where it is fast.
+/// scratch where they are dear, and rows lie on lines.
 bool pays_around(const kernel::KernelSpec& spec, int vector_level, const target::Target& target, bool kept = false);
 
 /// The same of columns: steps store whole lines of each output, which is a good part of what is moved. It pays where

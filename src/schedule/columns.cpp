@@ -84,7 +84,7 @@ constexpr std::int64_t kFastWholeRow = 16384;
 /// and 1 0.87; ReduceMax [1024, 4096] 0.87, [64, 16384] 0.97, [64, 64, 1024] 0.99, [64, 65536] 1.02. Rows of floats
 /// that are whole in two pages come eight at a time, not in pairs: [1000, 1048] 0.83, [256, 2000] 0.67, [2000, 1100]
 /// 0.94, bf16 [1000, 3000] 0.93, but s64 [1024, 1024] 1.2; of bytes four: u8 [4096, 1024] 0.95, [256, 65536] 0.68.
-/// What is no more than so small a part of that cache is near for indices.
+/// What is no more than so small a part of that cache is near for indices; on Zen 3 in rows of so many bytes and more.
 constexpr std::int64_t kFastNearPart = 4, kLeastLateRow = 1024;
 /// Vector steps of a tile of arg-reductions, which read adjacent rows: the longer the part of a row, the rarer a stream
 /// starts anew, and records may then spill into L2. f32 [1024, 4096]: 0.70 of the roof with 64 to 256 records.

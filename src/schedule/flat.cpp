@@ -48,10 +48,9 @@ bool may_come_in_runs(const KernelSpec& spec) {
 /// exp(x) 0.92; of what memory delivers |x| 0.97, exp(x) 0.89.
 bool comes_in_runs(const KernelSpec& spec, const target::Target& target) {
   const bool dear = std::any_of(spec.body.begin(), spec.body.end(), kernel::is_dear);
-  const std::int64_t cache = target.last_cache_bytes();
-  const std::int64_t far = target.late_l3() ? cache - cache / 4 - 1 : dear ? target.l2_bytes : cache;
-  return (target.far_l3() || target.late_l3()) && may_come_in_runs(spec) && spec.outputs[0].strides[0] == 1 &&
-         bytes(spec) > far;
+  if (!may_come_in_runs(spec) || spec.outputs[0].strides[0] != 1) return false;
+  if (target.late_l3()) return bytes(spec) >= least_moved_around(target);
+  return target.far_l3() && bytes(spec) > (dear ? target.l2_bytes : target.last_cache_bytes());
 }
 
 }  // namespace
