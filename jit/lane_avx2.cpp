@@ -191,7 +191,7 @@ class Avx2Lanes final : public LaneLayer {
 
  protected:
   void load_constant(int index, const LaneSource& source) override {
-    code_.vmovups(Ymm(index), assembler_.splat(source.pattern, source.bytes));
+    code_.vmovups(Ymm(index), source.is_roots() ? roots() : assembler_.splat(source.pattern, source.bytes));
   }
 
  private:
@@ -207,14 +207,19 @@ class Avx2Lanes final : public LaneLayer {
     return Ymm(spare);
   }
 
-  /// Shifted up, 32 + k / 8 is an exponent and i in the bits below it, which the roots have taken off.
+  /// Shifted up, 32 + k / 8 is an exponent and i in the bits below it, which these have taken off.
+  Xbyak::Address roots() {
+    std::array<std::uint32_t, 8> entries = kEighthRoots;
+    for (std::uint32_t i = 0; i < entries.size(); ++i) entries[i] -= i << 20;
+    return table(entries);
+  }
+
   void exp2_eighths(Vec d, const LaneSource& a) {
-    std::array<std::uint32_t, 8> roots = kEighthRoots;
-    for (std::uint32_t i = 0; i < roots.size(); ++i) roots[i] -= i << 20;
+    const int kept = held(LaneSource::roots());
     for (int half = 0; half < halves(4); ++half) {
       const Ymm to = ymm(d, half), from = register_of(a, half, 14), exponent(15);
       code_.vpslld(exponent, from, 20);
-      code_.vpermps(to, from, table(roots));
+      kept < 0 ? code_.vpermps(to, from, roots()) : code_.vpermps(to, from, Ymm(kept));
       code_.vpaddd(to, to, exponent);
     }
   }

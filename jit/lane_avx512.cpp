@@ -154,7 +154,8 @@ class Avx512Lanes final : public LaneLayer {
 
  protected:
   void load_constant(int index, const LaneSource& source) override {
-    Own::constant(assembler_, vector(index, 8), source.pattern, source.bytes);
+    source.is_roots() ? code_.vmovups(vector(index, 8), Own::roots(*this))
+                      : Own::constant(assembler_, vector(index, 8), source.pattern, source.bytes);
   }
 
  private:

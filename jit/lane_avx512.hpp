@@ -42,6 +42,8 @@ class Avx512Operation {
   }
   static int register_of(Vec v) { return v == kLaneByLaneVector ? kLaneByLaneStandIn : v; }
   static void constant(Assembler& assembler, const Xbyak::Xmm& d, std::uint64_t pattern, int bytes);
+  /// What exp2_eighths() looks up.
+  static Xbyak::Address roots(LaneLayer& layer);
 
  private:
   Xbyak::Xmm sized(int index, int bytes) const { return sized(lanes_, index, bytes); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <type_traits>
 #include <utility>
 
 #include "jit/lane_avx512.hpp"
@@ -220,14 +221,21 @@ void Avx512Operation::convert(Vec d, const LaneSource& a) {
   }
 }
 
-/// The root comes 2^32 times as great, which its exponent has room for; what is left of the power is the floor of b.
+/// 2^32 times as great, which their exponents have room for.
+Address Avx512Operation::roots(LaneLayer& layer) {
+  std::array<std::uint32_t, 8> entries = kEighthRoots;
+  for (std::uint32_t& entry : entries) entry += std::uint32_t{32} << 23;
+  return layer.table(entries);
+}
+
+/// What the root leaves of the power is the floor of b.
 void Avx512Operation::exp2_eighths(Vec d, const LaneSource& a, const LaneSource& b) {
-  std::array<std::uint32_t, 8> roots = kEighthRoots;
-  for (std::uint32_t& root : roots) root += std::uint32_t{32} << 23;
-  const int index = in_register(a, 4).getIdx();
-  const Address eight = layer_.table(roots);
-  lanes_ == 16 ? code_.vpermps(Xbyak::Zmm(kSpare), Xbyak::Zmm(index), eight)
-               : code_.vpermps(Xbyak::Ymm(kSpare), Xbyak::Ymm(index), eight);
+  const int index = in_register(a, 4).getIdx(), kept = layer_.held(LaneSource::roots());
+  const auto look_up = [&](const auto& root, const auto& by) {
+    kept < 0 ? code_.vpermps(root, by, roots(layer_))
+             : code_.vpermps(root, by, std::decay_t<decltype(root)>(register_of(kept)));
+  };
+  lanes_ == 16 ? look_up(Xbyak::Zmm(kSpare), Xbyak::Zmm(index)) : look_up(Xbyak::Ymm(kSpare), Xbyak::Ymm(index));
   with_operand(b, 4, [&](const Xbyak::Operand& by) { code_.vscalefps(vector(d, 4), sized(kSpare, 4), by); });
 }
 
