@@ -43,7 +43,8 @@ constexpr std::size_t kMostBesideKept = 4;
 
 /// As many columns as have room beside one another, and kernels for all numbers of rows up to a power of two. Where the
 /// last cache holds it all, an output keeps f32 as well as parts of tiles do: softmax of [2000, 500] takes 0.33 ms so,
-/// with parts 0.36.
+/// with parts 0.36. On Zen 3 it does as well as whole tiles: of [100, 40000] 0.85 of the time in scratch, of [64,
+/// 1024], [100, 4000] and [256, 8192] 0.9 to 0.96, of [200, 4096] 0.98.
 void choose_part(const KernelSpec& spec, const target::Target& target, Schedule& schedule) {
   const auto rows = static_cast<std::uint64_t>(kernel::reduced_count(spec));
   schedule.keep =
@@ -51,7 +52,8 @@ void choose_part(const KernelSpec& spec, const target::Target& target, Schedule&
   schedule.part = kKeptOfColumns / schedule.keep;
   const bool output_keeps = std::any_of(spec.outputs.begin(), spec.outputs.end(),
                                         [](const kernel::Operand& output) { return output.dtype == DType::f32; });
-  if (output_keeps && schedule.part < schedule.columns && !pays_around(spec, schedule.vector_level, target, true))
+  if (output_keeps && (schedule.part < schedule.columns || target.late_l3()) &&
+      !pays_around(spec, schedule.vector_level, target, true))
     schedule.keep = schedule.part = 0;
 }
 
@@ -102,9 +104,9 @@ constexpr std::int64_t kWideBytes = 4;  ///< of an element, and more
 /// not hold all: log-sum-exp over axis 1 of f32 [64, 64, 1024] takes 1.15 and 0.89 ms instead of 1.21 and 0.96, of [16,
 /// 128, 1024] 0.54 and 0.42 instead of 0.65 and 0.53; so does f32 on Zen 5, of [64, 65536] over axis 0 0.86 and 0.87 of
 /// the time, of [64, 64, 1024] over axis 1 0.87 and 0.90, of [4096, 1024] over axis 0 0.91 and 0.92, but of f16 0.99
-/// and 1.06. Two inputs that are but read come four rows at a time on Zen 5, and unasked: the sum of products, [1024,
-/// 4096], takes 798 and 700 us so with AVX2 and AVX-512 instead of 876 and 1045, the maximum of two 841 and 738 instead
-/// of 987 and 903.
+/// and 1.06, and on Zen 3 f32 of [64, 64, 1024] over axis 1 0.85, half of that 0.92. Two inputs that are but read come
+/// four rows at a time on Zen 5, and unasked: the sum of products, [1024, 4096], takes 798 and 700 us so with AVX2 and
+/// AVX-512 instead of 876 and 1045, the maximum of two 841 and 738 instead of 987 and 903.
 void choose_sweep(const KernelSpec& spec, const target::Target& target, Schedule& schedule) {
   const int inputs = moving_lines(spec, schedule.vector_level);
   const bool from_memory = inputs * kernel::bytes_read(spec) >= target.l3_bytes;
@@ -112,7 +114,7 @@ void choose_sweep(const KernelSpec& spec, const target::Target& target, Schedule
   const int lines = inputs > 1 && from_memory && !in_order ? kLinesAtOnce / 2 : kLinesAtOnce;
   schedule.rows_at_once = inputs > 2 ? 2 : lines / std::max(1, inputs);
   const bool hardly_cached = !writes_elements(spec) && 2 * kernel::bytes_read(spec) > target.last_cache_bytes();
-  const bool waits = target.far_l3() || (target.fast_l3() && moving_bytes(spec) >= kWideBytes);
+  const bool waits = target.far_l3() || target.late_l3() || (target.fast_l3() && moving_bytes(spec) >= kWideBytes);
   const bool next_tile = waits && kernel::pass_count(spec) > 1 && dear_functions(spec) > 0 && !writes_elements(spec) &&
                          schedule.columns == kFewRowsColumns && kernel::bytes_read(spec) > target.l2_bytes;
   schedule.ahead = ((from_memory || hardly_cached) && !in_order) || next_tile ||

@@ -137,6 +137,35 @@ TEST(LateCache, FloatsInRowsOfTwoPagesComeEightAtATime) {
   EXPECT_EQ(rows("s8", 1024), 4);
 }
 
+TEST(LateCache, OutputsOfColumnsKeepWhatIsDear) {
+  const auto chosen = [](const target::Target& target, int rows, int columns) {
+    const KernelSpec spec =
+        staged_spec(levels_of("reduced", rows, "kept", columns), strides_of(columns), strides_of(columns),
+                    "%3 = sub %0 %2\n%4 = exp %3\n%5 = reduce sum %4\n%6 = div %4 %5\nstore y0 %6\n");
+    return print(choose(spec, target));
+  };
+  const std::string columns = "avx2 staged_columns level=1 rows=8 ";
+  EXPECT_EQ(chosen(zen3(), 100, 40000), columns + "columns=1024") << "near enough";
+  EXPECT_EQ(chosen(zen3(), 1024, 4096), columns + "serpentine=1 columns=1024") << "just the last cache";
+  EXPECT_EQ(chosen(zen3(), 2048, 4096), columns + "ahead=1 around=1 serpentine=1 keep=2048 part=256 columns=1024");
+  target::Target zen4 = zen3();
+  zen4.l3 = target::L3::near;
+  EXPECT_EQ(chosen(zen4, 100, 40000), columns + "keep=512 part=1024 columns=1024");
+  EXPECT_EQ(chosen(zen4, 1024, 4096), columns + "ahead=1 around=1 serpentine=1 keep=1024 part=512 columns=1024");
+}
+
+TEST(LateCache, TilesThatComputeLongAskForTheNextOne) {
+  const auto chosen = [](const std::string& space, const std::string& in, const std::string& out) {
+    const KernelSpec spec =
+        staged_spec(space, in, out, "%3 = sub %0 %2\n%4 = exp %3\n%5 = reduce sum %4\nstore y0 %5\n");
+    return print(choose(spec, zen3()));
+  };
+  const std::string columns = "avx2 staged_columns level=2 rows=8 ";
+  EXPECT_EQ(chosen("kept 2, reduced 64, kept 1024", "[65536, 1024, 1]", "[1024, 0, 1]"), columns + "columns=256");
+  EXPECT_EQ(chosen("kept 4, reduced 64, kept 1024", "[65536, 1024, 1]", "[1024, 0, 1]"),
+            columns + "ahead=1 columns=256");
+}
+
 TEST(LateCache, PackedRowsAskAheadFromAQuarterOn) {
   const auto asks = [](int rows, int width) {
     const Schedule schedule =
