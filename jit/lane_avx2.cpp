@@ -6,6 +6,7 @@
 #include "jit/frame.hpp"
 #include "jit/lane_avx2_words.hpp"
 #include "jit/narrow_tail.hpp"
+#include "jit/widen_avx2.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -120,7 +121,8 @@ class Avx2Lanes final : public LaneLayer {
           from = Ymm(14);
           code_.vperm2f128(from, from, Ymm(15), half == 0 ? 0x20 : 0x31);
         }
-        code_.vcvtps2ph(code_.ptr[to + 16 * half], from, 0);
+        code_.vcvtps2ph(Xmm(14), from, 0);  // to memory it would take twice as long
+        code_.vmovdqu(code_.ptr[to + 16 * half], Xmm(14));
       }
     } else {
       order_ == LaneOrder::even_first ? interleave_words(dtype, s) : narrow_to_words(dtype, s);
@@ -225,19 +227,7 @@ class Avx2Lanes final : public LaneLayer {
   }
 
   void widen_elements(const Ymm& d, DType dtype, const Xbyak::Operand& from) {
-    switch (dtype) {
-      case DType::f16: code_.vcvtph2ps(d, from); break;
-      case DType::bf16:
-        code_.vpmovzxwd(d, from);
-        code_.vpslld(d, d, 16);
-        break;
-      case DType::s8: code_.vpmovsxbd(d, from); break;
-      case DType::u8:
-      case DType::boolean: code_.vpmovzxbd(d, from); break;
-      case DType::s16: code_.vpmovsxwd(d, from); break;
-      case DType::u16: code_.vpmovzxwd(d, from); break;
-      default: code_.vmovdqu(d, from); break;
-    }
+    widen_elements_avx2(assembler_, d, dtype, from);
   }
 
   /// Lanes of 32 bits, straight so far, even ones first.

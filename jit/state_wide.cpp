@@ -127,7 +127,7 @@ class ChainedState : public WideState {
     // Lanes past the tail are loaded as zeros.
     if (part == Part::tail && identity_bits() != 0) v_.fill_past_tail(kLoaded, identity_bits(), 32);
     if (takes_converted() && part == Part::full && op_ == Arithmetic::add) {
-      v_.sum32(set, kLoaded);
+      v_.sum32(set, kLoaded, input_);
     } else {
       v_.arithmetic32(op_, set, set, kLoaded);
     }

@@ -96,7 +96,8 @@ class VectorLayer {
   virtual void abs32(Vec d) = 0;
   virtual void arithmetic32(Arithmetic op, Vec d, Vec a, Vec b) = 0;
   virtual void arithmetic32(Arithmetic op, Vec d, Vec a, const Memory& b) = 0;
-  virtual void sum32(Vec d, Vec a) { arithmetic32(Arithmetic::add, d, d, a); }  ///< d = d + a
+  /// d = d + a, which elements of `dtype` have been widened to.
+  virtual void sum32(Vec d, Vec a, DType /*dtype*/) { arithmetic32(Arithmetic::add, d, d, a); }
   /// Whether two whole steps of this dtype, one after another, are added faster together: sums `d` and d + 1 then have
   /// a form of the layer's own from start_pair() on until join_pair(), which says whether lanes are then in an order
   /// that join() puts right. Clobbers the last two vectors, and may use d + 16 and d + 17.

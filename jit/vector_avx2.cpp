@@ -10,6 +10,7 @@
 #include "jit/vector_chained.hpp"
 #include "jit/vector_integer.hpp"
 #include "jit/vector_isa.hpp"
+#include "jit/widen_avx2.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -71,13 +72,14 @@ class Avx2Layer final : public VectorLayer {
       return;
     }
     if (part == Part::full) {
-      for (int half = 0; half < 2; ++half) widen_half(ymm(d, half), dtype, code_.ptr[from + 16 * half]);
+      for (int half = 0; half < 2; ++half)
+        widen_elements_avx2(assembler_, ymm(d, half), dtype, code_.ptr[from + 16 * half]);
       return;
     }
     load_words(ymm(d, 0), from, 0);
     code_.vextracti128(Xmm(15), ymm(d, 0), 1);
-    widen_half(ymm(d, 1), dtype, Xmm(15));
-    widen_half(ymm(d, 0), dtype, xmm(d));
+    widen_elements_avx2(assembler_, ymm(d, 1), dtype, Xmm(15));
+    widen_elements_avx2(assembler_, ymm(d, 0), dtype, xmm(d));
   }
 
   bool splits(DType dtype) const override { return dtype == DType::bf16; }
@@ -190,13 +192,16 @@ class Avx2Layer final : public VectorLayer {
     for (int half = 0; half < 2; ++half) arithmetic_ps(op, ymm(d, half), ymm(a, half), code_.ptr[b + 32 * half]);
   }
 
-  // Where additions have ports of their own, conversions want the same ones; products are added by others.
+  // Where additions have ports of their own, conversions want the same ones; products are added by others. What shifts
+  // and masks widen is added by turns.
   void start_chain() override {
     code_.vmovdqu(Ymm(14), assembler_.splat(0xffff0000, 4));
     code_.vmovdqu(Ymm(15), assembler_.splat(0x3f800000, 4));
   }
-  void sum32(Vec d, Vec a) override {
-    for (int half = 0; half < 2; ++half) code_.vfmadd231ps(ymm(d, half), ymm(a, half), Ymm(15));
+  void sum32(Vec d, Vec a, DType dtype) override {
+    dtype == DType::bf16 ? code_.vaddps(ymm(d, 0), ymm(d, 0), ymm(a, 0))
+                         : code_.vfmadd231ps(ymm(d, 0), ymm(a, 0), Ymm(15));
+    code_.vfmadd231ps(ymm(d, 1), ymm(a, 1), Ymm(15));
   }
 
   void integer(IntegerOp op, Vec d, Vec a, Vec b, int lane_bits) override {
@@ -368,15 +373,6 @@ class Avx2Layer final : public VectorLayer {
   /// 16 words of a tail: half 0 or 1 of the 32 that start at `from`.
   void load_words(const Ymm& d, const Memory& from, int half) {
     load_word_tail(assembler_, d, from, 16 * half, pairs(half), odd(half));
-  }
-
-  void widen_half(const Ymm& d, DType dtype, const Xbyak::Operand& from) {
-    if (dtype == DType::f16) {
-      code_.vcvtph2ps(d, from);
-    } else {
-      code_.vpmovzxwd(d, from);
-      code_.vpslld(d, d, 16);
-    }
   }
 
   void store_dwords(const Memory& to, Vec s, Part part) {
