@@ -13,7 +13,8 @@ namespace {
 
 using Xbyak::Reg64;
 
-constexpr int kHalf = PackedVectors::kBytes / 2;
+constexpr int kBytes = PackedVectors::kBytes;
+constexpr int kHalf = kBytes / 2;
 
 }  // namespace
 
@@ -27,9 +28,9 @@ PackedBlock::Value PackedBlock::key_leaf(const Reg64& in, int index) {
     const int first = std::max(0, std::min(start, width_ - each));
     const int low = index * row_bytes() + first * element_;
     const Register reg = take(), upper = take();
-    v_.load_halves(reg, at(in, low, kHalf), at(in, low + lanes_ / 2 * row_bytes(), kHalf));
+    v_.load_halves(reg, at(in, low, kBytes), at(in, low + lanes_ / 2 * row_bytes(), kHalf));
     PackedVectors::Bytes codes{}, bytes{};
-    for (int byte = 0; byte < PackedVectors::kBytes; ++byte) {
+    for (int byte = 0; byte < kBytes; ++byte) {
       const int place = std::min(first + byte % kHalf / element_, width_ - 1);
       const std::size_t at_byte = static_cast<std::size_t>(byte);
       codes[at_byte] = static_cast<std::uint8_t>(place_code(key_rule(), place) >> (8 * (byte % element_)));

@@ -35,20 +35,27 @@ PackedBlock::Value PackedBlock::leaf(const Reg64& in, int index) {
 int PackedBlock::number_of_leaf(int index) const { return lane_ >= 4 ? index : index / 2 + index % 2 * (lanes_ / 2); }
 
 /// Two rows of more than half a register and no more than one: the first halves of both in one register and the second
-/// ones in another, where they meet without a shuffle.
+/// ones in another, where they meet without a shuffle. Of neighbours, the end of one lies before the start of the next
+/// as halves of a register do: the start of the first beside the end of the second, and what is between them.
 PackedBlock::Value PackedBlock::rows_of_halves(const Reg64& in, int index) {
   const int half = lanes_ / 2, left = width_ - half;
-  const int low = number_of_leaf(index) * row_bytes(), high = number_of_leaf(index + 1) * row_bytes();
+  const int first = number_of_leaf(index), last = number_of_leaf(index + 1);
+  const int low = first * row_bytes(), high = last * row_bytes();
   Value value{take(), {}};
-  for (int lane = 0; lane < lanes_; ++lane)
-    value.rows[static_cast<std::size_t>(lane)] = number_of_leaf(index + lane / half);
+  for (int lane = 0; lane < lanes_; ++lane) value.rows[static_cast<std::size_t>(lane)] = lane < half ? first : last;
   const Register second = take();
-  // What is taken twice changes no extreme.
-  const int offset = (idempotent() ? left : half) * lane_;
-  v_.load_halves(value.reg, at(in, low, kHalf), at(in, high, kHalf));
-  v_.load_halves(second, at(in, low + offset, kHalf), at(in, high + offset, kHalf));
+  const bool whole = idempotent() || left == half;  // what is taken twice changes no extreme
+  if (last == first + 1 && whole) {
+    v_.load(value.reg, at(in, low, kBytes));
+    v_.load_upper(value.reg, at(in, high + row_bytes() - kBytes, kBytes));
+    v_.load(second, at(in, high - kHalf, kBytes));
+  } else {
+    const int offset = (idempotent() ? left : half) * lane_;
+    v_.load_halves(value.reg, at(in, low, kBytes), at(in, high, kHalf));
+    v_.load_halves(second, at(in, low + offset, kBytes), at(in, high + offset, kHalf));
+  }
   for (const Register reg : {value.reg, second}) watch(reg);
-  if (!idempotent() && left < half) fill(second, left, half);
+  if (!whole) fill(second, left, half);
   for (const Register reg : {value.reg, second}) map(reg);
   combine(value.reg, second, lane_);
   give(second);
@@ -63,7 +70,7 @@ PackedBlock::Value PackedBlock::short_rows(const Reg64& in, int index) {
     value.rows[static_cast<std::size_t>(lane)] =
         index * each + lane % (lanes_ / 2) / segment_ + lane / (lanes_ / 2) * (lanes_ / 2);
   const int low = index * each * row_bytes(), high = low + lanes_ / 2 * row_bytes();
-  v_.load_halves(value.reg, at(in, low, kHalf), at(in, high, kHalf));
+  v_.load_halves(value.reg, at(in, low, kBytes), at(in, high, kHalf));
   watch(value.reg);
   if (row_bytes() < segment && segment < kHalf) {
     PackedVectors::Bytes bytes{};
@@ -91,7 +98,7 @@ PackedBlock::Register PackedBlock::rows_of_three(const Reg64& in) {
   for (int part = 0; part < 3; ++part) {
     const Register reg = parts[static_cast<std::size_t>(part)];
     const int offset = part * kHalf;
-    v_.load_halves(reg, at(in, offset, kHalf), at(in, offset + 3 * kHalf, kHalf));
+    v_.load_halves(reg, at(in, offset, kBytes), at(in, offset + 3 * kHalf, kHalf));
     watch(reg);
     map(reg);
   }
@@ -166,7 +173,7 @@ PackedBlock::Value PackedBlock::rows_in_halves(const Reg64& in, int low_row, int
   std::array<std::optional<Register>, kVirtualLanes / 4> fours;
   for (int first = 0; first < width_; first += each) {
     const Register loaded = take();
-    v_.load_halves(loaded, at(in, low_row * row_bytes() + first * element_, kHalf),
+    v_.load_halves(loaded, at(in, low_row * row_bytes() + first * element_, kBytes),
                    at(in, high_row * row_bytes() + first * element_, kHalf));
     for (const int part : {1, 0}) {
       if (first + part * half >= width_) continue;

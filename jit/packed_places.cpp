@@ -110,7 +110,7 @@ PackedBlock::Found PackedBlock::found_leaf(const Reg64& in, int index, int piece
   if (high == low + kHalf) {
     v_.load(found.elements, at(in, low, kBytes));
   } else {
-    v_.load_halves(found.elements, at(in, low, kHalf), at(in, high, kHalf));
+    v_.load_halves(found.elements, at(in, low, kBytes), at(in, high, kHalf));
   }
   if (width_ < segment_ && !whole) v_.shuffle_in_halves(found.elements, spread_rows());
   if (looks_at_bits()) {

@@ -27,8 +27,12 @@ void PackedVectors::load_first(Register d, int bytes, const Memory& from) {
 }
 
 void PackedVectors::load_halves(Register d, const Memory& low, const Memory& high) {
-  code_.vmovdqu(Xmm(d), code_.ptr[low]);
-  code_.vinserti128(Ymm(d), Ymm(d), code_.ptr[high], 1);
+  code_.vbroadcasti128(Ymm(d), code_.ptr[high]);
+  code_.vpblendd(Ymm(d), Ymm(d), code_.ptr[low], 0x0f);
+}
+
+void PackedVectors::load_upper(Register d, const Memory& from) {
+  code_.vpblendd(Ymm(d), Ymm(d), code_.ptr[from], 0xf0);
 }
 
 void PackedVectors::load_widened(Register d, DType dtype, const Memory& from) {
@@ -67,7 +71,8 @@ void PackedVectors::store(const Memory& to, Register s) { code_.vmovdqu(code_.pt
 void PackedVectors::store32(const Memory& to, DType dtype, Register s) {
   if (dtype == DType::f32) return store(to, s);
   if (dtype == DType::f16) {
-    code_.vcvtps2ph(code_.ptr[to], Ymm(s), 0);
+    code_.vcvtps2ph(Xmm(s), Ymm(s), 0);
+    code_.vmovdqu(code_.ptr[to], Xmm(s));
     return;
   }
   round_to_bf16(s);

@@ -44,7 +44,11 @@ class PackedVectors {
   void load(Register d, const Memory& from);
   /// The first 4, 8 or 16 bytes; the others become zero.
   void load_first(Register d, int bytes, const Memory& from);
+  /// 16 bytes to each half; of `low` 32 are read. Inserting them would keep the one port busy that lanes are crossed
+  /// on.
   void load_halves(Register d, const Memory& low, const Memory& high);
+  /// The upper half of 32 bytes to that of `d`.
+  void load_upper(Register d, const Memory& from);
   /// Eight bf16 or f16 elements, as f32.
   void load_widened(Register d, DType dtype, const Memory& from);
   /// The first 16 bytes at `from`, each byte where `bytes` (16 of them) says, then as load_widened().
