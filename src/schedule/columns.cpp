@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "schedule/narrow.hpp"
+#include "schedule/streams.hpp"
 
 namespace tenfold::schedule {
 namespace {
@@ -83,7 +84,9 @@ constexpr std::int64_t kFastWholeRow = 16384;
 /// ReduceSum f32 over axis 0 of [1024, 4096] takes 0.9, [256, 4096] 0.9, [64, 65536] 0.92, [16, 64, 64, 64] over axes 0
 /// and 1 0.87; ReduceMax [1024, 4096] 0.87, [64, 16384] 0.97, [64, 64, 1024] 0.99, [64, 65536] 1.02. Rows of floats
 /// that are whole in two pages come eight at a time, not in pairs: [1000, 1048] 0.83, [256, 2000] 0.67, [2000, 1100]
-/// 0.94, bf16 [1000, 3000] 0.93, but s64 [1024, 1024] 1.2; of bytes four: u8 [4096, 1024] 0.95, [256, 65536] 0.68.
+/// 0.94, bf16 [1000, 3000] 0.93; of s64 as well, [1024, 1024] 1.0 to 0.87, [512, 1024] 1.0 to 0.86; of bytes four: u8
+/// [4096, 1024] 0.95, [256, 65536] 0.68. Where its L3 is nearly full, all do: s64 [2048, 1024] 0.65, s32 [4096, 1024]
+/// 0.7 to 0.8, [4000, 1000] 1.0, f16 [8192, 1024] 0.85 to 1.0, f32 [4096, 1024] 0.9.
 /// What is no more than so small a part of that cache is near for indices; on Zen 3 in rows of so many bytes and more.
 constexpr std::int64_t kFastNearPart = 4, kLeastLateRow = 1024;
 /// Vector steps of a tile of arg-reductions, which read adjacent rows: the longer the part of a row, the rarer a stream
@@ -141,6 +144,7 @@ void choose_exact_tile(const KernelSpec& spec, Lanes lanes, std::int64_t row_byt
                        const target::Target& target, Schedule& schedule) {
   const std::int64_t bytes = kernel::bytes_read(spec);
   const bool in_cache = bytes <= target.last_cache_bytes();
+  const bool stays = in_cache && !fills_late_cache(spec, target);
   const bool in_l2 = bytes <= target.l2_bytes && (target.l1_bytes >= kL1OfEightRows || target.fast_l3());
   const std::int64_t element = byte_size(spec.inputs[0].dtype);
   const bool many = inner_rows(spec) >= kRowsOfEight && schedule.width == 0;
@@ -164,10 +168,10 @@ void choose_exact_tile(const KernelSpec& spec, Lanes lanes, std::int64_t row_byt
   } else if (row_bytes > kPairRowBytes) {
     tile(row_bytes <= kWholeRowBytes ? kWholeRowBytes : kPartRowBytes, many ? 8 : 4);
     schedule.ahead = !many;
-  } else if (many && !in_cache) {
+  } else if (many && !stays) {
     tile(kPairRowBytes, 8);
   } else if (pairs) {
-    tile(kPairRowBytes, target.late_l3() && lanes == Lanes::order && many ? 8 : 2);
+    tile(kPairRowBytes, target.late_l3() && (lanes == Lanes::order || element == 8) && many ? 8 : 2);
   } else {
     tile(kTileRowBytes, 4);
   }

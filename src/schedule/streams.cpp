@@ -55,18 +55,25 @@ bool takes_visits(const KernelSpec& spec, Lanes lanes, int streams) {
   return streams > sets_of(lanes) && (sets_of(lanes) == 1 || spec.levels.size() > 1);
 }
 
-/// Four rows are read together on Zen 3 from three eighths of its last cache on, where a state has sets for all or for
-/// one, which visits them in turns: of the time of one stream, over the last axis, ArgMax f32 of [4096, 1024] takes
-/// 0.65, of [1024, 4096] 0.7, [64, 65536] 0.7, ReduceL1 [4096, 1024] 0.94, [8192, 512] 0.75, [256, 16384] 0.9, and of
-/// that of two ReduceMax s64 [2048, 1024] 0.83, s32 [16384, 256] 0.73, s8 [4096, 4096] 0.87; but ArgMax of [2048,
-/// 1024] 1.04 and more. Extremes of floats, two of which have sets, take 0.8 to 1.15 in visits.
+/// Four rows are read together on Zen 3 where its last cache is nearly full, if a state has sets for all or for one,
+/// which visits them in turns: of the time of one stream, over the last axis, ArgMax f32 of [4096, 1024] takes 0.65, of
+/// [1024, 4096] 0.7, [64, 65536] 0.7, ReduceL1 [4096, 1024] 0.94, [8192, 512] 0.75, [256, 16384] 0.9, and of that of
+/// two ReduceMax s64 [2048, 1024] 0.83, s32 [16384, 256] 0.73, s8 [4096, 4096] 0.87; but ArgMax of [2048, 1024] 1.04
+/// and more. Extremes of floats, two of which have sets, take 0.8 to 1.2 in visits of 16 MiB, by what the neighbours
+/// do, of 20 and 24 MiB 0.83.
+constexpr std::int64_t kVisitedExtremes = 9;  ///< sixteenths of the last cache
 bool takes_four_late_rows(const KernelSpec& spec, Lanes lanes, const target::Target& target) {
-  return target.late_l3() && lanes != Lanes::order && 8 * kernel::bytes_read(spec) > 3 * target.last_cache_bytes();
+  if (lanes != Lanes::order) return fills_late_cache(spec, target);
+  return target.late_l3() && 16 * kernel::bytes_read(spec) > kVisitedExtremes * target.last_cache_bytes();
 }
 
 int runs_of_sum(const KernelSpec& spec) { return kernel::bytes_read(spec) > kRunsBytes ? kMostStreams : 1; }
 
 }  // namespace
+
+bool fills_late_cache(const KernelSpec& spec, const target::Target& target) {
+  return target.late_l3() && 8 * kernel::bytes_read(spec) > 3 * target.last_cache_bytes();
+}
 
 int choose_streams(const KernelSpec& spec, Lanes lanes, int unroll, const target::Target& target) {
   const bool beyond = kernel::bytes_read(spec) > target.last_cache_bytes();

@@ -100,7 +100,7 @@ TEST(LateCache, OneRowOfWhatIsExactIsFourRuns) {
   EXPECT_EQ(runs("sum", "f32", 2 << 20), 1) << "runs decide bits";
 }
 
-TEST(LateCache, RowsOfSumsIndicesAndIntegersComeFourAtATime) {
+TEST(LateCache, RowsComeFourAtATimeWhereItIsNearlyFull) {
   const auto chosen = [](const char* monoid, const char* dtype, int rows) {
     const KernelSpec spec = spec_of(monoid, dtype, levels_of("kept", rows, "reduced", 1024), "[1024, 1]", "[1, 0]");
     const Schedule schedule = choose(spec, zen3());
@@ -109,7 +109,8 @@ TEST(LateCache, RowsOfSumsIndicesAndIntegersComeFourAtATime) {
   };
   EXPECT_EQ(chosen("sum", "f32", 4096), "in turns, 4");
   EXPECT_EQ(chosen("sum", "f32", 3072), "1") << "near enough";
-  EXPECT_EQ(chosen("max", "f32", 4096), "2") << "a step of each";
+  EXPECT_EQ(chosen("max", "f32", 4608), "2") << "a step of each";
+  EXPECT_EQ(chosen("max", "f32", 4609), "in turns, 4");
   EXPECT_EQ(chosen("max", "s32", 4096), "4") << "a step of each";
   EXPECT_EQ(chosen("max", "s32", 3072), "2");
 }
@@ -125,16 +126,20 @@ TEST(LateCache, ColumnsComeInTilesOfFourPages) {
   EXPECT_EQ(columns("max", 1024, 4096), 4096);
 }
 
-TEST(LateCache, FloatsInRowsOfTwoPagesComeEightAtATime) {
-  const auto rows = [](const char* dtype, int extent) {
-    return choose(spec_of("max", dtype, levels_of("reduced", 1024, "kept", extent), strides_of(extent), "[0, 1]"),
+TEST(LateCache, RowsOfTwoPagesOrOfACacheThatIsNearlyFullComeEightAtATime) {
+  const auto rows = [](const char* dtype, int count, int extent) {
+    return choose(spec_of("max", dtype, levels_of("reduced", count, "kept", extent), strides_of(extent), "[0, 1]"),
                   zen3())
         .rows_at_once;
   };
-  EXPECT_EQ(rows("f32", 1048), 8);
-  EXPECT_EQ(rows("bf16", 3000), 8);
-  EXPECT_EQ(rows("s64", 1024), 2);
-  EXPECT_EQ(rows("s8", 1024), 4);
+  EXPECT_EQ(rows("f32", 1024, 1048), 8);
+  EXPECT_EQ(rows("bf16", 1024, 3000), 8);
+  EXPECT_EQ(rows("s64", 1024, 1024), 8);
+  EXPECT_EQ(rows("s8", 1024, 1024), 4);
+  EXPECT_EQ(rows("s32", 3072, 1024), 2) << "just three eighths";
+  EXPECT_EQ(rows("s32", 3073, 1024), 8);
+  EXPECT_EQ(rows("f32", 3072, 1024), 4);
+  EXPECT_EQ(rows("f32", 3073, 1024), 8);
 }
 
 TEST(LateCache, OutputsOfColumnsKeepWhatIsDear) {
@@ -176,7 +181,11 @@ TEST(LateCache, PackedRowsAskAheadFromAQuarterOn) {
   EXPECT_TRUE(asks(1 << 19, 8));
   EXPECT_FALSE(asks(1 << 18, 8)) << "near enough";
   EXPECT_TRUE(asks(1 << 17, 40));
-  EXPECT_FALSE(asks(1 << 17, 41)) << "long rows";
+  EXPECT_TRUE(asks(1 << 16, 80)) << "five eighths";
+  EXPECT_FALSE(asks((1 << 16) + 1, 80)) << "long rows, from memory";
+  EXPECT_TRUE(asks((1 << 17) + 1, 40));
+  EXPECT_TRUE(asks(1 << 15, 160));
+  EXPECT_FALSE(asks(30000, 161));
 }
 
 TEST(LateCache, IndicesOfColumnsNearByDoNotAskAhead) {
