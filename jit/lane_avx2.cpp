@@ -63,10 +63,10 @@ class Avx2Lanes final : public LaneLayer {
       return;
     }
     if (words) {
-      if (lanes_ < 16) return widen_elements(ymm(d, 0), dtype, low(ymm(d, 0)));
-      widen_elements(ymm(d, 0), dtype, low(ymm(d, 1)));
+      if (lanes_ < 16) return widen_elements_avx2(assembler_, ymm(d, 0), dtype, low(ymm(d, 0)));
+      widen_elements_avx2(assembler_, ymm(d, 0), dtype, low(ymm(d, 1)));
       code_.vextracti128(Xmm(15), ymm(d, 1), 1);
-      return widen_elements(ymm(d, 1), dtype, Xmm(15));
+      return widen_elements_avx2(assembler_, ymm(d, 1), dtype, Xmm(15));
     }
     const int bytes = byte_size(dtype);
     for (int half = 0; half < halves(bytes); ++half) {
@@ -76,7 +76,7 @@ class Avx2Lanes final : public LaneLayer {
         code_.vmovdqu(Ymm(15), scratch(bytes == 8 ? kMask64 : kMask32, half));
         bytes == 8 ? code_.vpmaskmovq(ymm(d, half), Ymm(15), at) : code_.vpmaskmovd(ymm(d, half), Ymm(15), at);
       } else {
-        widen_elements(ymm(d, half), dtype, at);
+        widen_elements_avx2(assembler_, ymm(d, half), dtype, at);
       }
     }
     if (order_ == LaneOrder::even_first) part_lanes(d);
@@ -90,7 +90,7 @@ class Avx2Lanes final : public LaneLayer {
       case 4: code_.vpbroadcastd(ymm(d, 0), at); break;
       default: code_.vpbroadcastq(ymm(d, 0), at); break;
     }
-    if (byte_size(dtype) < 4) widen_elements(ymm(d, 0), dtype, Xmm(15));
+    if (byte_size(dtype) < 4) widen_elements_avx2(assembler_, ymm(d, 0), dtype, Xmm(15));
     if (halves(byte_size(dtype)) == 2) code_.vmovdqa(ymm(d, 1), ymm(d, 0));
   }
 
@@ -224,10 +224,6 @@ class Avx2Lanes final : public LaneLayer {
       kept < 0 ? code_.vpermps(to, from, roots()) : code_.vpermps(to, from, Ymm(kept));
       code_.vpaddd(to, to, exponent);
     }
-  }
-
-  void widen_elements(const Ymm& d, DType dtype, const Xbyak::Operand& from) {
-    widen_elements_avx2(assembler_, d, dtype, from);
   }
 
   /// Lanes of 32 bits, straight so far, even ones first.
