@@ -408,7 +408,6 @@ TEST(Choose, PackedBlocksOfShortRowsPrefetchWhatCachesDoNotHold) {
   EXPECT_TRUE(ahead(1 << 17, 8)) << "L2 does not";
   EXPECT_TRUE(ahead(1 << 17, 31));
   EXPECT_FALSE(ahead(1 << 15, 3));
-  one.l3 = target::L3::near;
   one.l3 = target::L3::far;
   EXPECT_TRUE(ahead(1 << 17, 8)) << "L2 does not";
   EXPECT_FALSE(ahead(1 << 17, 31)) << "long rows";
@@ -610,7 +609,6 @@ TEST(Choose, NarrowTilesThatAreButReadAskForTheNextOneWhereTheLastCacheIsFarOrFa
   machine.l3 = target::L3::far;
   EXPECT_TRUE(asks(1 << 14));
   EXPECT_FALSE(asks(1 << 12)) << "L2 holds it";
-  machine.l3 = target::L3::near;
   machine.l3 = target::L3::fast;
   EXPECT_TRUE(asks(1 << 14));
 }
