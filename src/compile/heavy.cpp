@@ -64,6 +64,8 @@ std::vector<DType> widened_operands(const graph::Graph& graph, const graph::Op& 
   return dtypes;
 }
 
+bool is_empty(const TensorDesc& desc) { return std::find(desc.shape.begin(), desc.shape.end(), 0) != desc.shape.end(); }
+
 }  // namespace
 
 bool is_heavy(const graph::Op& op) noexcept { return find_row(op) != nullptr; }
@@ -73,6 +75,11 @@ Result<HeavyOp> lower_heavy(const graph::Graph& graph, const graph::Op& op, std:
   if (target.isa == target::Isa::reference) return Status(Code::unsupported_target, "the target is 'reference'");
   Result<HeavySource> source = find_row(op)->source(graph, op, through);
   if (!source.ok()) return source.status();
+  // oneDNN 2.6.3 divides by the number of rows.
+  const onednn::HeavySpec& spec = source.value().spec;
+  if (std::any_of(spec.inputs.begin(), spec.inputs.end(), is_empty) ||
+      std::any_of(spec.outputs.begin(), spec.outputs.end(), is_empty))
+    return Status(Code::unsupported_shape, "a tensor without elements");
   Result<std::shared_ptr<const onednn::HeavyCall>> call = onednn::make_call(source.value().spec);
   if (!call.ok()) return call.status();
   return HeavyOp{std::move(source).value(), std::move(call).value(), widened_operands(graph, op)};

@@ -76,19 +76,22 @@ Result<SliceWalk> read_matrix(const graph::Graph& graph, const graph::Op& op, st
 }
 
 /// oneDNN's kernels add one bias to each column.
-Status read_bias(const graph::Graph& graph, const graph::Op& op, HeavySource& source) {
+Status read_bias(const graph::Graph& graph, const graph::Op& op, std::span<const graph::OpId> through,
+                 HeavySource& source) {
   if (op.inputs.size() < 3 || op.inputs[2] == graph::kNone) return {};
   const TensorDesc bias = graph::desc_of(graph.values[op.inputs[2]]);
+  const Result<SliceWalk> walk = strided_walk(graph, op.inputs[2], through);
+  if (!walk.ok()) return walk.status();
   const TensorDesc& out = source.spec.outputs[0];
-  if (bias.shape.empty() || bias.shape.back() != out.shape.back() || strides_of(bias).back() != 1 ||
+  if (bias.shape.empty() || bias.shape.back() != out.shape.back() || walk.value().strides.back() != 1 ||
       std::any_of(bias.shape.begin(), bias.shape.end() - 1, [](std::int64_t extent) { return extent != 1; }))
     return {Code::unsupported_shape, "the bias is not one element a column"};
   TensorDesc row{bias.dtype, {bias.shape.back()}, {1}};
   row.shape.insert(row.shape.begin(), out.shape.size() - 1, 1);
   row.strides.insert(row.strides.begin(), out.shape.size() - 1, bias.shape.back());
   source.spec.inputs.push_back(std::move(row));
-  source.inputs.push_back(op.inputs[2]);
-  source.input_offsets.push_back(0);
+  source.inputs.push_back(walk.value().root);
+  source.input_offsets.push_back(walk.value().first * byte_size(bias.dtype));
   return {};
 }
 
@@ -184,7 +187,7 @@ Result<HeavySource> matmul_source(const graph::Graph& graph, const graph::Op& op
       return Status(Code::unsupported_shape, "both operands repeat along dim " + std::to_string(dim));
   settle_strides(source.spec.outputs[0]);
   join_rows(inputs, source.spec.outputs[0]);
-  if (Status status = read_bias(graph, op, source); !status.ok()) return status;
+  if (Status status = read_bias(graph, op, through, source); !status.ok()) return status;
   if (Status status = settle_output(source); !status.ok()) return status;
   return source;
 }

@@ -172,6 +172,37 @@ TEST(MatMul, WithABiasForEachColumn) {
       "%3");
 }
 
+TEST(MatMul, ReadsABiasThroughViews) {
+  expect_right(
+      "  %0 = input : f32[3,5]\n  %1 = input : f32[5,8]\n  %2 = input : f32[2,4]\n"
+      "  %3 = onednn.StaticReshape (%2) {shape = [8], special_zero = false} : f32[8]\n"
+      "  %4 = onednn.MatMul (%0, %1, %3) {} : f32[3,8]\n",
+      "%4");
+  // One column of a tensor, whose elements lie apart, is written out; a part of a row is not.
+  const std::string product = "  %0 = input : f32[3,5]\n  %1 = input : f32[5,8]\n";
+  expect_right(product +
+                   "  %2 = input : f32[8,4]\n"
+                   "  %3 = core.slice (%2) {starts = [0,1], steps = [1,1], shape = [8,1]} : f32[8,1]\n"
+                   "  %4 = core.reshape (%3) {shape = [8]} : f32[8]\n"
+                   "  %5 = onednn.MatMul (%0, %1, %4) {} : f32[3,8]\n",
+               "%5", "KO");
+  expect_right(product +
+                   "  %2 = input : f32[2,20]\n"
+                   "  %3 = core.slice (%2) {starts = [1,5], steps = [1,1], shape = [1,8]} : f32[1,8]\n"
+                   "  %4 = core.reshape (%3) {shape = [8]} : f32[8]\n"
+                   "  %5 = onednn.MatMul (%0, %1, %4) {} : f32[3,8]\n",
+               "%5");
+}
+
+TEST(MatMul, OfNoRowsNeedsNothing) {
+  for (const char* const dims : {"0", "2,0"})
+    expect_right("  %0 = input : f32[" + std::string(dims) +
+                     ",4]\n  %1 = input : f32[4,5]\n  %2 = input : f32[5]\n"
+                     "  %3 = onednn.MatMul (%0, %1, %2) {} : f32[" +
+                     dims + ",5]\n",
+                 "%3", "");
+}
+
 TEST(MatMul, AnyOtherBiasIsAddedByAKernel) {
   for (const char* const bias : {"f32[5,1]", "f32[]", "f32[1]", "f32[5,3]"})
     expect_right(std::string("  %0 = input : f32[5,7]\n  %1 = input : f32[7,3]\n  %2 = input : ") + bias +
