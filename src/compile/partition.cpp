@@ -22,6 +22,9 @@ using graph::ValueId;
 
 /// Bodies beyond this gain little by growing and cost much to emit.
 constexpr std::size_t kMostNodes = 96;
+/// A region looks through no more views than this, and of the groups that read a tensor as it does it tries the
+/// nearest: so the time to partition a graph of any number of ops grows with that number.
+constexpr std::size_t kMostViews = 64, kMostSiblings = 32;
 
 using Ops = std::set<OpId>;
 
@@ -69,6 +72,7 @@ class Partitioner {
     Ops ops;  ///< without the views that they look through
     Region region;
     double cost = 0;
+    std::size_t depth = 0;  ///< greater than that of any group that it reads from
   };
 
   bool has_empty(const Op& op) const {
@@ -81,11 +85,11 @@ class Partitioner {
            std::any_of(op.outputs.begin(), op.outputs.end(), is_empty);
   }
 
-  /// The ops with all views between them and what they read.
+  /// The ops with all views between them and what they read; with more than kMostViews of these, some of them.
   Ops with_views(const Ops& ops) const {
     Ops all = ops;
     std::vector<OpId> open(ops.begin(), ops.end());
-    while (!open.empty()) {
+    while (!open.empty() && all.size() <= ops.size() + kMostViews) {
       const OpId id = open.back();
       open.pop_back();
       for (const ValueId value : graph_.ops[id].inputs) {
@@ -98,11 +102,21 @@ class Partitioner {
     return all;
   }
 
+  /// Whether anyone but `ops` reads the value, through views or not.
   bool leaves(ValueId value, const Ops& ops) const {
-    if (leaves_[value]) return true;
-    return std::any_of(users_[value].begin(), users_[value].end(), [&](OpId user) {
-      return seen_through_[user] ? leaves(graph_.ops[user].outputs[0], ops) : !ops.contains(user);
-    });
+    std::vector<ValueId> open{value};
+    while (!open.empty()) {
+      const ValueId next = open.back();
+      open.pop_back();
+      if (leaves_[next]) return true;
+      for (const OpId user : users_[next]) {
+        if (seen_through_[user])
+          open.push_back(graph_.ops[user].outputs[0]);
+        else if (!ops.contains(user))
+          return true;
+      }
+    }
+    return false;
   }
 
   /// The ops as one region; its status says why not.
@@ -111,6 +125,11 @@ class Partitioner {
     group.ops = ops;
     const Ops all = with_views(ops);
     group.region.ops.assign(all.begin(), all.end());
+    if (all.size() > ops.size() + kMostViews) {
+      group.region.status =
+          Status(Code::unsupported_shape, "reads through more than " + std::to_string(kMostViews) + " views");
+      return group;
+    }
     if (ops.size() == 1 && is_heavy(graph_.ops[*ops.begin()])) {
       Result<HeavyOp> heavy = lower_heavy(graph_, graph_.ops[*ops.begin()], group.region.ops, target_);
       group.region.status = heavy.status();
@@ -153,26 +172,46 @@ class Partitioner {
     return only(lower(graph_, all, outputs));
   }
 
-  /// A group of one op. What it cannot read through views is written out before it.
+  /// A group that is being made of one op: what it cannot read through views is written out before it.
+  struct Settling {
+    OpId op;
+    Group group;
+    std::size_t input = 0;  ///< the next to look at
+    bool wrote_out = false;
+  };
+
+  /// A group of one op, after groups of the views that it cannot read through, and of those that these cannot, ...
   void settle(OpId id) {
-    Group group = make({id});
-    if (!group.region.status.ok()) {
-      bool any = false;
-      for (const ValueId value : graph_.ops[id].inputs) {
-        const OpId producer = value == graph::kNone ? graph::kNone : graph_.values[value].producer;
-        if (producer == graph::kNone || !seen_through_[producer]) continue;
-        seen_through_[producer] = false;
-        written_out_ = true;
-        settle(producer);
-        any = true;
-        // Others it may still read as they are.
-        if (is_heavy(graph_.ops[id])) group = make({id});
-        if (group.region.heavy) break;
+    std::vector<Settling> open;
+    open.push_back({id, make({id})});
+    while (!open.empty()) {
+      Settling& top = open.back();
+      if (const OpId view = next_to_write_out(top); view != graph::kNone) {
+        seen_through_[view] = false;
+        written_out_ = top.wrote_out = true;
+        open.push_back({view, make({view})});
+        continue;
       }
-      if (any) group = make({id});
+      if (top.wrote_out) top.group = make({top.op});
+      top.group.depth = top.op;
+      group_of_[top.op] = static_cast<OpId>(groups_.size());
+      groups_.push_back(std::move(top.group));
+      open.pop_back();
     }
-    group_of_[id] = static_cast<OpId>(groups_.size());
-    groups_.push_back(std::move(group));
+  }
+
+  OpId next_to_write_out(Settling& settling) const {
+    if (settling.group.region.status.ok()) return graph::kNone;
+    const Op& op = graph_.ops[settling.op];
+    // A heavy op may still read the other views as they are.
+    if (settling.wrote_out && is_heavy(op)) settling.group = make({settling.op});
+    if (settling.group.region.heavy) return graph::kNone;
+    while (settling.input < op.inputs.size()) {
+      const ValueId value = op.inputs[settling.input++];
+      const OpId producer = value == graph::kNone ? graph::kNone : graph_.values[value].producer;
+      if (producer != graph::kNone && seen_through_[producer]) return producer;
+    }
+    return graph::kNone;
   }
 
   /// Merges the op's group with those that it reads from, then with those that read the same.
@@ -184,8 +223,7 @@ class Partitioner {
     }
     for (const ValueId value : graph_.ops[id].inputs) {
       if (value == graph::kNone || graph_.values[value].is_constant) continue;
-      for (const OpId other : readers_of(source_of(value)))
-        if (other < id) try_merge(other, id);
+      for (const OpId other : nearest_readers(source_of(value), id)) try_merge(other, id);
     }
   }
 
@@ -200,16 +238,27 @@ class Partitioner {
   }
   OpId producer_of(ValueId value) const { return graph_.values[source_of(value)].producer; }
 
-  std::vector<OpId> readers_of(ValueId value) const {
+  /// Of the ops before `id` that read the value, through views or not, the nearest, in order.
+  std::vector<OpId> nearest_readers(ValueId value, OpId id) const {
     std::vector<OpId> readers;
-    for (const OpId user : users_[value]) {
-      if (!seen_through_[user]) {
-        readers.push_back(user);
-        continue;
+    std::vector<ValueId> open{value};
+    std::size_t views = 0;
+    while (!open.empty()) {
+      const std::vector<OpId>& users = users_[open.back()];
+      open.pop_back();
+      auto user = std::lower_bound(users.begin(), users.end(), id);
+      for (std::size_t found = 0; found < kMostSiblings && user != users.begin();) {
+        --user;
+        if (!seen_through_[*user]) {
+          readers.push_back(*user);
+          ++found;
+        } else if (views++ < kMostViews) {
+          open.push_back(graph_.ops[*user].outputs[0]);
+        }
       }
-      const std::vector<OpId> further = readers_of(graph_.ops[user].outputs[0]);
-      readers.insert(readers.end(), further.begin(), further.end());
     }
+    std::sort(readers.begin(), readers.end());
+    if (readers.size() > kMostSiblings) readers.erase(readers.begin(), readers.end() - kMostSiblings);
     return readers;
   }
 
@@ -236,9 +285,44 @@ class Partitioner {
       return refuse("few rows of many elements each: once fused, they could not be cut into tasks");
     if (merged.cost > groups_[a].cost + groups_[b].cost)
       return refuse("to compute small values anew for each element costs more than to read them");
+    merged.depth = std::max(groups_[a].depth, groups_[b].depth);
     for (const OpId op : groups_[b].ops) group_of_[op] = a;
     groups_[a] = std::move(merged);
     groups_[b] = {};
+    deepen_readers(a);
+  }
+
+  /// Keeps what reads from the group, and what reads from that, deeper than it.
+  void deepen_readers(OpId group) {
+    std::vector<OpId> open{group};
+    while (!open.empty()) {
+      const OpId from = open.back();
+      open.pop_back();
+      for (const OpId to : readers(from)) {
+        if (groups_[to].depth > groups_[from].depth) continue;
+        groups_[to].depth = groups_[from].depth + 1;
+        open.push_back(to);
+      }
+    }
+  }
+
+  /// The other groups that read from it.
+  std::set<OpId> readers(OpId group) const {
+    std::set<OpId> others;
+    std::vector<ValueId> open;
+    for (const OpId op : groups_[group].ops)
+      open.insert(open.end(), graph_.ops[op].outputs.begin(), graph_.ops[op].outputs.end());
+    while (!open.empty()) {
+      const std::vector<OpId>& users = users_[open.back()];
+      open.pop_back();
+      for (const OpId user : users) {
+        if (seen_through_[user])
+          open.push_back(graph_.ops[user].outputs[0]);
+        else if (group_of_[user] != group)
+          others.insert(group_of_[user]);
+      }
+    }
+    return others;
   }
 
   const kernel::KernelSpec& spec_of(OpId group) const { return groups_[group].region.parts[0].lowered.spec; }
@@ -261,21 +345,22 @@ class Partitioner {
     return others;
   }
 
-  /// Whether no third group lies on a way between the two.
+  /// Whether no third group lies on a way between the two: a way goes upwards, and no group on it is as high as the one
+  /// where it ends.
   bool is_convex(OpId a, OpId b) const {
-    for (const auto& [from, to] : {std::pair{a, b}, std::pair{b, a}}) {
-      std::set<OpId> seen;
-      std::vector<OpId> open;
-      for (const OpId next : read_by(to))
-        if (next != from && seen.insert(next).second) open.push_back(next);
-      while (!open.empty()) {
-        const OpId group = open.back();
-        open.pop_back();
-        for (const OpId next : read_by(group)) {
-          if (next == from) return false;
-          if (seen.insert(next).second) open.push_back(next);
-        }
-      }
+    const bool a_is_deeper = groups_[a].depth > groups_[b].depth;
+    const OpId from = a_is_deeper ? b : a, to = a_is_deeper ? a : b;
+    std::set<OpId> seen;
+    std::vector<OpId> open;
+    const auto go_on = [&](OpId next) {
+      if (groups_[next].depth > groups_[from].depth && seen.insert(next).second) open.push_back(next);
+    };
+    for (const OpId next : read_by(to)) go_on(next);
+    while (!open.empty()) {
+      const std::set<OpId> above = read_by(open.back());
+      open.pop_back();
+      if (above.contains(from)) return false;
+      for (const OpId next : above) go_on(next);
     }
     return true;
   }
@@ -284,15 +369,26 @@ class Partitioner {
   std::vector<OpId> in_order() const {
     std::vector<OpId> order;
     std::vector<bool> done(groups_.size(), false);
-    for (OpId id = 0; id < graph_.ops.size(); ++id)
-      if (!seen_through_[id]) visit(group_of_[id], done, order);
+    /// Groups that wait for what they read from, each with those of that which are still to be looked at.
+    std::vector<std::pair<OpId, std::set<OpId>>> open;
+    const auto begin = [&](OpId group) {
+      if (done[group]) return;
+      done[group] = true;
+      open.emplace_back(group, read_by(group));
+    };
+    for (OpId id = 0; id < graph_.ops.size(); ++id) {
+      if (!seen_through_[id]) begin(group_of_[id]);
+      while (!open.empty()) {
+        auto& [group, before] = open.back();
+        if (!before.empty()) {
+          begin(before.extract(before.begin()).value());
+          continue;
+        }
+        order.push_back(group);
+        open.pop_back();
+      }
+    }
     return order;
-  }
-  void visit(OpId group, std::vector<bool>& done, std::vector<OpId>& order) const {
-    if (done[group]) return;
-    done[group] = true;
-    for (const OpId before : read_by(group)) visit(before, done, order);
-    order.push_back(group);
   }
 
   const graph::Graph& graph_;

@@ -500,6 +500,75 @@ TEST(Partition, ABackwardSliceOfASlice) {
   for (const Region& region : parts.regions) EXPECT_TRUE(region.status.ok()) << shown(graph, parts);
 }
 
+/// Views one upon another that no strides say are written out, each before the next, however many there are.
+TEST(Many, ViewsUponViewsAreWrittenOut) {
+  constexpr int kPairs = 3000;
+  Text t;
+  int x = t.input("f32[6,10]");
+  for (int i = 0; i < kPairs; ++i) x = t.reshape(t.transpose(x, "1, 0", "f32[10,6]"), "6, 10");
+  const graph::Graph graph = t.graph({t.map("exp", {x}, "f32[6,10]")});
+  const Partition parts = fused(graph);
+  EXPECT_GT(parts.regions.size(), std::size_t{kPairs} / 2);
+  for (const Region& region : parts.regions) ASSERT_TRUE(region.status.ok()) << region.status.message();
+}
+
+/// A region that reads through more views than it looks through: the one next to it is written out.
+TEST(Many, ViewsOfOneRegionAreBounded) {
+  Text t;
+  int sum = t.input("f32[4,3]");
+  for (int i = 0; i < 100; ++i)
+    sum = t.map("add", {sum, t.transpose(t.input("f32[3,4]"), "1, 0", "f32[4,3]")}, "f32[4,3]");
+  const Partition parts = fused(t.graph({sum}));
+  EXPECT_GT(parts.regions.size(), 1U);
+  for (const Region& region : parts.regions) {
+    EXPECT_TRUE(region.status.ok()) << region.status.message();
+    EXPECT_LE(region.ops.size(), 64U + 96U);
+  }
+}
+
+/// Each op is tried with a bounded number of others, so that twice the ops take about twice the time: of those that
+/// read one tensor, with the nearest.
+TEST(Many, OpsThatReadOneTensorAreTriedWithTheNearest) {
+  constexpr int kReaders = 2000;
+  Text t;
+  const int x = t.input("f32[64]");
+  std::vector<int> outputs;
+  for (int i = 0; i < kReaders; ++i) outputs.push_back(t.map("add", {x, t.scalar(std::to_string(i))}, "f32[64]"));
+  const graph::Graph graph = t.graph(outputs);
+  const Partition parts = fused(graph);
+  std::size_t ops = 0;
+  for (const Region& region : parts.regions) ops += region.ops.size();
+  EXPECT_EQ(ops, graph.ops.size());
+  EXPECT_LT(parts.regions.size(), std::size_t{kReaders} / 4);
+  EXPECT_LT(parts.unfused.size(), std::size_t{kReaders} * 32);
+}
+
+/// The value comes back through an index: one kernel of both maps would need that before it is there.
+TEST(Many, NoRegionNeedsWhatItGivesToOthers) {
+  Text t;
+  const int x = t.input("f32[8,16]"), y = t.input("f32[16,8]");
+  const int first = t.map("exp", {x}, "f32[8,16]");
+  // Another space, so another region.
+  const int other =
+      t.op("arg_reduce", {first}, "mode = \"argmax\", axis = 1, keep_dims = true, select_last = false", "s64[8,1]");
+  const int back = t.op("cast", {other}, "", "f32[8,1]");
+  const int last = t.map("add", {first, back}, "f32[8,16]");
+  const int unrelated = t.map("exp", {y}, "f32[16,8]");
+  const graph::Graph graph = t.graph({last, unrelated});
+  const Partition parts = fused(graph);
+  std::vector<bool> written(graph.values.size(), false);
+  for (const graph::ValueId value : graph.inputs) written[value] = true;
+  for (const Region& region : parts.regions) {
+    for (const graph::OpId op : region.ops) {
+      const bool reads_own = std::any_of(region.ops.begin(), region.ops.end(),
+                                         [&](graph::OpId id) { return graph.ops[id].outputs == graph.ops[op].inputs; });
+      for (const graph::ValueId value : graph.ops[op].inputs)
+        EXPECT_TRUE(written[value] || graph.values[value].is_constant || reads_own) << shown(graph, parts);
+      for (const graph::ValueId value : graph.ops[op].outputs) written[value] = true;
+    }
+  }
+}
+
 graph::Op op_of(const graph::Graph& graph, std::size_t at) { return graph.ops[at]; }
 
 TEST(Space, AReshapeCutsDimsIntoFactors) {
