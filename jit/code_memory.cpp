@@ -12,7 +12,6 @@
 // Space in a slab is never given out twice and a file that is no longer appended to is closed: a forked child shares
 // the pages, and may still run a kernel that its parent has released. The child itself appends to no inherited slab.
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -26,6 +25,7 @@
 #include <vector>
 
 #include "jit/code.hpp"
+#include "target/fork.hpp"
 
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U
@@ -43,14 +43,13 @@ constexpr std::size_t kAlignment = 64;
 /// int3, so that a jump to where no kernel is stops at once.
 constexpr std::uint8_t kFiller = 0xCC;
 
-/// One lock for all CodeMemory of the process. Publishing takes microseconds and is rare, and one lock can be held
-/// across fork(), so that a child never inherits it locked by a thread that it does not have.
+/// One lock for all CodeMemory of the process: publishing takes microseconds and is rare.
 std::mutex code_lock;
 
 void hold_lock_across_fork() {
-  static const int registered =
-      pthread_atfork([] { code_lock.lock(); }, [] { code_lock.unlock(); }, [] { code_lock.unlock(); });
-  static_cast<void>(registered);
+  // Never ends, as no kernel may outlive it.
+  static auto* const held = new target::HeldAcrossFork(code_lock);
+  static_cast<void>(held);
 }
 
 std::size_t page_bytes() {
@@ -60,7 +59,7 @@ std::size_t page_bytes() {
 
 constexpr std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 
-/// The system's refusal: for want of memory, or on principle.
+/// The system's refusal: it has no memory, or its policy forbids this.
 Status refusal(const char* call, int error) {
   const ErrorCode code =
       error == ENOMEM || error == ENOSPC || error == EFBIG ? ErrorCode::out_of_memory : ErrorCode::unsupported_target;

@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "graph/ir/graph.hpp"
+#include "target/fork.hpp"
 #include "tenfold/compiled_partition.hpp"
 #include "tenfold/status.hpp"
 
@@ -61,6 +62,7 @@ class PartitionCache {
   Entries take_excess();
 
   mutable std::mutex mutex_;
+  target::HeldAcrossFork held_{mutex_};
   std::size_t capacity_, bytes_;
   std::size_t used_bytes_ = 0;
   Entries entries_;  ///< most recently used first

@@ -17,6 +17,7 @@
 
 #include "compile/compile.hpp"
 #include "graph/ir/graph.hpp"
+#include "target/fork.hpp"
 #include "target/target.hpp"
 #include "tenfold/compiled_partition.hpp"
 #include "tenfold/status.hpp"
@@ -85,6 +86,8 @@ class SpecialisationCache {
 
   mutable std::shared_mutex mutex_;  ///< guards entries_
   std::mutex making_;                ///< one maker at a time
+  target::HeldAcrossFork held_{mutex_};
+  target::HeldAcrossFork making_held_{making_};
   mutable std::map<std::vector<std::int64_t>, Entry, Less> entries_;
   mutable std::atomic<std::uint64_t> clock_{0};
   std::atomic<std::size_t> made_{0};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/buffers.hpp"
 
+#include <algorithm>
+
 #include "compile/constant_cache.hpp"
 #include "tenfold/tensor.hpp"
 
@@ -8,8 +10,17 @@ namespace tenfold::compiler {
 
 using runtime::Location;
 
-Buffers::Buffers(const graph::Graph& graph, runtime::Program& program)
-    : graph_(graph), program_(program), locations_(graph.values.size()), placed_(graph.values.size(), false) {
+Buffers::Buffers(const graph::Graph& graph, const std::vector<Region>& regions, runtime::Program& program)
+    : graph_(graph),
+      program_(program),
+      locations_(graph.values.size()),
+      placed_(graph.values.size(), false),
+      last_(graph.values.size(), 0),
+      ending_(regions.size() + 1) {
+  for (std::size_t region = 0; region < regions.size(); ++region)
+    for (const graph::OpId op : regions[region].ops)
+      for (const graph::ValueId value : graph.ops[op].inputs)
+        if (value != graph::kNone) last_[value] = region;
   const auto place = [this](graph::ValueId value, Location::Kind kind, std::size_t index) {
     if (placed_[value]) return;
     locations_[value] = {kind, static_cast<int>(index), 0};
@@ -27,17 +38,24 @@ Buffers::Buffers(const graph::Graph& graph, runtime::Program& program)
 Location Buffers::location(graph::ValueId value) {
   if (!placed_[value]) {
     const Result<std::int64_t> bytes = span_bytes(graph::desc_of(graph_.values[value]));
-    locations_[value] = temporary(bytes.ok() ? bytes.value() : 0);
+    locations_[value] = block(bytes.ok() ? bytes.value() : 0, std::max(region_, last_[value]));
     placed_[value] = true;
   }
   return locations_[value];
 }
 
-Location Buffers::temporary(std::int64_t bytes) {
-  constexpr std::int64_t kAlign = 64;
-  const Location location{Location::Kind::temporary, 0, program_.arena_bytes};
-  program_.arena_bytes += (bytes + kAlign - 1) / kAlign * kAlign;
+Location Buffers::temporary(std::int64_t bytes) { return block(bytes, region_); }
+
+Location Buffers::block(std::int64_t bytes, std::size_t last) {
+  const Location location{Location::Kind::temporary, 0, arena_.take(bytes)};
+  program_.arena_bytes = arena_.bytes();
+  if (bytes > 0) ending_[last].push_back(location.offset);
   return location;
+}
+
+void Buffers::end_region() {
+  for (const std::int64_t offset : ending_[region_]) arena_.give(offset);
+  ++region_;
 }
 
 }  // namespace tenfold::compiler

@@ -91,14 +91,15 @@ Status compile_region(const graph::Graph& graph, const Region& region, Buffers& 
 
 Result<Compiled> compile(const graph::Graph& graph, const target::Target& target, const Options& options) {
   Compiled compiled;
-  Buffers buffers(graph, compiled.program);
   Partition parts = partition(graph, target, options.fuse, options.pieces);
   if (options.tuning != nullptr)
     for (Region& region : parts.regions)
       for (PlannedPart& part : region.parts) apply_tuning(*options.tuning, target, part.plan, compiled.notices);
+  Buffers buffers(graph, parts.regions, compiled.program);
   for (const Region& region : parts.regions) {
     Status status = compile_region(graph, region, buffers, compiled);
     if (!status.ok()) return status;
+    buffers.end_region();
   }
   for (const Unfused& edge : parts.unfused)
     compiled.unfused.push_back(

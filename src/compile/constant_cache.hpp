@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "target/fork.hpp"
+
 namespace tenfold::compiler {
 
 using Bytes = std::vector<std::byte>;
@@ -36,6 +38,7 @@ class ConstantCache {
   std::size_t live_bytes();
 
   mutable std::mutex mutex_;
+  target::HeldAcrossFork held_{mutex_};
   std::size_t most_bytes_;
   std::unordered_multimap<std::size_t, std::weak_ptr<const Bytes>> entries_;
 };

@@ -11,6 +11,7 @@
 
 #include "compile/plan.hpp"
 #include "jit/code.hpp"
+#include "target/fork.hpp"
 
 namespace tenfold::compiler {
 
@@ -21,10 +22,12 @@ class KernelCache {
   jit::CodeMemoryStats stats() const { return memory_.stats(); }
 
  private:
+  std::shared_ptr<const jit::Code> find(const std::string& key);
   void drop_expired();
 
   jit::CodeMemory memory_;
-  std::mutex mutex_;
+  std::mutex mutex_;  ///< guards kernels_, not while one is emitted
+  target::HeldAcrossFork held_{mutex_};
   std::unordered_map<std::string, std::weak_ptr<const jit::Code>> kernels_;
   std::size_t drop_at_ = 256;
 };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "schedule/neighbours.hpp"
+#include "target/fork.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -128,6 +129,8 @@ Tuning read_tuning(std::string_view text, std::string_view cpu) {
 Result<std::shared_ptr<const Tuning>> load_tuning(const std::string& path) {
   static std::mutex mutex;
   // Never destroyed, as partitions may be compiled while static objects are.
+  static auto* const held = new target::HeldAcrossFork(mutex);
+  static_cast<void>(held);
   static auto* const loaded = new std::map<std::string, std::shared_ptr<const Tuning>>();
   const std::lock_guard<std::mutex> lock(mutex);
   if (const auto at = loaded->find(path); at != loaded->end()) return at->second;
