@@ -23,9 +23,6 @@ namespace {
 using Xbyak::Label;
 using Xbyak::Reg64;
 
-/// A column of so many random elements has but one of the same sign once in 256 times.
-constexpr std::int64_t kRowsThatSettle = 8;
-
 /// How far ahead of itself a row in registers is asked for.
 constexpr int kDirectAheadBytes = 384;
 
@@ -122,7 +119,7 @@ class Columns {
 
   /// Of many rows one has most likely the sign that settles an extreme. All columns must.
   void quick_vector() {
-    const Pass quick = kernel::reduced_count(n_.spec) >= kRowsThatSettle ? Pass::first : Pass::numbers;
+    const Pass quick = has_rows_that_settle(n_.spec) ? Pass::first : Pass::numbers;
     Label clean, again, done;
     n_.s.set_pass(quick);
     n_.s.start_sweep();
@@ -262,8 +259,8 @@ class Columns {
   }
 
   /// All rows of the innermost reduced level, over the tile whose first column `in` stands at: as `rows_at_once`
-  /// streams, each a run of consecutive rows (in order: of every so manieth row), side by side; then what is left
-  /// over.
+  /// streams, each a run of consecutive rows (for states that combine in order: every n-th row), side by side; then
+  /// what is left over.
   void chains() {
     Gpr rows(n_.a);
     c_.mov(sweep_.first, n_.in);
@@ -418,6 +415,12 @@ class Columns {
 };
 
 }  // namespace
+
+bool has_rows_that_settle(const kernel::KernelSpec& spec) {
+  // Of so many random elements, all have the other sign once in 256 columns.
+  constexpr std::int64_t kRowsThatSettle = 8;
+  return kernel::reduced_count(spec) >= kRowsThatSettle;
+}
 
 void emit_columns(Nest& nest) { Columns(nest).emit(); }
 

@@ -8,6 +8,7 @@
 
 #include "jit/body_program.hpp"
 #include "jit/flat.hpp"
+#include "jit/look_ahead.hpp"
 #include "jit/narrow_columns.hpp"
 #include "jit/staged.hpp"
 #include "schedule/columns.hpp"
@@ -59,6 +60,19 @@ void key_turned(std::ostringstream& key, const kernel::KernelSpec& spec) {
       for (std::size_t level = inside; level < spec.levels.size(); ++level)
         key << (operand.strides[level] == 0 ? 0 : 1);
     }
+}
+
+/// In stages, what repeats along the reduced levels is read once per row, and what does along any is not asked for
+/// ahead of it; of columns, tasks that are narrow ask less often.
+void key_stages(std::ostringstream& key, const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
+  for (const kernel::Operand& in : spec.inputs) key << (kernel::moves_along_reduced(spec, in) ? 'e' : 'r');
+  if (schedule.width > 0) return key_turned(key, spec);
+  for (const std::vector<kernel::Operand>* operands : {&spec.inputs, &spec.outputs})
+    for (const kernel::Operand& operand : *operands) {
+      key << ' ';
+      for (const std::int64_t stride : operand.strides) key << (stride == 0 ? '0' : '1');
+    }
+  if (schedule.nest == schedule::Nest::staged_columns && has_narrow_tasks(schedule)) key << " narrow";
 }
 
 /// Of columns past the last vector step code knows whether there is a whole one before them.
@@ -117,11 +131,9 @@ std::string class_key(const kernel::KernelSpec& spec, const schedule::Schedule& 
   const std::size_t vector_level = static_cast<std::size_t>(schedule.vector_level);
   for (const kernel::Operand& in : spec.inputs)
     key << ' ' << to_string(in.dtype) << stride_kind(in.strides[vector_level], schedule.nest);
-  // In stages, what repeats along the reduced levels is read once per row.
-  if (schedule::is_staged(schedule.nest))
-    for (const kernel::Operand& in : spec.inputs) key << (kernel::moves_along_reduced(spec, in) ? 'e' : 'r');
-  if (schedule::is_staged(schedule.nest) && schedule.width > 0) key_turned(key, spec);
+  if (schedule::is_staged(schedule.nest)) key_stages(key, spec, schedule);
   if (ends_whole(spec, schedule)) key << " w";
+  if (schedule.nest == schedule::Nest::columns && has_rows_that_settle(spec)) key << " m";
   key << " ->";
   for (const kernel::Operand& out : spec.outputs)
     key << ' ' << to_string(out.dtype) << stride_kind(out.strides[vector_level], schedule.nest);

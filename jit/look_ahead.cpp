@@ -10,6 +10,11 @@ std::size_t most_ahead(const kernel::KernelSpec& spec) {
   return std::min(kMost, kPointers - std::min(kPointers, spec.inputs.size() + spec.outputs.size()));
 }
 
+bool has_narrow_tasks(const schedule::Schedule& schedule) {
+  constexpr std::int64_t kPageColumns = 1024;
+  return schedule.tile.level == schedule.vector_level && schedule.tile.grain < kPageColumns;
+}
+
 std::vector<Ahead> look_ahead(Assembler& assembler, OperandWalk& walk, const std::vector<StagePlace>& places, int level,
                               int rows, std::size_t most) {
   std::vector<Ahead> found;

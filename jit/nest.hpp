@@ -94,5 +94,8 @@ void emit_rows(Nest& nest);
 std::int64_t emit_packed(Nest& nest, const schedule::ReduceBody& body);
 /// A kept level is contiguous: lanes are neighbouring outputs.
 void emit_columns(Nest& nest);
+/// Columns: whether there are so many rows that each column has most likely an element of the sign that settles its
+/// extreme.
+bool has_rows_that_settle(const kernel::KernelSpec& spec);
 
 }  // namespace tenfold::jit
