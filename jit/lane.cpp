@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <sstream>
+#include <utility>
 
 namespace tenfold::jit {
 namespace {
@@ -63,6 +64,14 @@ Lane make(LaneOp op, std::initializer_list<Lane> args, std::uint64_t immediate =
 }
 
 Lane constant_like(Lane a, double value) { return a.builder->constant(a.type, value); }
+
+std::size_t hash(const LaneNode& node) {
+  std::uint64_t mixed = static_cast<std::uint64_t>(node.op) << 8 | static_cast<std::uint64_t>(node.type);
+  for (const int arg : node.args) mixed = mixed * 31 + static_cast<std::uint64_t>(arg + 1);
+  // Constants differ in their upper bits as a rule.
+  mixed = (mixed ^ node.immediate) * 0x9e3779b97f4a7c15;
+  return static_cast<std::size_t>(mixed >> 48);
+}
 
 }  // namespace
 
@@ -131,10 +140,16 @@ std::string LaneProgram::print() const {
 }
 
 Lane LaneBuilder::add(LaneNode node) {
-  const auto known = std::find(program_.nodes.begin(), program_.nodes.end(), node);
-  const auto index = static_cast<int>(known - program_.nodes.begin());
-  if (known == program_.nodes.end()) program_.nodes.push_back(node);
-  return {this, index, result_type(node)};
+  int& bucket = buckets_[hash(node) % buckets_.size()];
+  int known = bucket;
+  while (known >= 0 && !(program_.nodes[static_cast<std::size_t>(known)] == node))
+    known = before_[static_cast<std::size_t>(known)];
+  if (known < 0) {
+    known = static_cast<int>(program_.nodes.size());
+    program_.nodes.push_back(node);
+    before_.push_back(std::exchange(bucket, known));
+  }
+  return {this, known, result_type(node)};
 }
 
 Lane LaneBuilder::input(int index, LaneType type) {

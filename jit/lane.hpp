@@ -154,6 +154,8 @@ struct Lane {
 /// Builds a program. Equal nodes are made once, and operations on constants alone are not folded: write the constant.
 class LaneBuilder {
  public:
+  LaneBuilder() { buckets_.fill(-1); }
+
   Lane input(int index, LaneType type);
   /// Reals: `value` rounded to the type. Integers: its bits after truncation.
   Lane constant(LaneType type, double value);
@@ -166,6 +168,9 @@ class LaneBuilder {
  private:
   Lane add(LaneNode node);
   LaneProgram program_;
+  /// Nodes by hash: the last of each bucket, and the one before each node in its bucket; -1 for none.
+  std::array<int, 256> buckets_;
+  std::vector<int> before_;
 };
 
 Lane operator+(Lane a, Lane b);
