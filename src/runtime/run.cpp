@@ -11,6 +11,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "runtime/buffer.hpp"
 #include "runtime/float_state.hpp"
@@ -182,14 +183,27 @@ Status run_kernel(const KernelStep& step, const Operands& operands, ThreadPool* 
   return {};
 }
 
-/// Steps outside the JIT allocate as they please, so the lists of addresses may too.
+/// The addresses of a step's operands; few are in place.
+template <class Address>
+class Addresses {
+ public:
+  explicit Addresses(std::size_t count) : count_(count) {
+    if (count > few_.size()) many_.resize(count);
+  }
+  Address& operator[](std::size_t i) { return many_.empty() ? few_[i] : many_[i]; }
+  operator std::span<const Address>() const { return {many_.empty() ? few_.data() : many_.data(), count_}; }
+
+ private:
+  std::size_t count_;
+  std::array<Address, 16> few_{};
+  std::vector<Address> many_;
+};
+
 Status run_call(const CallStep& step, const Operands& operands) try {
-  std::vector<const void*> inputs;
-  std::vector<void*> outputs;
-  inputs.reserve(step.inputs.size());
-  outputs.reserve(step.outputs.size());
-  for (const Location& at : step.inputs) inputs.push_back(operands.source(at));
-  for (const Location& at : step.outputs) outputs.push_back(operands.target(at));
+  Addresses<const void*> inputs(step.inputs.size());
+  Addresses<void*> outputs(step.outputs.size());
+  for (std::size_t i = 0; i < step.inputs.size(); ++i) inputs[i] = operands.source(step.inputs[i]);
+  for (std::size_t o = 0; o < step.outputs.size(); ++o) outputs[o] = operands.target(step.outputs[o]);
   const FloatState state;
   return step.call(inputs, outputs);
 } catch (const std::bad_alloc&) {
@@ -205,36 +219,50 @@ struct ForeignTasks {
   std::array<void*, TaskStep::kMostOperands> outputs{};
   std::atomic<std::int64_t> next{0};
   std::atomic<std::int64_t> done{0};
-  std::mutex mutex{};  ///< guards first_failure
+  std::mutex mutex{};  ///< guards the first failure, which is one of these
   Status first_failure{};
+  bool out_of_memory = false;  ///< said in words by the caller: there may be no memory for words here
 
   void run_all() noexcept {
     if (next.load(std::memory_order_relaxed) >= step.tasks) return;
     thread_local Buffer scratch;
     // A task that starts a run on this thread, as a host pool may do while it waits, must not find its scratch in use.
     Buffer own = std::move(scratch);
-    if (!own.reserve(step.scratch_bytes))
-      return fail({Code::out_of_memory, "execute: no memory for " + std::to_string(step.scratch_bytes) +
-                                            " bytes of scratch for a step that runs outside the JIT"});
+    if (!own.reserve(step.scratch_bytes)) return fail_without_memory();
     const FloatState state;
     for (std::int64_t task = next.fetch_add(1); task < step.tasks; task = next.fetch_add(1)) {
-      if (Status status = run_one(task, own.data()); !status.ok()) fail(std::move(status));
+      run_one(task, own.data());
       done.fetch_add(1, std::memory_order_relaxed);
     }
     if (own.size() <= Arena::kKeepBytes) scratch = std::move(own);
   }
 
-  Status run_one(std::int64_t task, void* scratch) noexcept try {
-    return step.run({inputs.data(), step.inputs.size()}, {outputs.data(), step.outputs.size()}, task, scratch);
+  void run_one(std::int64_t task, void* scratch) noexcept {
+    try {
+      Status status =
+          step.run({inputs.data(), step.inputs.size()}, {outputs.data(), step.outputs.size()}, task, scratch);
+      if (!status.ok()) fail(std::move(status));
+    } catch (const std::bad_alloc&) {
+      fail_without_memory();
+    } catch (const std::exception& error) {
+      fail_by(error);
+    }
+  }
+
+  void fail_by(const std::exception& error) noexcept try {
+    fail({Code::internal_error, std::string("execute: a step outside the JIT threw '") + error.what() + "'"});
   } catch (const std::bad_alloc&) {
-    return Status(Code::out_of_memory, "execute: no memory for a step that runs outside the JIT");
-  } catch (const std::exception& error) {
-    return Status(Code::internal_error, std::string("execute: a step outside the JIT threw '") + error.what() + "'");
+    fail_without_memory();
   }
 
   void fail(Status status) noexcept {
     const std::lock_guard lock(mutex);
-    if (first_failure.ok()) first_failure = std::move(status);
+    if (first_failure.ok() && !out_of_memory) first_failure = std::move(status);
+  }
+
+  void fail_without_memory() noexcept {
+    const std::lock_guard lock(mutex);
+    out_of_memory = first_failure.ok();
   }
 };
 
@@ -251,6 +279,9 @@ Status run_tasks(const TaskStep& step, const Operands& operands, ThreadPool* poo
         [](void* context, std::int64_t) { static_cast<ForeignTasks*>(context)->run_all(); }, &tasks);
   }
   if (!tasks.first_failure.ok()) return tasks.first_failure;
+  if (tasks.out_of_memory)
+    return Status(Code::out_of_memory, "execute: no memory for a step that runs outside the JIT, whose tasks take " +
+                                           std::to_string(step.scratch_bytes) + " bytes of scratch each");
   if (tasks.done.load() < step.tasks)
     return Status(Code::internal_error, "execute: the thread pool returned before it had called every task");
   return {};

@@ -86,6 +86,33 @@ TEST(CAllocations, ExecutingAllocatesNothing) {
   }
 }
 
+TEST(CAllocations, NorForAnArgReductionInPieces) {
+  constexpr std::size_t kCount = 1 << 20;
+  const std::string json =
+      R"({"dialect": "onnx", "opset": 13, "graph": [{"id": 0, "name": "a", "kind": "ArgMax", "attrs": {"axis":
+          {"type": "s64", "value": 0}}, "inputs": [{"id": 0, "dtype": "f32", "shape": [1048576], "stride": [1],
+          "layout_type": "strided", "property_type": "undef"}], "outputs": [{"id": 1, "dtype": "s64", "shape": [1],
+          "stride": [1], "layout_type": "strided", "property_type": "undef"}]}]})";
+  Handles h;
+  ASSERT_OK(tenfold_graph_from_json(&h.graph, json.data(), json.size()));
+  ASSERT_OK(tenfold_graph_get_partitions(h.graph, 1, &h.partition));
+  compile(h);
+  std::vector<float> in(kCount, 1.0F);
+  in[700000] = 2.0F;
+  std::int64_t found = -1;
+  const void* const inputs[] = {in.data()};
+  void* const outputs[] = {&found};
+  for (int round = 0; round < 20; ++round)  // both threads run tasks in one of them
+    EXPECT_OK(tenfold_compiled_partition_execute(h.compiled, inputs, 1, outputs, 1));
+  EXPECT_EQ(found, 700000);
+  const int before = allocations;
+  tenfold_status_t status = tenfold_success;
+  for (int round = 0; round < 100 && status == tenfold_success; ++round)
+    status = tenfold_compiled_partition_execute(h.compiled, inputs, 1, outputs, 1);
+  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(status, tenfold_success);
+}
+
 TEST(CAllocations, NorDoesItThroughTheCppApi) {
   using namespace graph;
   using type = logical_tensor::data_type;
