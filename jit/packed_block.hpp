@@ -54,8 +54,7 @@ class PackedBlock final : public RowsBlock {
   static constexpr int kLeastWidthOfBits = 7, kLeastWidthOfBitsOf16 = 8, kLeastWidthOfOneOrder = 8;
   /// A slot of the frame: how many blocks have just been open (places of floats).
   static constexpr int kOpen = frame::kChainLeft;
-  /// A number for each lane, of which there are as many as bytes at most. In place: a block has thousands of these
-  /// while it is made.
+  /// A number for each lane, at most one a byte. An array, as a block makes thousands of these.
   using LaneNumbers = std::array<int, PackedVectors::kBytes>;
   /// A register, and by lane the row that it belongs to.
   struct Value {

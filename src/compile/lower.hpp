@@ -24,7 +24,7 @@ bool has_kernels(DType dtype) noexcept;
 
 /// The ops (in topological order) as one kernel that stores `outputs`, collapsed. All reductions among them reduce the
 /// same factors of one iteration space; what only some elements of it have (a bias, a mean) repeats. unsupported_* with
-/// the reason when no kernel of this version can run them together.
+/// the reason when no kernel can run them together.
 Result<Lowered> lower(const graph::Graph& graph, std::span<const graph::OpId> ops,
                       std::span<const graph::ValueId> outputs);
 

@@ -16,8 +16,7 @@ bool is_arg(const Node& node) {
 
 Status unsupported(const char* what) {
   return {Code::unsupported_op,
-          std::string("kernels of this version give the index of an extreme, and the extreme itself; this one has ") +
-              what};
+          std::string("not an arg-reduction alone (the index of an extreme, and the extreme itself): it has ") + what};
 }
 
 }  // namespace

@@ -9,8 +9,8 @@ namespace {
 using kernel::Node;
 
 Status unsupported(const char* what) {
-  return {Code::unsupported_op, std::string("kernels of this version take one input, unary functions, one reduction, "
-                                            "a division by the count, a square root and one output; this one has ") +
+  return {Code::unsupported_op, std::string("not a single plain reduction (one input, unary functions, the reduction, "
+                                            "a division by the count, a square root, one output): it has ") +
                                     what};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The form of body that the nests of this version run: one input, a chain of functions, one reduction, a chain of
-// functions, one output. Read from a KernelSpec once; scheduler and emitter both look at this.
+// The form of body that the nests of one plain reduction run: one input, a chain of functions, one reduction, a chain
+// of functions, one output. Read from a KernelSpec once; scheduler and emitter both look at this.
 #pragma once
 
 #include <optional>

@@ -8,6 +8,7 @@
 #include "schedule/body.hpp"
 #include "schedule/columns.hpp"
 #include "schedule/flat.hpp"
+#include "schedule/levels.hpp"
 #include "schedule/narrow.hpp"
 #include "schedule/packed.hpp"
 #include "schedule/schedule.hpp"
@@ -53,17 +54,6 @@ constexpr std::int64_t kSliverBytes = 2 << 20;
 /// and 24.9; but [1000, 300] 23.6 and 32.1 instead of 21.9 and 34.9, as a row ends with a look at where its extreme
 /// was.
 constexpr std::int64_t kLeastStepsOfGroups = 24;
-/// A task reads at least this much, so that handing it out (0.2 us) stays below a hundredth of its time.
-constexpr std::int64_t kTaskBytes = 128 << 10;
-
-/// The level that lanes run along: the one whose elements are neighbours, or else the innermost. Depends on the spec
-/// alone, and decides the order of additions.
-int choose_vector_level(const KernelSpec& spec) {
-  const int last = static_cast<int>(spec.levels.size()) - 1;
-  for (int level = last; level >= 0; --level)
-    if (spec.inputs[0].strides[static_cast<std::size_t>(level)] == 1) return level;
-  return last;
-}
 
 /// Kept levels outside the vector level: how many outputs, or rows of outputs, are independent tasks.
 std::int64_t outer_tasks(const KernelSpec& spec, int vector_level) {
@@ -72,18 +62,6 @@ std::int64_t outer_tasks(const KernelSpec& spec, int vector_level) {
     if (!spec.levels[level].reduced && static_cast<int>(level) != vector_level) tasks *= spec.levels[level].extent;
   return tasks;
 }
-
-int widest_level(const KernelSpec& spec, bool reduced, int except) {
-  int widest = -1;
-  for (std::size_t level = 0; level < spec.levels.size(); ++level) {
-    if (spec.levels[level].reduced != reduced || static_cast<int>(level) == except) continue;
-    if (widest < 0 || spec.levels[level].extent > spec.levels[static_cast<std::size_t>(widest)].extent)
-      widest = static_cast<int>(level);
-  }
-  return widest;
-}
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Cuts the widest reduced level when the kept levels give too few tasks. Grains are whole blocks of a row
 /// (kChain * kChainedUnroll * 16 elements), or whole chains of a column, so that no piece ends inside one.
@@ -95,7 +73,7 @@ Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, 
   const std::int64_t kept = kernel::kept_count(spec);
   const std::int64_t lanes_of_tile = std::int64_t{kTileRecords} * lanes_per_step(lanes, spec.inputs[0].dtype);
   if (columns) tasks *= std::max<std::int64_t>(1, kept / tasks / lanes_of_tile / 4);
-  const int level = widest_level(spec, true, -1);
+  const int level = widest_level(spec, true);
   if (tasks >= kEnoughTasks || level < 0) return {};
   const std::int64_t extent = spec.levels[static_cast<std::size_t>(level)].extent;
   const std::int64_t whole = level == schedule.vector_level ? 1024 : kChain;
@@ -117,7 +95,9 @@ Cut choose_index_split(const KernelSpec& spec, const Schedule& schedule, const R
   if (schedule.tile.level >= 0 &&
       divide_up(spec.levels[static_cast<std::size_t>(schedule.tile.level)].extent, schedule.tile.grain) >= cores)
     return {};
-  const int level = widest_level(spec, true, -1);
+  const int level = widest_level(spec, true);
+  // What is reduced over one element has no level left to cut.
+  if (level < 0) return {};
   const std::int64_t extent = spec.levels[static_cast<std::size_t>(level)].extent;
   const std::int64_t pieces = std::clamp<std::int64_t>(cores, 2, kSplitPieces);
   const std::int64_t grain = divide_up(divide_up(extent, pieces), 1024) * 1024;
@@ -212,7 +192,7 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
   const Result<ReduceBody> body = read_body(spec);
   if (!body.ok()) return choose_staged(spec, target);
   const Lanes lanes = lanes_of(spec, body.value());
-  schedule.vector_level = choose_vector_level(spec);
+  schedule.vector_level = vector_level_of(spec, spec.inputs[0]);
   const bool reduced = spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced;
   schedule.nest = !reduced ? Nest::columns : packs(spec, body.value()) ? Nest::packed : Nest::rows;
   if (schedule.nest == Nest::packed) {

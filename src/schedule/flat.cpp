@@ -4,24 +4,15 @@
 #include <algorithm>
 
 #include "schedule/around.hpp"
+#include "schedule/levels.hpp"
 
 namespace tenfold::schedule {
 namespace {
 
 using kernel::KernelSpec;
 
-/// A task moves at least this much, so that handing it out (0.2 us) stays below a hundredth of its time.
-constexpr std::int64_t kTaskBytes = 128 << 10;
 /// Vector levels are cut into whole pages of the narrowest elements.
 constexpr std::int64_t kVectorGrain = 4096;
-
-/// Lanes run where the output's elements are neighbours, else along the innermost level.
-int choose_vector_level(const KernelSpec& spec) {
-  const int last = static_cast<int>(spec.levels.size()) - 1;
-  for (int level = last; level >= 0; --level)
-    if (spec.outputs[0].strides[static_cast<std::size_t>(level)] == 1) return level;
-  return last;
-}
 
 std::int64_t bytes_per_element(const KernelSpec& spec) {
   std::int64_t bytes = 0;
@@ -59,7 +50,7 @@ Schedule choose_flat(const KernelSpec& spec, const target::Target& target) {
   Schedule schedule;
   schedule.isa = target.isa;
   schedule.nest = Nest::flat;
-  schedule.vector_level = choose_vector_level(spec);
+  schedule.vector_level = vector_level_of(spec, spec.outputs[0]);
   schedule.around = pays_around(spec, schedule.vector_level, target);
   schedule.claim = pays_to_claim(spec, schedule.vector_level, target);
   schedule.runs = comes_in_runs(spec, target);
@@ -68,17 +59,14 @@ Schedule choose_flat(const KernelSpec& spec, const target::Target& target) {
   } else if (schedule.runs) {
     schedule.claim = schedule.claim || may_claim(spec, schedule.vector_level);
   }
-  int widest = 0;
-  for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level)
-    if (spec.levels[static_cast<std::size_t>(level)].extent > spec.levels[static_cast<std::size_t>(widest)].extent)
-      widest = level;
+  const int widest = widest_level(spec, false);
   const std::int64_t extent = spec.levels[static_cast<std::size_t>(widest)].extent;
   if (extent == 0) return schedule;
   const std::int64_t unit_bytes =
       std::max<std::int64_t>(1, kernel::kept_count(spec) / extent * bytes_per_element(spec));
   const std::int64_t unit = widest == schedule.vector_level ? kVectorGrain : 1;
-  std::int64_t grain = std::max((extent - 1) / (4 * std::int64_t{target.cores}) + 1, (kTaskBytes - 1) / unit_bytes + 1);
-  grain = (grain + unit - 1) / unit * unit;
+  std::int64_t grain = std::max(divide_up(extent, 4 * std::int64_t{target.cores}), divide_up(kTaskBytes, unit_bytes));
+  grain = divide_up(grain, unit) * unit;
   if (grain < extent) schedule.tile = {widest, grain};
   return schedule;
 }

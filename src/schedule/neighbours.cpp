@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "schedule/body.hpp"
+#include "schedule/levels.hpp"
 
 namespace tenfold::schedule {
 namespace {
@@ -29,21 +30,12 @@ bool is_exact(const KernelSpec& spec) {
   });
 }
 
-/// The level that tasks are cut from where the heuristic cuts none: the widest kept one that lanes do not run along.
-int widest_kept(const KernelSpec& spec, int except) {
-  int widest = -1;
-  for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level) {
-    if (level_of(spec, level).reduced || level == except) continue;
-    if (widest < 0 || level_of(spec, level).extent > level_of(spec, widest).extent) widest = level;
-  }
-  return widest;
-}
-
 std::vector<Cut> tiles_of(const KernelSpec& spec, const Schedule& base) {
   if (base.split.level >= 0) return {base.tile};
   std::vector<Cut> tiles{base.tile};
   if (base.tile.level >= 0) tiles.push_back({});
-  const int level = base.tile.level >= 0 ? base.tile.level : widest_kept(spec, base.vector_level);
+  // Where the heuristic cuts none: the widest kept one that lanes do not run along.
+  const int level = base.tile.level >= 0 ? base.tile.level : widest_level(spec, false, base.vector_level);
   if (level < 0) return tiles;
   const std::int64_t extent = level_of(spec, level).extent;
   // Of the vector level only whole pages, so that no tile ends inside a vector that another begins.
@@ -115,42 +107,40 @@ std::vector<std::int64_t> keeps_of(const Schedule& base) {
   return base.keep > 0 ? std::vector<std::int64_t>{base.keep, 0} : std::vector<std::int64_t>{0};
 }
 
-}  // namespace
-
-std::vector<Schedule> neighbours(const KernelSpec& spec, const Schedule& base) {
-  std::vector<Schedule> found;
-  const auto add = [&](const Schedule& candidate) {
-    if (candidate != base && std::find(found.begin(), found.end(), candidate) == found.end() &&
-        check(spec, candidate).ok())
-      found.push_back(candidate);
-  };
+/// Calls `see` with every candidate, legal or not and perhaps twice, until it returns true; whether it did.
+template <class See>
+bool any_candidate(const KernelSpec& spec, const Schedule& base, const See& see) {
   Schedule candidate = base;
   for (const int turns : turns_of(base)) {
     candidate.turns = turns;
-    add(candidate);
+    if (see(candidate)) return true;
   }
   candidate.turns = base.turns;
   for (const bool serpentine : serpentines_of(base)) {
     candidate.serpentine = serpentine;
-    add(candidate);
+    if (see(candidate)) return true;
   }
   candidate.serpentine = base.serpentine;
   candidate.early = !base.early;
-  add(candidate);
+  if (see(candidate)) return true;
   candidate.early = base.early;
   candidate.runs = !base.runs;
   candidate.ahead = base.nest == Nest::staged_rows;
   candidate.rows_at_once = 1;
-  if (base.nest == Nest::staged_rows || base.nest == Nest::flat) add(candidate);
+  if ((base.nest == Nest::staged_rows || base.nest == Nest::flat) && see(candidate)) return true;
   candidate = base;
+  const std::vector<Cut> tiles = tiles_of(spec, base);
+  const std::vector<int> all_rows = rows_of(spec, base);
+  const std::vector<std::int64_t> all_columns = columns_of(base), keeps = keeps_of(base);
+  const std::vector<Around> arounds = arounds_of(base);
   for (const int unroll : unrolls_of(spec, base))
-    for (const int rows : rows_of(spec, base))
-      for (const std::int64_t columns : columns_of(base))
+    for (const int rows : all_rows)
+      for (const std::int64_t columns : all_columns)
         for (const bool ahead : aheads_of(base))
-          for (const auto& [around, stored] : arounds_of(base))
+          for (const auto& [around, stored] : arounds)
             for (const bool claim : claims_of(base))
-              for (const std::int64_t keep : keeps_of(base))
-                for (const Cut& tile : tiles_of(spec, base)) {
+              for (const std::int64_t keep : keeps)
+                for (const Cut& tile : tiles) {
                   candidate.claim = claim;
                   candidate.runs = base.runs && (base.nest == Nest::flat || (ahead && rows == 1));
                   candidate.unroll = unroll;
@@ -163,15 +153,27 @@ std::vector<Schedule> neighbours(const KernelSpec& spec, const Schedule& base) {
                   candidate.keep = keep;
                   candidate.part = keep > 0 ? base.part : 0;
                   candidate.tile = tile;
-                  add(candidate);
+                  if (see(candidate)) return true;
                 }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Schedule> neighbours(const KernelSpec& spec, const Schedule& base) {
+  std::vector<Schedule> found;
+  any_candidate(spec, base, [&](const Schedule& candidate) {
+    if (candidate != base && std::find(found.begin(), found.end(), candidate) == found.end() &&
+        check(spec, candidate).ok())
+      found.push_back(candidate);
+    return false;
+  });
   return found;
 }
 
 bool is_neighbour(const KernelSpec& spec, const Schedule& base, const Schedule& wanted) {
-  if (wanted == base) return true;
-  const std::vector<Schedule> all = neighbours(spec, base);
-  return std::find(all.begin(), all.end(), wanted) != all.end();
+  const auto is_wanted = [&](const Schedule& candidate) { return candidate == wanted; };
+  return wanted == base || (any_candidate(spec, base, is_wanted) && check(spec, wanted).ok());
 }
 
 }  // namespace tenfold::schedule

@@ -10,13 +10,6 @@ namespace tenfold::schedule {
 
 using kernel::KernelSpec;
 
-int choose_vector_level(const KernelSpec& spec) {
-  const int last = static_cast<int>(spec.levels.size()) - 1;
-  for (int level = last; level >= 0; --level)
-    if (spec.inputs[0].strides[static_cast<std::size_t>(level)] == 1) return level;
-  return last;
-}
-
 bool writes_elements(const KernelSpec& spec) {
   const std::vector<bool> per_row = kernel::per_row(spec);
   return std::any_of(spec.stores.begin(), spec.stores.end(),

@@ -10,9 +10,6 @@
 
 namespace tenfold::schedule {
 
-/// The level whose elements are neighbours in the first input that moves, or else the innermost.
-int choose_vector_level(const kernel::KernelSpec& spec);
-
 /// Whether anything is stored that is not one value a row.
 bool writes_elements(const kernel::KernelSpec& spec);
 

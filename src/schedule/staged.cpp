@@ -9,6 +9,7 @@
 #include "kernel/passes.hpp"
 #include "schedule/around.hpp"
 #include "schedule/body.hpp"
+#include "schedule/levels.hpp"
 #include "schedule/stage_traits.hpp"
 #include "schedule/staged_columns.hpp"
 #include "schedule/turned.hpp"
@@ -41,16 +42,8 @@ constexpr std::int64_t kLatePart = 6, kLatePartOfOnePass = 5, kMostLateRow = 16 
 /// Rows in runs: so many and more, of so many bytes.
 constexpr std::int64_t kLeastRunRows = 16, kLeastRunRow = 512, kMostRunRow = 128 << 10;
 
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
-  int level = -1;
-  for (int l = 0; l < static_cast<int>(spec.levels.size()); ++l) {
-    if (spec.levels[static_cast<std::size_t>(l)].reduced) continue;
-    if (level < 0 ||
-        spec.levels[static_cast<std::size_t>(l)].extent > spec.levels[static_cast<std::size_t>(level)].extent)
-      level = l;
-  }
+  const int level = widest_level(spec, false);
   if (level < 0) return {};
   const std::int64_t extent = spec.levels[static_cast<std::size_t>(level)].extent;
   if (extent == 0) return {};
@@ -58,7 +51,7 @@ Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
   // A task of columns reads parts of rows: one for each core.
   const bool parts = level == schedule.vector_level;
   std::int64_t grain =
-      std::max(divide_up(extent, (parts ? 1 : 4) * std::int64_t{cores}), divide_up(kStagedTaskBytes, unit_bytes));
+      std::max(divide_up(extent, (parts ? 1 : 4) * std::int64_t{cores}), divide_up(kTaskBytes, unit_bytes));
   if (parts) grain = divide_up(grain, kTaskColumns) * kTaskColumns;
   if (grain >= extent) return {};
   return {level, grain};
@@ -210,7 +203,7 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
   if (turned_levels(spec).found()) return choose_turned(spec, target, keeps_columns(spec));
   Schedule schedule;
   schedule.isa = target.isa;
-  schedule.vector_level = choose_vector_level(spec);
+  schedule.vector_level = vector_level_of(spec, spec.inputs[0]);
   if (spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced) {
     schedule.nest = Nest::staged_rows;
     // Two sets side by side hide latencies; of long programs a vector has enough to do, and they fill the code cache.

@@ -9,9 +9,6 @@
 
 namespace tenfold::schedule {
 
-/// A task reads at least this much, so that handing it out (0.2 us) stays below a hundredth of its time.
-constexpr std::int64_t kStagedTaskBytes = 128 << 10;
-
 Schedule choose_staged(const kernel::KernelSpec& spec, const target::Target& target);
 
 /// internal_error when the staged nests cannot follow `schedule`.

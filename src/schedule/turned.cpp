@@ -6,7 +6,7 @@
 #include <string>
 
 #include "kernel/passes.hpp"
-#include "schedule/staged.hpp"
+#include "schedule/levels.hpp"
 
 namespace tenfold::schedule {
 namespace {
@@ -71,9 +71,8 @@ Cut choose_tile(const KernelSpec& spec, const TurnedLevels& levels, std::int64_t
     if (extent_of(spec, other) > extent_of(spec, level)) level = other;
   const std::int64_t extent = extent_of(spec, level), unit = level == levels.rows ? columns : 1;
   if (extent == 0) return {};
-  const auto divide_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   const std::int64_t bytes = std::max<std::int64_t>(1, kernel::bytes_read(spec) / extent);
-  const std::int64_t least = std::max(divide_up(extent, 4 * std::int64_t{cores}), divide_up(kStagedTaskBytes, bytes));
+  const std::int64_t least = std::max(divide_up(extent, 4 * std::int64_t{cores}), divide_up(kTaskBytes, bytes));
   const std::int64_t grain = divide_up(least, unit) * unit;
   return grain < extent ? Cut{level, grain} : Cut{};
 }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Levels of an iteration space, as all schedules pick them.
+#pragma once
+
+#include <cstdint>
+
+#include "kernel/spec.hpp"
+
+namespace tenfold::schedule {
+
+/// A task moves at least this much, so that handing it out (0.2 us) stays below a hundredth of its time.
+constexpr std::int64_t kTaskBytes = 128 << 10;
+
+constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// The level that lanes run along: the one whose elements are neighbours in `operand`, or else the innermost. Depends
+/// on the spec alone, and of reductions decides the order of additions.
+int vector_level_of(const kernel::KernelSpec& spec, const kernel::Operand& operand);
+
+/// The widest level that is reduced or kept, the outermost of equals, other than `except`; -1 when there is none.
+int widest_level(const kernel::KernelSpec& spec, bool reduced, int except = -1);
+
+}  // namespace tenfold::schedule
