@@ -284,7 +284,7 @@ class Partitioner {
     if (is_one_task(merged.region.parts[0]))
       return refuse("few rows of many elements each: once fused, they could not be cut into tasks");
     if (merged.cost > groups_[a].cost + groups_[b].cost)
-      return refuse("to compute small values anew for each element costs more than to read them");
+      return refuse("to compute values anew for each element, or in each pass, costs more than to read them");
     merged.depth = std::max(groups_[a].depth, groups_[b].depth);
     for (const OpId op : groups_[b].ops) group_of_[op] = a;
     groups_[a] = std::move(merged);

@@ -338,8 +338,40 @@ TEST(Partition, ASmallValueThatIsDearToComputeIsComputedOnce) {
   const Partition parts = fused(graph);
   ASSERT_EQ(parts.regions.size(), 2U) << shown(graph, parts);
   EXPECT_EQ(parts.regions[0].ops.size(), 2U) << shown(graph, parts);
-  EXPECT_EQ(reason(parts, 1, 2), "to compute small values anew for each element costs more than to read them")
+  EXPECT_EQ(reason(parts, 1, 2),
+            "to compute values anew for each element, or in each pass, costs more than to read them")
       << shown(graph, parts);
+}
+
+/// Each pass over a row computes anew what it needs of the passes before, but for one value that is kept: with more
+/// softmaxes in a row in one kernel, each would compute all exponentials before it twice more.
+TEST(Partition, WhatEachPassWouldComputeAnewIsReadInstead) {
+  const auto softmaxes = [](int count) {
+    const std::string all = "f32[1024,1024]", row = "f32[1024,1]";
+    Text t;
+    int x = t.input(all);
+    for (int i = 0; i < count; ++i) {
+      const int e = t.map("exp", {t.map("sub", {x, t.reduce("max", x, "1", row)}, all)}, all);
+      x = t.map("div", {e, t.reduce("sum", e, "1", row)}, all);
+    }
+    return fused(t.graph({x})).regions.size();
+  };
+  EXPECT_EQ(softmaxes(1), 1U);
+  EXPECT_EQ(softmaxes(2), 2U);
+  EXPECT_GE(softmaxes(5), 3U);
+}
+
+/// Of one such value before a norm, all three passes of which read it, nothing is computed twice.
+TEST(Partition, WhatIsDearAndKeptForLaterPassesJoinsThem) {
+  const std::string all = "f32[1024,1024]", row = "f32[1024,1]";
+  Text t;
+  const int x = t.map("tanh", {t.input(all)}, all);
+  const int mean = t.map("div", {t.reduce("sum", x, "1", row), t.scalar("1024")}, row);
+  const int centred = t.map("sub", {x, mean}, all);
+  const int variance = t.reduce("sum", t.map("square", {centred}, all), "1", row);
+  const graph::Graph graph = t.graph({t.map("div", {centred, t.map("sqrt", {variance}, row)}, all)});
+  const Partition parts = fused(graph);
+  EXPECT_EQ(parts.regions.size(), 1U) << shown(graph, parts);
 }
 
 TEST(Partition, RegionsStandInAnOrderInWhichTheyCanRun) {
