@@ -106,6 +106,17 @@ Status check_channels(const Op& op, Convolution& conv) {
   return {};
 }
 
+/// window.W2 of a kernel that is the weights' spatial dims.
+Status check_weights_kernel(const Op& op, const Convolution& conv) {
+  const Dims& kernel = conv.windows.kernel;
+  const auto empty = std::find(kernel.begin(), kernel.end(), 0);
+  if (empty == kernel.end()) return {};
+  return refuse(Code::invalid_shape, op,
+                "weights " + show_dims(conv.sides[kWeights]) + " have a kernel of 0 along spatial dim " +
+                    std::to_string(empty - kernel.begin()) + "; it must be at least 1",
+                "window.W2");
+}
+
 /// conv.C3: a bias has an element for each channel of the result.
 Status check_bias(const Graph& graph, const Op& op, const Dims& result) {
   if (!row_of(op).has_bias || op.inputs.size() < 3) return {};
@@ -139,6 +150,7 @@ Result<bool> read_convolution(const Graph& graph, const Op& op, Convolution& con
   const auto first = conv.sides[kWeights].begin() + (is_spatial_first(op) ? 0 : 2);
   conv.windows.kernel.assign(first, first + static_cast<std::ptrdiff_t>(conv.rank - 2));
   conv.windows.groups = conv.groups;
+  if (Status s = check_weights_kernel(op, conv); !s.ok()) return s;
   const Side unknown = conv.sides[kInput].empty() ? kInput : kOutput;
   Result<Dims> found = other_side(op, conv, unknown);
   if (!found.ok()) return found.status();
