@@ -35,9 +35,10 @@ std::vector<std::string> fix_runtime_axes(graph::Graph& graph) {
     for (graph::Value& value : graph.values) {
       if (value.id != use.id || !graph::is_static(value)) continue;
       const auto axes = default_axes(use, value.shape.empty() ? 1 : value.shape[0]);
-      value.data.resize(axes.size() * static_cast<std::size_t>(byte_size(value.dtype)));
+      std::vector<std::byte> data(axes.size() * static_cast<std::size_t>(byte_size(value.dtype)));
       for (std::size_t i = 0; i < axes.size(); ++i)
-        graph::store_real(value.dtype, value.data.data(), static_cast<std::int64_t>(i), static_cast<double>(axes[i]));
+        graph::store_real(value.dtype, data.data(), static_cast<std::int64_t>(i), static_cast<double>(axes[i]));
+      value.data = std::move(data);
       value.is_constant = true;
       value.strides.clear();
       notes.push_back("input " + std::to_string(use.id) + " holds axes known at run time; explained for " +

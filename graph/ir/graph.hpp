@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "graph/ir/constant_data.hpp"
 #include "schemas/op_table.hpp"
 #include "tenfold/dtype.hpp"
 #include "tenfold/tensor.hpp"
@@ -46,7 +47,7 @@ struct Value {
   Dims strides;         ///< in elements; empty: row-major (or not known, when the shape is not)
   Layout layout = Layout::strided;
   Property property = Property::undef;
-  std::vector<std::byte> data;         ///< constant data, row-major; empty when the value is not a constant
+  ConstantData data;                   ///< row-major, shared by copies; empty when the value is not a constant
   OpId producer = kNone;               ///< kNone: a graph input or a constant
   bool is_constant = false;            ///< data is given (it may be empty when the shape has a zero dim)
   std::string name;                    ///< where the front-end has names (ONNX); empty otherwise

@@ -140,10 +140,12 @@ ValueId Composer::list(const std::vector<double>& values, DType dtype, const Dim
   Value& made = graph_.values[result];
   made.property = Property::constant;
   made.is_constant = true;
+  std::vector<std::byte> data;
   for (const double value : values) {
     const std::vector<std::byte> bytes = scalar_bytes(value, dtype);
-    made.data.insert(made.data.end(), bytes.begin(), bytes.end());
+    data.insert(data.end(), bytes.begin(), bytes.end());
   }
+  made.data = std::move(data);
   return result;
 }
 

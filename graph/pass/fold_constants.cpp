@@ -39,20 +39,21 @@ bool can_fold(const Graph& graph, const Op& op, const std::vector<bool>& leaves,
 bool fold(Graph& graph, const Op& op) {
   std::vector<ConstTensor> inputs;
   std::vector<MutableTensor> outputs;
+  std::vector<std::vector<std::byte>> results(op.outputs.size());
   for (const ValueId v : op.inputs)
     inputs.push_back(v == kNone ? ConstTensor() : ConstTensor{desc_of(graph.values[v]), graph.values[v].data.data()});
-  for (const ValueId v : op.outputs) {
-    Value& value = graph.values[v];
-    value.data.resize(static_cast<std::size_t>(span_bytes(desc_of(value)).value()));
-    outputs.push_back({desc_of(value), value.data.data()});
+  for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+    const TensorDesc desc = desc_of(graph.values[op.outputs[i]]);
+    results[i].resize(static_cast<std::size_t>(span_bytes(desc).value()));
+    outputs.push_back({desc, results[i].data()});
   }
   // What cannot be evaluated is told by who runs the op.
-  const bool folded = evaluate_op(op, inputs, outputs).ok();
-  for (const ValueId v : op.outputs) {
-    graph.values[v].is_constant = folded;
-    if (!folded) graph.values[v].data.clear();
+  if (!evaluate_op(op, inputs, outputs).ok()) return false;
+  for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+    graph.values[op.outputs[i]].is_constant = true;
+    graph.values[op.outputs[i]].data = std::move(results[i]);
   }
-  return folded;
+  return true;
 }
 
 void drop_ops(Graph& graph, const std::vector<bool>& gone) {

@@ -235,12 +235,14 @@ void onnx_to_core(const Graph& graph, Op& op) {
 
 void become_constant(const Op& op, Value& value) {
   const Attribute& given = op.attributes[0].value;
-  if (const auto* integer = std::get_if<std::int64_t>(&given)) append<std::int64_t>(value.data, *integer);
-  if (const auto* real = std::get_if<double>(&given)) append<float>(value.data, *real);
+  std::vector<std::byte> data;
+  if (const auto* integer = std::get_if<std::int64_t>(&given)) append<std::int64_t>(data, *integer);
+  if (const auto* real = std::get_if<double>(&given)) append<float>(data, *real);
   if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&given))
-    for (const std::int64_t element : *integers) append<std::int64_t>(value.data, element);
+    for (const std::int64_t element : *integers) append<std::int64_t>(data, element);
   if (const auto* reals = std::get_if<std::vector<double>>(&given))
-    for (const double element : *reals) append<float>(value.data, element);
+    for (const double element : *reals) append<float>(data, element);
+  value.data = std::move(data);
   value.is_constant = true;
   value.property = Property::constant;
   value.producer = kNone;

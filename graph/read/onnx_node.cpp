@@ -76,10 +76,12 @@ Value constant_of(DType dtype, bool is_list, const List& elements) {
   if (is_list) value.shape.push_back(static_cast<std::int64_t>(elements.size()));
   value.property = Property::constant;
   value.is_constant = true;
+  std::vector<std::byte> data;
   for (const T element : elements) {
-    value.data.resize(value.data.size() + sizeof(T));
-    std::memcpy(value.data.data() + value.data.size() - sizeof(T), &element, sizeof(T));
+    data.resize(data.size() + sizeof(T));
+    std::memcpy(data.data() + data.size() - sizeof(T), &element, sizeof(T));
   }
+  value.data = std::move(data);
   return value;
 }
 

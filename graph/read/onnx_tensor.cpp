@@ -148,7 +148,7 @@ Status read_raw(const std::string& raw, const std::string& what, DType dtype, st
 
 /// The bytes of the elements, from wherever they are; `wanted` of them.
 Status read_elements(const onnx::TensorProto& tensor, const std::string& what, std::int64_t wanted,
-                     const OnnxOptions& options, Value& value) {
+                     const OnnxOptions& options, DType dtype, std::vector<std::byte>& bytes) {
   const bool external = tensor.data_location() == onnx::TensorProto::EXTERNAL;
   if (static_cast<int>(external) + static_cast<int>(tensor.has_raw_data()) +
           static_cast<int>(typed_elements(tensor) > 0) >
@@ -157,14 +157,13 @@ Status read_elements(const onnx::TensorProto& tensor, const std::string& what, s
   if (external) {
     const Result<std::string> data = read_external(tensor, what, options);
     if (!data.ok()) return data.status();
-    return read_raw(data.value(), what, value.dtype, wanted, value.data);
+    return read_raw(data.value(), what, dtype, wanted, bytes);
   }
-  if (tensor.has_raw_data()) return read_raw(tensor.raw_data(), what, value.dtype, wanted, value.data);
-  if (Status s = read_typed(tensor, what, value.dtype, value.data); !s.ok()) return s;
-  if (value.data.size() == static_cast<std::size_t>(wanted)) return {};
-  const auto size = static_cast<std::size_t>(byte_size(value.dtype));
-  return bad(what, std::to_string(value.data.size() / size) +
-                       " elements in the list of its type, but its dims ask for " +
+  if (tensor.has_raw_data()) return read_raw(tensor.raw_data(), what, dtype, wanted, bytes);
+  if (Status s = read_typed(tensor, what, dtype, bytes); !s.ok()) return s;
+  if (bytes.size() == static_cast<std::size_t>(wanted)) return {};
+  const auto size = static_cast<std::size_t>(byte_size(dtype));
+  return bad(what, std::to_string(bytes.size() / size) + " elements in the list of its type, but its dims ask for " +
                        std::to_string(static_cast<std::size_t>(wanted) / size));
 }
 
@@ -226,7 +225,9 @@ Result<Value> onnx_constant(const onnx::TensorProto& tensor, const std::string& 
   if (budget.used > budget.options.limits.constant_bytes)
     return bad(what, "the constants, " + std::to_string(budget.used) + " bytes so far, exceed the limit of " +
                          std::to_string(budget.options.limits.constant_bytes) + " bytes");
-  if (Status s = read_elements(tensor, what, wanted.value(), budget.options, value); !s.ok()) return s;
+  std::vector<std::byte> bytes;
+  if (Status s = read_elements(tensor, what, wanted.value(), budget.options, value.dtype, bytes); !s.ok()) return s;
+  value.data = std::move(bytes);
   return value;
 }
 

@@ -111,12 +111,14 @@ bool bytes(Scanner& scan, Value& value) {
   const std::size_t where = scan.mark();
   std::string digits;
   if (!scan.string("hexadecimal digits", digits)) return false;
+  std::vector<std::byte> data;
   for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
     const int high = hex_digit(digits[i]);
     const int low = hex_digit(digits[i + 1]);
     if (high < 0 || low < 0) break;
-    value.data.push_back(static_cast<std::byte>(high * 16 + low));
+    data.push_back(static_cast<std::byte>(high * 16 + low));
   }
+  value.data = std::move(data);
   return value.data.size() * 2 == digits.size() || scan.fail_at(where, "expected pairs of hexadecimal digits");
 }
 
@@ -168,14 +170,16 @@ bool scan_elements(Scanner& scan, Value& value) {
   if (scan.take_word("bytes")) return bytes(scan, value);
   if (!scan.expect('[')) return false;
   if (scan.take(']')) return true;
+  std::vector<std::byte> data;
   do {
     const std::size_t where = scan.mark();
     std::string_view token;
     if (!scan.word("an element", token)) return false;
-    if (!parse_element(value.dtype, token, value.data))
+    if (!parse_element(value.dtype, token, data))
       return scan.fail_at(where,
                           "'" + std::string(token) + "' is not an element of " + std::string(to_string(value.dtype)));
   } while (scan.take(','));
+  value.data = std::move(data);
   return scan.expect(']');
 }
 

@@ -299,7 +299,9 @@ TENFOLD_API tenfold_status_t tenfold_compiled_partition_get_explanation(const_te
 TENFOLD_API tenfold_status_t tenfold_set_compiled_partition_cache_capacity(int32_t capacity);
 TENFOLD_API tenfold_status_t tenfold_get_compiled_partition_cache_capacity(int32_t* capacity);
 
-/// And at most this many bytes, 64 MiB at first, or as TENFOLD_COMPILED_PARTITION_CACHE_BYTES says.
+/// And at most this many bytes, 64 MiB at first, or as TENFOLD_COMPILED_PARTITION_CACHE_BYTES says. All data of constants
+/// that it keeps alive count, once for each partition, also where they are shared; what a partition with run-time axes
+/// makes for their values later, of which it keeps 64, does not.
 TENFOLD_API tenfold_status_t tenfold_set_compiled_partition_cache_bytes(size_t bytes);
 TENFOLD_API tenfold_status_t tenfold_get_compiled_partition_cache_bytes(size_t* bytes);
 
@@ -308,8 +310,8 @@ TENFOLD_API tenfold_status_t tenfold_get_compiled_partition_cache_use(int32_t* c
 
 /// Compiled partitions that have equal constants with data of 4 KiB or more hold them once: weights of a graph that is
 /// compiled for many shapes. This is the most bytes that are shared so, without bound at first, or as the environment
-/// variable TENFOLD_CONSTANT_CACHE_BYTES says; beyond it, and with 0, each partition has a copy of its own. Nothing is
-/// held longer than a compiled partition has it.
+/// variable TENFOLD_CONSTANT_CACHE_BYTES says; beyond it, and with 0, only partitions of one graph have them in common.
+/// Nothing is held longer than a compiled partition has it.
 TENFOLD_API tenfold_status_t tenfold_set_constant_cache_bytes(size_t bytes);
 TENFOLD_API tenfold_status_t tenfold_get_constant_cache_bytes(size_t* bytes);
 

@@ -154,12 +154,13 @@ void fix_axes(graph::Graph& bound, std::span<const AxesInput> axes_inputs, std::
   for (const AxesInput& input : axes_inputs) {
     graph::Value& value = bound.values[find_input(bound, input.id)];
     const auto size = static_cast<std::size_t>(byte_size(input.dtype));
-    value.data.resize(static_cast<std::size_t>(input.count) * size);
+    std::vector<std::byte> data(static_cast<std::size_t>(input.count) * size);
     for (std::size_t i = 0; i < static_cast<std::size_t>(input.count); ++i, ++at) {
       const auto narrow = static_cast<std::int32_t>(values[at]);
       const void* element = input.dtype == DType::s32 ? static_cast<const void*>(&narrow) : &values[at];
-      std::memcpy(value.data.data() + i * size, element, size);
+      std::memcpy(data.data() + i * size, element, size);
     }
+    value.data = std::move(data);
     value.is_constant = true;
     value.property = graph::Property::constant;
     value.strides.clear();

@@ -144,8 +144,8 @@ TensorId GraphBuilder::constant(TensorDesc desc, const void* data) {
   value.strides.clear();
   value.property = graph::Property::constant;
   value.is_constant = true;
-  value.data.resize(bytes);
-  if (bytes > 0) std::memcpy(value.data.data(), data, bytes);
+  const auto* first = static_cast<const std::byte*>(data);
+  value.data = std::vector<std::byte>(first, first + bytes);
   return value.id;
 }
 

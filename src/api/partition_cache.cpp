@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -45,7 +46,7 @@ class KeyWriter {
     add(value.property);
     add(value.is_constant);
     if (value.data.size() <= kCompared)
-      add(value.data);
+      add(std::string_view(reinterpret_cast<const char*>(value.data.data()), value.data.size()));
     else
       add(value.data.data());
   }
@@ -104,13 +105,18 @@ Result<std::string> key_of(const CompileOptions& options) {
   return key.take();
 }
 
-std::size_t footprint(const CompiledPartition& compiled) {
+std::size_t footprint(const CompiledPartition& compiled, const Graph& graph) {
   // Measured on a loop of shapes: what a partition, a region, a kernel and a step hold besides what is counted here.
   constexpr std::size_t kPartition = 2048, kRegion = 1024, kKernel = 2048, kStep = 1024;
   const CompiledPartition::Impl& impl = compiled.impl();
   std::size_t bytes = kPartition;
+  std::unordered_set<const void*> counted;
+  const auto count_data = [&](const std::shared_ptr<const std::vector<std::byte>>& data) {
+    if (data != nullptr && counted.insert(data.get()).second) bytes += data->size();
+  };
+  for (const graph::Value& value : graph.ir().values) count_data(value.data.shared());
   bytes += impl.bound.values.size() * sizeof(graph::Value) + impl.bound.ops.size() * sizeof(graph::Op);
-  for (const graph::Value& value : impl.bound.values) bytes += value.data.size();
+  for (const graph::Value& value : impl.bound.values) count_data(value.data.shared());
   if (!impl.fixed) return bytes;
   const compiler::Compiled& made = impl.fixed->compiled;
   for (const compiler::RegionReport& region : made.regions) {
@@ -121,7 +127,7 @@ std::size_t footprint(const CompiledPartition& compiled) {
   }
   bytes += made.program.steps.size() * kStep;
   bytes += made.unfused.size() * kRegion;
-  for (const auto& constant : made.program.constants) bytes += constant->size();  // as if they were not shared
+  for (const auto& constant : made.program.constants) count_data(constant);
   return bytes;
 }
 
@@ -151,8 +157,8 @@ Result<CompiledPartition> PartitionCache::find_or_make(const std::string& key, c
   Result<CompiledPartition> made = make();
   if (!made.ok() || !keeps) return made;
   Entries fresh, excess;
-  // The graph's own memory is counted as another copy of the key, of which it says the same.
-  fresh.push_back({key, graph, made.value(), footprint(made.value()) + sizeof(Entry) + 3 * key.size() + 256});
+  // What of the graph is no data is counted as another copy of the key, which says the same.
+  fresh.push_back({key, graph, made.value(), footprint(made.value(), graph) + sizeof(Entry) + 3 * key.size() + 256});
   const std::lock_guard lock(mutex_);
   if (const auto at = places_.find(key); at != places_.end()) return at->second->compiled;
   used_bytes_ += fresh.front().bytes;

@@ -27,8 +27,9 @@ std::string key_of(const graph::Graph& graph);
 /// The same of options, but for pool and shapes.
 Result<std::string> key_of(const CompileOptions& options);
 
-/// About how many bytes of memory a compiled partition keeps.
-std::size_t footprint(const CompiledPartition& compiled);
+/// About how many bytes of memory a compiled partition keeps, with the data of the graph's constants. What the two
+/// share counts once; what they share with others counts as if they were alone.
+std::size_t footprint(const CompiledPartition& compiled, const Graph& graph);
 
 class PartitionCache {
  public:

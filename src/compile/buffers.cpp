@@ -30,7 +30,7 @@ Buffers::Buffers(const graph::Graph& graph, const std::vector<Region>& regions, 
   for (graph::ValueId value = 0; value < graph.values.size(); ++value) {
     if (!graph.values[value].is_constant) continue;
     place(value, Location::Kind::constant, program.constants.size());
-    program.constants.push_back(constant_cache().share(graph.values[value].data));
+    program.constants.push_back(constant_cache().share(graph.values[value].data.shared()));
   }
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) place(graph.outputs[i], Location::Kind::output, i);
 }

@@ -19,7 +19,7 @@ std::shared_ptr<const Bytes> ConstantCache::find(std::size_t hash, const Bytes& 
       if (std::shared_ptr<const Bytes> held = at->second.lock()) candidates.push_back(std::move(held));
   }
   for (std::shared_ptr<const Bytes>& candidate : candidates)
-    if (*candidate == data) return std::move(candidate);
+    if (candidate.get() == &data || *candidate == data) return std::move(candidate);
   return nullptr;
 }
 
@@ -34,15 +34,15 @@ std::size_t ConstantCache::live_bytes() {
   return bytes;
 }
 
-std::shared_ptr<const Bytes> ConstantCache::share(const Bytes& data) {
-  if (data.size() < kLeastBytes || data.size() > most_bytes()) return std::make_shared<const Bytes>(data);
-  const std::size_t hash = std::hash<std::string_view>()({reinterpret_cast<const char*>(data.data()), data.size()});
-  if (std::shared_ptr<const Bytes> held = find(hash, data)) return held;
-  auto fresh = std::make_shared<const Bytes>(data);
+std::shared_ptr<const Bytes> ConstantCache::share(std::shared_ptr<const Bytes> data) {
+  if (data == nullptr) return std::make_shared<const Bytes>();
+  if (data->size() < kLeastBytes || data->size() > most_bytes()) return data;
+  const std::size_t hash = std::hash<std::string_view>()({reinterpret_cast<const char*>(data->data()), data->size()});
+  if (std::shared_ptr<const Bytes> held = find(hash, *data)) return held;
   const std::lock_guard lock(mutex_);
   const std::size_t live = live_bytes();
-  if (live <= most_bytes_ && data.size() <= most_bytes_ - live) entries_.emplace(hash, fresh);
-  return fresh;
+  if (live <= most_bytes_ && data->size() <= most_bytes_ - live) entries_.emplace(hash, data);
+  return data;
 }
 
 void ConstantCache::set_most_bytes(std::size_t bytes) {

@@ -23,9 +23,10 @@ class ConstantCache {
 
   explicit ConstantCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  /// The equal data that somebody holds already, or a copy of `data`: one that others will find, unless it is small or
-  /// the bound is reached.
-  std::shared_ptr<const Bytes> share(const Bytes& data);
+  /// The equal data that somebody holds already, or `data` itself, which others will find, unless it is small or the
+  /// bound is reached. Never null; null are no bytes.
+  std::shared_ptr<const Bytes> share(std::shared_ptr<const Bytes> data);
+  std::shared_ptr<const Bytes> share(const Bytes& data) { return share(std::make_shared<const Bytes>(data)); }
 
   /// The most bytes that are found by others; a lower bound takes nothing from those who hold it.
   void set_most_bytes(std::size_t bytes);

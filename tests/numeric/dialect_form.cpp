@@ -228,7 +228,7 @@ class Former {
     value.property = graph::Property::constant;
     value.shape = {static_cast<std::int64_t>(elements.size())};
     const auto* bytes = reinterpret_cast<const std::byte*>(elements.data());
-    value.data.assign(bytes, bytes + elements.size() * sizeof(std::int64_t));
+    value.data = std::vector<std::byte>(bytes, bytes + elements.size() * sizeof(std::int64_t));
     return add(std::move(value));
   }
 

@@ -270,11 +270,12 @@ class Drawer {
 
   void make_constant(graph::Value& value, Known& known) {
     value.is_constant = true;
-    value.data.resize(static_cast<std::size_t>(byte_size(value.dtype)));
+    std::vector<std::byte> data(static_cast<std::size_t>(byte_size(value.dtype)));
     const double numbers[] = {0.5, 1, 2, 3, 1e-3, 0.25, 100};
     const double number = numbers[pick(is_floating(value.dtype) ? std::size(numbers) : 1)];
-    graph::store_real(value.dtype, value.data.data(), 0,
+    graph::store_real(value.dtype, data.data(), 0,
                       value.dtype == DType::boolean || is_floating(value.dtype) ? number : 3);
+    value.data = std::move(data);
     known.most = std::max(number, 3.0);
     known.least = number;
     known.negative = false;

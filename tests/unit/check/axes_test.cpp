@@ -93,8 +93,8 @@ Value integers(DType dtype, Dims shape, const void* data, std::size_t bytes) {
   value.ranked = true;
   value.shape = std::move(shape);
   value.is_constant = true;
-  value.data.resize(bytes);
-  if (bytes > 0) std::memcpy(value.data.data(), data, bytes);  // an empty vector has no address to copy to
+  const auto* first = static_cast<const std::byte*>(data);
+  value.data = std::vector<std::byte>(first, first + bytes);
   return value;
 }
 

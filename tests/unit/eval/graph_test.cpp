@@ -98,8 +98,9 @@ TEST(Evaluate, ConstantsAreRead) {
   Value& constant = graph.values[axes];
   constant.is_constant = true;
   const std::int32_t one = 1;
-  constant.data.resize(sizeof(one));
-  std::memcpy(constant.data.data(), &one, sizeof(one));
+  std::vector<std::byte> data(sizeof(one));
+  std::memcpy(data.data(), &one, sizeof(one));
+  constant.data = std::move(data);
   graph.ops[0] = make_op(Dialect::onednn, "ReduceMean", {{"keep_dims", true}});
   graph.ops[0].inputs = {0, axes};
   graph.ops[0].outputs = {1};

@@ -70,8 +70,9 @@ Value random_value(Random& random, std::int64_t id, bool constant) {
   value.is_constant = constant;
   if (constant) {
     const Result<std::int64_t> bytes = span_bytes({value.dtype, value.shape, {}});
-    value.data.resize(static_cast<std::size_t>(bytes.ok() ? bytes.value() : 0) + (random.one_in(8) ? 1 : 0));
-    for (std::byte& b : value.data) b = static_cast<std::byte>(random.below(256));
+    std::vector<std::byte> data(static_cast<std::size_t>(bytes.ok() ? bytes.value() : 0) + (random.one_in(8) ? 1 : 0));
+    for (std::byte& b : data) b = static_cast<std::byte>(random.below(256));
+    value.data = std::move(data);
   }
   return value;
 }
@@ -144,10 +145,12 @@ TEST(RoundTrip, EveryBitPatternOfSixteenBits) {
     value.ranked = true;
     value.shape = {65536};
     value.is_constant = true;
+    std::vector<std::byte> data;
     for (unsigned bits = 0; bits < 65536; ++bits) {
-      value.data.push_back(static_cast<std::byte>(bits & 255));
-      value.data.push_back(static_cast<std::byte>(bits >> 8));
+      data.push_back(static_cast<std::byte>(bits & 255));
+      data.push_back(static_cast<std::byte>(bits >> 8));
     }
+    value.data = std::move(data);
     graph.values.push_back(value);
     const Result<Graph> again = parse(print(graph));
     ASSERT_TRUE(again.ok()) << again.status().message();
@@ -159,7 +162,7 @@ std::uint16_t parsed_half(const std::string& element, const char* dtype) {
   const Result<Graph> graph = parse("graph { %0 = constant : " + std::string(dtype) + "[1] = [" + element + "] }");
   EXPECT_TRUE(graph.ok()) << element;
   if (!graph.ok()) return 0xdead;
-  const std::vector<std::byte>& data = graph.value().values[0].data;
+  const ConstantData& data = graph.value().values[0].data;
   return static_cast<std::uint16_t>(std::to_integer<unsigned>(data[0]) | std::to_integer<unsigned>(data[1]) << 8);
 }
 

@@ -32,7 +32,9 @@ ValueId add_constant(Graph& graph, std::string name, DType dtype, Dims shape, st
   Value& value = graph.values[id];
   value.is_constant = true;
   value.property = Property::constant;
-  for (std::size_t i = 0; i < bytes; ++i) value.data.push_back(static_cast<std::byte>(dtype == DType::boolean ? 1 : i));
+  std::vector<std::byte> data;
+  for (std::size_t i = 0; i < bytes; ++i) data.push_back(static_cast<std::byte>(dtype == DType::boolean ? 1 : i));
+  value.data = std::move(data);
   return id;
 }
 
