@@ -9,6 +9,7 @@
 #include <string>
 
 #include "api/guard.hpp"
+#include "api/overlap.hpp"
 #include "api/partition.hpp"
 #include "api/verbose.hpp"
 #include "graph/pass/pass.hpp"
@@ -42,12 +43,10 @@ bool usable(const void* pointer, const api::OperandCheck& check) {
                                             std::to_string(check.alignment) + " bytes");
 }
 
-/// True when the two certainly share a byte. Tensors with gaps may interleave, so of those only the first element is
-/// compared: what is refused is always wrong, what is let through may still be.
-bool overlap(const void* a, const api::OperandCheck& a_check, const void* b, const api::OperandCheck& b_check) {
+/// True when the spans of the two share a byte. Tensors with gaps may still lie in each other's; who is told true asks
+/// share_bytes().
+bool spans_meet(const void* a, const api::OperandCheck& a_check, const void* b, const api::OperandCheck& b_check) {
   if (a_check.span_bytes == 0 || b_check.span_bytes == 0) return false;
-  if (a == b) return true;
-  if (!a_check.dense || !b_check.dense) return false;
   const auto a_begin = reinterpret_cast<std::uintptr_t>(a), b_begin = reinterpret_cast<std::uintptr_t>(b);
   return a_begin < b_begin + static_cast<std::uintptr_t>(b_check.span_bytes) &&
          b_begin < a_begin + static_cast<std::uintptr_t>(a_check.span_bytes);
@@ -69,10 +68,8 @@ Status check_scratch(const Manner& manner, std::size_t needed) {
 /// `bytes` of scratch must not be in a buffer that holds something else.
 Status check_apart(const std::byte* scratch, std::size_t bytes, const void* pointer, const api::OperandCheck& check,
                    const char* role, TensorId id) {
-  const api::OperandCheck whole{static_cast<std::int64_t>(bytes), 64, true};
   // A tensor with gaps has as little room for it as one without.
-  const api::OperandCheck dense{check.span_bytes, check.alignment, true};
-  if (!overlap(scratch, whole, pointer, dense)) return Status();
+  if (!spans_meet(scratch, {static_cast<std::int64_t>(bytes), 64}, pointer, check)) return Status();
   return Status(Code::invalid_argument, "scratch overlaps " + std::string(role) + " " + std::to_string(id));
 }
 
@@ -157,30 +154,35 @@ Result<CompiledPartition::Impl::Shared> CompiledPartition::Impl::specialisation(
   for (std::size_t o = 0; o < out_checks.size(); ++o) {
     if (!usable(out[o], out_checks[o])) return false;
     for (std::size_t i = 0; i < in_checks.size(); ++i)
-      if (overlap(out[o], out_checks[o], in[i], in_checks[i]) && !(chosen.in_place[o] == i && out[o] == in[i]))
+      if (spans_meet(out[o], out_checks[o], in[i], in_checks[i]) && !(chosen.in_place[o] == i && out[o] == in[i]))
         return false;
     for (std::size_t p = 0; p < o; ++p)
-      if (overlap(out[o], out_checks[o], out[p], out_checks[p])) return false;
+      if (spans_meet(out[o], out_checks[o], out[p], out_checks[p])) return false;
   }
   return true;
 }
 
-/// Where operands_fit() does not hold.
+/// Where operands_fit() does not hold: why, or nothing where tensors lie in each other's gaps.
 Status CompiledPartition::Impl::say_what_does_not_fit(const api::Specialisation& chosen, const void* const* in,
                                                       void* const* out) const {
+  const auto overlap = [](const TensorInfo& a, const api::OperandCheck& a_check, const void* a_data,
+                          const TensorInfo& b, const api::OperandCheck& b_check, const void* b_data) {
+    return spans_meet(a_data, a_check, b_data, b_check) && api::share_bytes(a.desc, a_data, b.desc, b_data);
+  };
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (!usable(in[i], input_checks[i])) return not_usable("input", i, inputs[i].id, in[i], input_checks[i]);
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     const api::OperandCheck& check = chosen.output_checks[o];
     if (!usable(out[o], check)) return not_usable("output", o, outputs[o].id, out[o], check);
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (overlap(out[o], check, in[i], input_checks[i]) && !(chosen.in_place[o] == i && out[o] == in[i]))
+      if (overlap(chosen.outputs[o], check, out[o], inputs[i], input_checks[i], in[i]) &&
+          !(chosen.in_place[o] == i && out[o] == in[i]))
         return overlapping(name_of("output", o, outputs[o].id), name_of("input", i, inputs[i].id));
     for (std::size_t p = 0; p < o; ++p)
-      if (overlap(out[o], check, out[p], chosen.output_checks[p]))
+      if (overlap(chosen.outputs[o], check, out[o], chosen.outputs[p], chosen.output_checks[p], out[p]))
         return overlapping(name_of("output", o, outputs[o].id), name_of("output", p, outputs[p].id));
   }
-  return Status(Code::internal_error, "execute: operands fit after all");
+  return Status();
 }
 
 bool CompiledPartition::Impl::execute_directly(const void* const* in, std::size_t in_count, void* const* out,
@@ -229,7 +231,8 @@ Status CompiledPartition::Impl::check_own_scratch(const api::Specialisation& cho
 
 Status CompiledPartition::Impl::execute_chosen(const api::Specialisation& chosen, const void* const* in,
                                                void* const* out, const Manner& manner) const {
-  if (!operands_fit(chosen, in, out)) return say_what_does_not_fit(chosen, in, out);
+  if (!operands_fit(chosen, in, out))
+    if (Status status = say_what_does_not_fit(chosen, in, out); !status.ok()) return status;
   if (manner.scratch != nullptr)
     if (Status status = check_own_scratch(chosen, in, out, manner); !status.ok()) return status;
   if (verbose_number == 0) return run(chosen, in, out, manner);

@@ -45,7 +45,6 @@ Result<OperandCheck> operand_check(const TensorDesc& desc) {
   OperandCheck check;
   check.span_bytes = span.value();
   check.alignment = static_cast<std::uintptr_t>(std::max(1, byte_size(desc.dtype)));
-  check.dense = span.value() == span_bytes({desc.dtype, desc.shape, {}}).value();
   return check;
 }
 

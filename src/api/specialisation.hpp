@@ -28,7 +28,6 @@ namespace tenfold::api {
 struct OperandCheck {
   std::int64_t span_bytes = 0;
   std::uintptr_t alignment = 1;  ///< a power of two
-  bool dense = true;             ///< no gaps: every byte of the span belongs to an element
 };
 Result<OperandCheck> operand_check(const TensorDesc& desc);
 
