@@ -69,7 +69,8 @@ class GraphBuilder {
   /// A graph input. Dims may be kUnknownDim; they are bound by CompileOptions::input_shapes.
   TensorId input(TensorDesc desc);
 
-  /// A constant of `desc`; `data` (row-major, numel * byte_size bytes) is copied.
+  /// A constant of `desc`, whose dims are all known. `data` is copied: row-major whatever the strides say, span_bytes()
+  /// of the shape without strides; of s4 and u4 two elements a byte, the first in the low half.
   TensorId constant(TensorDesc desc, const void* data);
 
   /// An op of oneDNN Graph's set, such as op("ReduceMax", {x}, {{"axes", std::vector<std::int64_t>{1}}}). Returns its

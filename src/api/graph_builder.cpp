@@ -135,17 +135,17 @@ TensorId GraphBuilder::input(TensorDesc desc) {  // NOLINT(performance-unnecessa
 TensorId GraphBuilder::constant(TensorDesc desc, const void* data) {
   const std::string what = "constant " + std::to_string(impl_->graph.values.size());
   if (!impl_->accept(desc, what.c_str())) return kBadTensor;
-  const Result<std::int64_t> count = numel(desc.shape);
-  if (!count.ok()) return impl_->fail(count.status().code(), what + ": " + count.status().message());
-  if (data == nullptr && count.value() > 0) return impl_->fail(Code::invalid_argument, what + ": the data is null");
-  const auto bytes = static_cast<std::size_t>(count.value()) * static_cast<std::size_t>(byte_size(desc.dtype));
+  // Constant data are row-major and without gaps, also of dtypes of which a byte holds two.
+  const Result<std::int64_t> bytes = span_bytes({desc.dtype, desc.shape, {}});
+  if (!bytes.ok()) return impl_->fail(bytes.status().code(), what + ": " + bytes.status().message());
+  if (data == nullptr && bytes.value() > 0) return impl_->fail(Code::invalid_argument, what + ": the data is null");
   graph::Value& value = impl_->add_value(desc);
-  // Constant data is row-major by definition; the desc's strides have nothing to say about it.
+  // The desc's strides have nothing to say about it.
   value.strides.clear();
   value.property = graph::Property::constant;
   value.is_constant = true;
   const auto* first = static_cast<const std::byte*>(data);
-  value.data = std::vector<std::byte>(first, first + bytes);
+  value.data = std::vector<std::byte>(first, first + bytes.value());
   return value.id;
 }
 

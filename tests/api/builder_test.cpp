@@ -60,6 +60,23 @@ TEST(Builder, KeepsTheOrderOfNamedOutputsAndDropsWhatNobodyNeeds) {
   EXPECT_EQ(lows, (std::vector<float>{1, 5, -1}));
 }
 
+TEST(Builder, ConstantsOfHalfBytesArePacked) {
+  GraphBuilder b;
+  // Only as many bytes as there are: more would be read beyond the end.
+  const std::vector<unsigned char> packed{0x21, 0xC3, 0x07};
+  const float scale = 0.5F;
+  const TensorId x = b.constant({DType::s4, {5}, {}}, packed.data());
+  b.op("DynamicDequantize", {x, b.constant({DType::f32, {1}, {}}, &scale)}, {}, DType::f32);
+  const auto graph = b.finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const auto partition = compile(graph.value());
+  ASSERT_TRUE(partition.ok()) << partition.status().message();
+  std::vector<float> out(5);
+  const Status status = partition.value().execute({}, {out.data()});
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(out, (std::vector<float>{0.5F, 1.0F, 1.5F, -2.0F, 3.5F}));
+}
+
 TEST(Builder, AConstantAxesTensorIsFolded) {
   GraphBuilder b;
   const TensorId x = b.input({DType::f32, {2, 3}, {}});
