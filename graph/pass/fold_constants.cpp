@@ -15,6 +15,47 @@ namespace {
 
 /// Results beyond this stay ops: constants live as long as the partition.
 constexpr std::int64_t kMostBytes = 64 << 10;
+/// And of all results together that are there at the same time: as much as the readers take of constants.
+constexpr std::int64_t kMostBytesInAll = std::int64_t{64} << 20;
+
+std::int64_t bytes_of(const Graph& graph, const std::vector<ValueId>& values) {
+  std::int64_t bytes = 0;
+  for (const ValueId v : values) bytes += static_cast<std::int64_t>(graph.values[v].data.size());
+  return bytes;
+}
+
+/// Folds op after op; a result of an op that is folded goes with the last of its readers.
+class Folder {
+ public:
+  explicit Folder(Graph& graph) : graph_(graph), leaves_(leaving(graph)), readers_(graph.values.size(), 0) {
+    for (const Op& op : graph.ops)
+      for (const ValueId v : op.inputs)
+        if (v != kNone) ++readers_[v];
+  }
+
+  bool take(const Op& op) {
+    const auto outputs = static_cast<std::int64_t>(std::max<std::size_t>(1, op.outputs.size()));
+    const std::int64_t most = std::min(kMostBytes, (kMostBytesInAll - held_) / outputs);
+    if (op.dialect != Dialect::core || !can_fold(graph_, op, leaves_, most) || !fold(graph_, op)) return false;
+    held_ += bytes_of(graph_, op.outputs);
+    for (const ValueId v : op.inputs)
+      if (v != kNone && --readers_[v] == 0 && graph_.values[v].producer != kNone) drop(graph_.values[v]);
+    return true;
+  }
+
+ private:
+  /// Nobody reads it any more; eliminate() takes it away.
+  void drop(Value& value) {
+    held_ -= static_cast<std::int64_t>(value.data.size());
+    value.data.clear();
+    value.is_constant = false;
+  }
+
+  Graph& graph_;
+  std::vector<bool> leaves_;
+  std::vector<std::size_t> readers_;  ///< that are not folded, by value
+  std::int64_t held_ = 0;             ///< bytes of results
+};
 
 }  // namespace
 
@@ -69,10 +110,9 @@ void drop_ops(Graph& graph, const std::vector<bool>& gone) {
 }
 
 Status fold_constants(Graph& graph) {
-  const std::vector<bool> leaves = leaving(graph);
+  Folder folder(graph);
   std::vector<bool> gone;
-  for (const Op& op : graph.ops)
-    gone.push_back(op.dialect == Dialect::core && can_fold(graph, op, leaves, kMostBytes) && fold(graph, op));
+  for (const Op& op : graph.ops) gone.push_back(folder.take(op));
   drop_ops(graph, gone);
   return {};
 }

@@ -3,9 +3,13 @@
 // What simplify(), fold_constants() and eliminate() make of small graphs, and what they leave alone.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "graph/check/check.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph/text/text.hpp"
 
@@ -114,6 +118,73 @@ TEST(FoldConstants, OpsOfConstantsAreConstants) {
                            "%3 = core.reshape (%2) {shape = [2,1,1]} : f32[2,1,1] "
                            "%4 = onednn.Multiply (%0, %3) : f32[2,3,4] output %4\n")),
             "map:mul");
+}
+
+/// Bytes of constants after fold_constants(), and how many ops are left.
+struct Folded {
+  std::size_t bytes = 0, ops = 0;
+};
+
+Folded folded(Graph& graph) {
+  const Status status = fold_constants(graph);
+  EXPECT_TRUE(status.ok()) << status.message();
+  Folded found;
+  for (const Value& value : graph.values) found.bytes += value.data.size();
+  found.ops = graph.ops.size();
+  return found;
+}
+
+/// Squares of constants of 64 KiB, each that of the one before or all of the first, each but the last of a chain added
+/// to the input.
+Graph squares(int count, bool chain) {
+  Graph graph;
+  const auto add = [&](std::string_view function, std::vector<ValueId> inputs) {
+    Value value;
+    value.id = static_cast<std::int64_t>(graph.values.size());
+    value.dtype = DType::f32;
+    value.ranked = true;
+    value.shape = {16384};
+    graph.values.push_back(value);
+    if (function.empty()) return static_cast<ValueId>(value.id);
+    Op op;
+    op.id = static_cast<std::int64_t>(graph.ops.size());
+    op.dialect = Dialect::core;
+    op.kind = "map";
+    set_attribute(op, "function", std::string(function));
+    op.inputs = std::move(inputs);
+    op.outputs = {static_cast<ValueId>(value.id)};
+    graph.ops.push_back(op);
+    return op.outputs[0];
+  };
+  const ValueId x = add("", {}), first = add("", {});
+  graph.values[first].data = std::vector<std::byte>(65536);
+  graph.values[first].is_constant = true;
+  std::vector<ValueId> leaving;
+  ValueId last = first;
+  for (int i = 0; i < count; ++i) {
+    last = add("square", {chain ? last : first});
+    if (!chain || i + 1 == count) leaving.push_back(add("add", {x, last}));
+  }
+  connect(graph, leaving);
+  return graph;
+}
+
+TEST(FoldConstants, WhatNoOpReadsAnyMoreIsLetGo) {
+  Graph graph = squares(64, true);
+  const Folded found = folded(graph);
+  EXPECT_EQ(found.ops, 1U);
+  EXPECT_EQ(found.bytes, 2 * 65536U) << "the first and the last of the chain";
+  EXPECT_TRUE(eliminate(graph).ok());
+  EXPECT_TRUE(verify(graph).ok());
+}
+
+TEST(FoldConstants, ResultsStayWithin64MiBInAll) {
+  Graph graph = squares(1100, false);
+  const Folded found = folded(graph);
+  EXPECT_EQ(found.bytes, 65536U + (std::size_t{64} << 20));
+  EXPECT_EQ(found.ops, 1100U + 1100U - 1024U) << "the other squares stay ops";
+  EXPECT_TRUE(eliminate(graph).ok());
+  EXPECT_TRUE(verify(graph).ok());
 }
 
 TEST(Simplify, OneTimesIsNothing) {
