@@ -301,9 +301,9 @@ TENFOLD_API tenfold_status_t tenfold_compiled_partition_get_explanation(const_te
 TENFOLD_API tenfold_status_t tenfold_set_compiled_partition_cache_capacity(int32_t capacity);
 TENFOLD_API tenfold_status_t tenfold_get_compiled_partition_cache_capacity(int32_t* capacity);
 
-/// And at most this many bytes, 64 MiB at first, or as TENFOLD_COMPILED_PARTITION_CACHE_BYTES says. All data of constants
-/// that it keeps alive count, once for each partition, also where they are shared; what a partition with run-time axes
-/// makes for their values later, of which it keeps 64, does not.
+/// And at most this many bytes, 64 MiB at first, or as TENFOLD_COMPILED_PARTITION_CACHE_BYTES says. All data of
+/// constants that it keeps alive count, once for each partition, also where they are shared; what a partition with
+/// run-time axes makes for their values later, of which it keeps 64, does not.
 TENFOLD_API tenfold_status_t tenfold_set_compiled_partition_cache_bytes(size_t bytes);
 TENFOLD_API tenfold_status_t tenfold_get_compiled_partition_cache_bytes(size_t* bytes);
 
