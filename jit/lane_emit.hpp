@@ -29,7 +29,7 @@ int vectors_needed(const LaneProgram& program, const std::vector<bool>& resident
 int fewest_vectors(const LaneProgram& program, const std::vector<bool>& resident);
 
 /// The constants that operations of `program` read, those first that it pays most to have in registers: the table of
-/// roots, as a permutation of what is in memory is dear, then by how often they are read.
+/// roots, as a permutation of what is in memory is expensive, then by how often they are read.
 std::vector<LaneSource> constants_by_use(const LaneProgram& program);
 
 /// Emits one step of `program`, and tells how many bytes of scratch, from `spill` on, it uses.

@@ -151,7 +151,7 @@ class Finder {
       const int node = r.element;
       if (position(node).per_row || position(node).pass != r.pass || stages_.kept.node >= 0) continue;
       const bool fits = lane_type(kernel::dtype_of(spec_, node)) == LaneType::f32;
-      if (fits && is_read_after(spec_, positions_, node, r.pass) && is_dear(node))
+      if (fits && is_read_after(spec_, positions_, node, r.pass) && is_expensive(node))
         stages_.kept = {node, KeptValue::kInScratch, r.pass};
     }
   }
@@ -167,18 +167,18 @@ class Finder {
       const int node = r.element;
       const KeptValue kept{node, store.output, r.pass};
       if (r.pass >= position(store.node).pass || position(node).per_row || position(node).pass != r.pass) continue;
-      if (kernel::dtype_of(spec_, node) == dtype && is_dear(node) && stands_alone(spec_, positions_, kept))
+      if (kernel::dtype_of(spec_, node) == dtype && is_expensive(node) && stands_alone(spec_, positions_, kept))
         stages_.kept = kept;
     }
   }
 
-  bool is_dear(int node) {
-    constexpr std::size_t kDear = 16;
+  bool is_expensive(int node) {
+    constexpr std::size_t kExpensive = 16;
     StageBuilder made = program(true);
     const SavedSlots slots = saved_;
     made.builder().result(made.value(node));
     saved_ = slots;
-    return made.finish().lanes.nodes.size() >= kDear;
+    return made.finish().lanes.nodes.size() >= kExpensive;
   }
 
   /// A program of elements, which finds the kept value where an earlier pass has left it.

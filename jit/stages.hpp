@@ -111,8 +111,8 @@ struct StagePass {
   std::vector<StagePass> second_look;  ///< one, or none: the elements again, for rows (columns: tiles) that need it
 };
 
-/// An element value that is dear to compute: one pass writes it to scratch, or to an output that a later one will write
-/// itself, and later ones read it. (Softmax's exponentials.)
+/// An element value that is expensive to compute: one pass writes it to scratch, or to an output that a later one will
+/// write itself, and later ones read it. (Softmax's exponentials.)
 struct KeptValue {
   int node = -1;  ///< -1: there is none
   int output = kInScratch;

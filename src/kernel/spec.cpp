@@ -138,7 +138,7 @@ bool moves_along_reduced(const KernelSpec& spec, const Operand& operand) noexcep
   return false;
 }
 
-bool is_dear(const Node& node) {
+bool is_expensive(const Node& node) {
   return node.kind == Node::Kind::apply && row(node.function).effort == Effort::polynomial;
 }
 

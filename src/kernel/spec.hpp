@@ -67,7 +67,7 @@ struct Node {
   friend bool operator==(const Node&, const Node&) = default;
 };
 /// A function that takes a polynomial for each element.
-bool is_dear(const Node& node);
+bool is_expensive(const Node& node);
 
 struct Store {
   int output = 0;

@@ -75,16 +75,17 @@ std::int64_t bytes_moved(const KernelSpec& spec) {
 bool stores_dear_elements(const KernelSpec& spec) {
   const bool is_flat = kernel::is_elementwise(spec);
   const std::vector<bool> per_row = kernel::per_row(spec);
-  std::vector<bool> dear;
+  std::vector<bool> expensive;
   for (std::size_t i = 0; i < spec.body.size(); ++i) {
     const Node& node = spec.body[i];
-    const bool is_own = kernel::is_dear(node);
-    dear.push_back((is_flat || !per_row[i]) && (is_own || std::any_of(node.args.begin(), node.args.end(), [&](int arg) {
-                                                  return bool{dear[static_cast<std::size_t>(arg)]};
-                                                })));
+    const bool is_own = kernel::is_expensive(node);
+    expensive.push_back((is_flat || !per_row[i]) &&
+                        (is_own || std::any_of(node.args.begin(), node.args.end(), [&](int arg) {
+                           return bool{expensive[static_cast<std::size_t>(arg)]};
+                         })));
   }
   return std::any_of(spec.stores.begin(), spec.stores.end(),
-                     [&](const kernel::Store& store) { return bool{dear[static_cast<std::size_t>(store.node)]}; });
+                     [&](const kernel::Store& store) { return bool{expensive[static_cast<std::size_t>(store.node)]}; });
 }
 
 /// What columns keep in scratch is not read again: on Zen 5 softmax of [960, 4096] (30 MiB) takes 1.02 to 1.10 around,

@@ -21,7 +21,7 @@ bool may_go_around(const kernel::KernelSpec& spec, int vector_level);
 std::int64_t least_moved_around(const target::Target& target);
 
 /// Whether that pays: where inputs and outputs fill the last cache, and elements are cheap to compute, or `kept` in
-/// scratch where they are dear, and rows lie on lines.
+/// scratch where they are expensive, and rows lie on lines.
 bool pays_around(const kernel::KernelSpec& spec, int vector_level, const target::Target& target, bool kept = false);
 
 /// The same of columns: steps store whole lines of each output, which is a good part of what is moved. It pays where

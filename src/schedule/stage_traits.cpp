@@ -29,11 +29,11 @@ std::ptrdiff_t reduced_levels(const KernelSpec& spec) {
   return std::count_if(spec.levels.begin(), spec.levels.end(), [](const kernel::Level& l) { return l.reduced; });
 }
 
-std::ptrdiff_t dear_functions(const KernelSpec& spec) {
+std::ptrdiff_t expensive_functions(const KernelSpec& spec) {
   const std::vector<bool> per_row = kernel::per_row(spec);
   std::ptrdiff_t count = 0;
   for (std::size_t i = 0; i < spec.body.size(); ++i) {
-    count += kernel::is_dear(spec.body[i]) && !per_row[i] ? 1 : 0;
+    count += kernel::is_expensive(spec.body[i]) && !per_row[i] ? 1 : 0;
   }
   return count;
 }

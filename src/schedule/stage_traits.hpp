@@ -18,8 +18,8 @@ bool reduces_one_at_a_time(const kernel::KernelSpec& spec);
 
 std::ptrdiff_t reduced_levels(const kernel::KernelSpec& spec);
 
-/// Functions of elements that are dear to compute.
-std::ptrdiff_t dear_functions(const kernel::KernelSpec& spec);
+/// Functions of elements that are expensive to compute.
+std::ptrdiff_t expensive_functions(const kernel::KernelSpec& spec);
 
 /// Inputs that move along what is reduced.
 int moving_inputs(const kernel::KernelSpec& spec);

@@ -71,7 +71,7 @@ int choose_pilot(const KernelSpec& spec) {
 
 bool keeps_rows(const KernelSpec& spec) {
   return reduced_levels(spec) == 1 && kernel::reduced_count(spec) <= kKept && kernel::pass_count(spec) > 1 &&
-         dear_functions(spec) > 0;
+         expensive_functions(spec) > 0;
 }
 
 /// Whether the ends of a row, which wait for one another, are long beside its elements, and there is another row.
@@ -81,7 +81,7 @@ bool has_short_rows(const KernelSpec& spec, const target::Target& target) {
   const std::int64_t count = kernel::reduced_count(spec), bytes = count * byte_size(spec.inputs[0].dtype);
   const bool written = writes_elements(spec);
   const bool cached = kCachedPart * kernel::bytes_read(spec) <= target.last_cache_bytes() && written;
-  const bool fast = (target.fast_l3() && (dear_functions(spec) > 0 || !written)) || (target.late_l3() && !written);
+  const bool fast = (target.fast_l3() && (expensive_functions(spec) > 0 || !written)) || (target.late_l3() && !written);
   return bytes <= kShortRowBytes || ((cached || fast) && count <= kCachedShortRow && bytes <= 2 * kShortRowBytes);
 }
 
@@ -96,7 +96,7 @@ bool has_long_ends(const KernelSpec& spec) {
   for (std::size_t i = 0; i < spec.body.size(); ++i) {
     const kernel::Node& node = spec.body[i];
     const bool is_root = node.kind == kernel::Node::Kind::apply && node.function == kernel::Function::sqrt;
-    if (per_row[i] && pass[i] > 0 && (is_root || kernel::is_dear(node))) return true;
+    if (per_row[i] && pass[i] > 0 && (is_root || kernel::is_expensive(node))) return true;
   }
   return false;
 }
@@ -130,7 +130,7 @@ bool asks_for_next_row(const KernelSpec& spec, const target::Target& target, con
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
   if (!has_next || reduced_levels(spec) != 1 || row_bytes > kMostNextRow) return false;
   if (target.late_l3()) return asks_for_late_row(spec, target, row_bytes, schedule.pilot > 0);
-  const bool computes = kernel::pass_count(spec) > 1 || (writes_elements(spec) && dear_functions(spec) > 0);
+  const bool computes = kernel::pass_count(spec) > 1 || (writes_elements(spec) && expensive_functions(spec) > 0);
   return (target.far_l3() || target.fast_l3()) && computes && kernel::bytes_read(spec) > target.l2_bytes;
 }
 
@@ -149,18 +149,18 @@ bool comes_in_runs(const KernelSpec& spec, const target::Target& target) {
   if (row_bytes < kLeastRunRow || row_bytes > kMostRunRow) return false;
   const bool one_read = moving_inputs(spec) == 1 && !writes_elements(spec);
   if (target.late_l3())
-    return bytes >= target.last_cache_bytes() && row_bytes >= kLeastLateRunRow && dear_functions(spec) == 0 &&
+    return bytes >= target.last_cache_bytes() && row_bytes >= kLeastLateRunRow && expensive_functions(spec) == 0 &&
            (one_read || writes_elements(spec));
   if (!target.far_l3()) return false;
   const bool read_once = kernel::pass_count(spec) == 1 && one_read;
   return bytes > target.last_cache_bytes() || (read_once && bytes > target.l2_bytes);
 }
 
-/// Whether dear elements of rows, which go through the caches, ask for the lines that they are stored to on Zen 5, too:
-/// of f32 [4096, 1024], AVX2 and AVX-512, log-softmax takes 1187 and 777 us so, with the next row asked for and two
-/// rows in turns, instead of 1350 and 1014, softmax 1172 and 798 instead of 1305 and 911.
+/// Whether expensive elements of rows, which go through the caches, ask for the lines that they are stored to on Zen 5,
+/// too: of f32 [4096, 1024], AVX2 and AVX-512, log-softmax takes 1187 and 777 us so, with the next row asked for and
+/// two rows in turns, instead of 1350 and 1014, softmax 1172 and 798 instead of 1305 and 911.
 bool claims_lines_of_rows(const KernelSpec& spec, const Schedule& schedule, const target::Target& target) {
-  return target.fast_l3() && dear_functions(spec) > 0 && kernel::bytes_read(spec) > target.l2_bytes &&
+  return target.fast_l3() && expensive_functions(spec) > 0 && kernel::bytes_read(spec) > target.l2_bytes &&
          may_claim(spec, schedule.vector_level);
 }
 
@@ -207,15 +207,16 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
   if (spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced) {
     schedule.nest = Nest::staged_rows;
     // Two sets side by side hide latencies; of long programs a vector has enough to do, and they fill the code cache.
-    schedule.unroll = reduces_one_at_a_time(spec) && dear_functions(spec) <= 1 ? 2 : 1;
+    schedule.unroll = reduces_one_at_a_time(spec) && expensive_functions(spec) <= 1 ? 2 : 1;
     if (keeps_rows(spec)) schedule.keep = kKept;
     schedule.pilot = choose_pilot(spec);
     schedule.runs = comes_in_runs(spec, target);
     if (!schedule.runs && has_short_rows(spec, target)) schedule.rows_at_once = takes_four(spec, target) ? 4 : 2;
-    const bool fast = (target.fast_l3() && dear_functions(spec) == 0) || target.late_l3();
-    const bool dear = (target.far_l3() && (schedule.keep > 0 || kernel::pass_count(spec) == 1)) ||
-                      (target.late_l3() && schedule.keep > 0);
-    schedule.around = (schedule.rows_at_once == 1 || fast) && pays_around(spec, schedule.vector_level, target, dear);
+    const bool fast = (target.fast_l3() && expensive_functions(spec) == 0) || target.late_l3();
+    const bool expensive = (target.far_l3() && (schedule.keep > 0 || kernel::pass_count(spec) == 1)) ||
+                           (target.late_l3() && schedule.keep > 0);
+    schedule.around =
+        (schedule.rows_at_once == 1 || fast) && pays_around(spec, schedule.vector_level, target, expensive);
     schedule.ahead = schedule.runs || asks_for_next_row(spec, target, schedule);
     if (schedule.around && schedule.ahead && !schedule.runs && fast) store_rows_around(spec, target, schedule);
   } else {

@@ -58,11 +58,12 @@ void choose_part(const KernelSpec& spec, const target::Target& target, Schedule&
 }
 
 /// Where the last cache is far away, scratch of columns does not pay: what it drives out of L2, and parts of pages,
-/// cost more than an output of f32 that keeps what is dear, and than computing it again where the output has 16 bits or
-/// goes around the caches, which it does from so many times the last cache on. On a Xeon with 2 MiB of L2 softmax over
-/// axis 0, AVX2 and AVX-512, in scratch, in the output, and again: f32 [1024, 4096] 2.98 and 2.74 ms, 2.37 and 2.24;
-/// [1024, 8192] 5.96 and 5.75, 5.04 and 5.01, 5.91 and 4.98; [1024, 16384] 13.8 and 12.4, 13.7 and 12.4, 12.8 and 10.7;
-/// [4096, 16384] 83.6 and 82.4, 73.6 and 72.9, 63.6 and 61.0; bf16 [1024, 4096] 2.54 and 2.50, and again 2.47 and 1.92.
+/// cost more than an output of f32 that keeps what is expensive, and than computing it again where the output has 16
+/// bits or goes around the caches, which it does from so many times the last cache on. On a Xeon with 2 MiB of L2
+/// softmax over axis 0, AVX2 and AVX-512, in scratch, in the output, and again: f32 [1024, 4096] 2.98 and 2.74 ms, 2.37
+/// and 2.24; [1024, 8192] 5.96 and 5.75, 5.04 and 5.01, 5.91 and 4.98; [1024, 16384] 13.8 and 12.4, 13.7 and 12.4, 12.8
+/// and 10.7; [4096, 16384] 83.6 and 82.4, 73.6 and 72.9, 63.6 and 61.0; bf16 [1024, 4096] 2.54 and 2.50, and again 2.47
+/// and 1.92.
 ///
 /// Where the last cache is fast, exponentials with AVX-512 are as soon computed again as they are read, unless rows are
 /// few and parts of tiles wide. On Zen 5 softmax of f32 [1024, 4096] over axis 0 takes 0.85 of the time so, [1000,
@@ -115,8 +116,9 @@ void choose_sweep(const KernelSpec& spec, const target::Target& target, Schedule
   schedule.rows_at_once = inputs > 2 ? 2 : lines / std::max(1, inputs);
   const bool hardly_cached = !writes_elements(spec) && 2 * kernel::bytes_read(spec) > target.last_cache_bytes();
   const bool waits = target.far_l3() || target.late_l3() || (target.fast_l3() && moving_bytes(spec) >= kWideBytes);
-  const bool next_tile = waits && kernel::pass_count(spec) > 1 && dear_functions(spec) > 0 && !writes_elements(spec) &&
-                         schedule.columns == kFewRowsColumns && kernel::bytes_read(spec) > target.l2_bytes;
+  const bool next_tile = waits && kernel::pass_count(spec) > 1 && expensive_functions(spec) > 0 &&
+                         !writes_elements(spec) && schedule.columns == kFewRowsColumns &&
+                         kernel::bytes_read(spec) > target.l2_bytes;
   schedule.ahead = ((from_memory || hardly_cached) && !in_order) || next_tile ||
                    (schedule.around && !target.far_l3() && !target.fast_l3());
 }
@@ -126,7 +128,7 @@ std::int64_t choose_columns_of_tile(const KernelSpec& spec, const target::Target
   const std::int64_t rows = kernel::reduced_count(spec);
   const bool written = writes_elements(spec);
   if (moving_bytes(spec) * rows * kFewRowsColumns <= target.l1_bytes) return kFewRowsColumns;
-  if (!written && rows <= kFewRowsOfFunctions && dear_functions(spec) > 0 && kernel::pass_count(spec) > 1)
+  if (!written && rows <= kFewRowsOfFunctions && expensive_functions(spec) > 0 && kernel::pass_count(spec) > 1)
     return kFewRowsColumns;
   return written ? kWrittenColumns : kTileColumns;
 }
@@ -163,13 +165,13 @@ bool keeps_columns(const KernelSpec& spec) {
     return false;
   const std::vector<bool> per_row = kernel::per_row(spec);
   const std::vector<int> pass = kernel::passes_of(spec);
-  const auto is_dear = [&](int node) {
+  const auto is_expensive = [&](int node) {
     std::vector<bool> needed(spec.body.size());
     needed[static_cast<std::size_t>(node)] = true;
     for (auto i = static_cast<std::size_t>(node) + 1; i-- > 0;) {
       if (!needed[i] || per_row[i]) continue;
       const kernel::Node& at = spec.body[i];
-      if (kernel::is_dear(at)) return true;
+      if (kernel::is_expensive(at)) return true;
       for (const int arg : at.args) needed[static_cast<std::size_t>(arg)] = true;
     }
     return false;
@@ -188,7 +190,7 @@ bool keeps_columns(const KernelSpec& spec) {
   return std::any_of(spec.body.begin(), spec.body.end(), [&](const kernel::Node& at) {
     if (at.kind != kernel::Node::Kind::reduce || per_row[static_cast<std::size_t>(at.args[0])]) return false;
     const DType dtype = kernel::dtype_of(spec, at.args[0]);
-    return is_floating(dtype) && byte_size(dtype) <= 4 && is_dear(at.args[0]) && is_read_later(at.args[0]);
+    return is_floating(dtype) && byte_size(dtype) <= 4 && is_expensive(at.args[0]) && is_read_later(at.args[0]);
   });
 }
 
@@ -199,7 +201,8 @@ void choose_staged_columns(const KernelSpec& spec, const target::Target& target,
   if (keeps && !again && !target.far_l3()) choose_part(spec, target, schedule);
   const bool only_stores = target.far_l3() && kernel::pass_count(spec) == 1;
   schedule.around = pays_around(spec, schedule.vector_level, target, schedule.keep > 0 || again || only_stores);
-  if (schedule.around && target.far_l3() && dear_functions(spec) > 0 && kernel::reduced_count(spec) <= kFewRowsAround)
+  if (schedule.around && target.far_l3() && expensive_functions(spec) > 0 &&
+      kernel::reduced_count(spec) <= kFewRowsAround)
     schedule.columns = std::min(schedule.columns, kAroundColumns);
   if (schedule.around && target.fast_l3()) store_rows_together(spec, target, schedule);
   choose_sweep(spec, target, schedule);

@@ -15,7 +15,7 @@ namespace tenfold::schedule {
 /// and sum of [21, 200000] 0.82 and 0.78 instead of 1.10 and 1.11.
 constexpr std::int64_t kFewRowsColumns = 256;
 
-/// Whether columns have an f32 that is dear to compute, reduced in one pass and asked for in a later one.
+/// Whether columns have an f32 that is expensive to compute, reduced in one pass and asked for in a later one.
 bool keeps_columns(const kernel::KernelSpec& spec);
 
 /// Chooses all but what staged rows have as well: isa and vector level are given, claims and tasks come behind.

@@ -30,7 +30,7 @@ std::int64_t turned_width(const kernel::KernelSpec& spec, const TurnedLevels& le
 /// own. 0: it is not; along the lanes it repeats, or they find its elements side by side as they are.
 std::int64_t turned_width(const kernel::KernelSpec& spec, const TurnedLevels& levels, const kernel::Operand& operand);
 
-/// For a spec that has such levels. `keeps`: it has elements that are dear to compute, and needed again.
+/// For a spec that has such levels. `keeps`: it has elements that are expensive to compute, and needed again.
 Schedule choose_turned(const kernel::KernelSpec& spec, const target::Target& target, bool keeps);
 /// Of a schedule with a width: internal_error when it is not one of turned rows.
 Status check_turned(const kernel::KernelSpec& spec, const Schedule& schedule);

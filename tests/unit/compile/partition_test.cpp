@@ -329,7 +329,7 @@ TEST(Partition, NorThroughAnotherKernel) {
   EXPECT_EQ(reason(parts, 0, 3), "a value would leave the kernel and come back") << shown(graph, parts);
 }
 
-TEST(Partition, ASmallValueThatIsDearToComputeIsComputedOnce) {
+TEST(Partition, ASmallValueThatIsExpensiveToComputeIsComputedOnce) {
   Text t;
   const int x = t.input("f32[16,64,56,56]"), variance = t.input("f32[64,1,1]");
   const int root =
@@ -362,7 +362,7 @@ TEST(Partition, WhatEachPassWouldComputeAnewIsReadInstead) {
 }
 
 /// Of one such value before a norm, all three passes of which read it, nothing is computed twice.
-TEST(Partition, WhatIsDearAndKeptForLaterPassesJoinsThem) {
+TEST(Partition, WhatIsExpensiveAndKeptForLaterPassesJoinsThem) {
   const std::string all = "f32[1024,1024]", row = "f32[1024,1]";
   Text t;
   const int x = t.map("tanh", {t.input(all)}, all);

@@ -142,7 +142,7 @@ TEST(LateCache, RowsOfTwoPagesOrOfACacheThatIsNearlyFullComeEightAtATime) {
   EXPECT_EQ(rows("f32", 3073, 1024), 8);
 }
 
-TEST(LateCache, OutputsOfColumnsKeepWhatIsDear) {
+TEST(LateCache, OutputsOfColumnsKeepWhatIsExpensive) {
   const auto chosen = [](const target::Target& target, int rows, int columns) {
     const KernelSpec spec =
         staged_spec(levels_of("reduced", rows, "kept", columns), strides_of(columns), strides_of(columns),

@@ -685,7 +685,7 @@ TEST(Choose, StagedColumnsTakeFewerRowsOfMoreInputs) {
   EXPECT_EQ(print(choose(two.value(), machine)), "avx2 staged_columns level=1 rows=2 ahead=1 columns=4096");
 }
 
-TEST(Choose, StagedColumnsKeepWhatIsDearAndReadAgain) {
+TEST(Choose, StagedColumnsKeepWhatIsExpensiveAndReadAgain) {
   target::Target machine;
   machine.isa = target::Isa::avx2;
   machine.l3_bytes = 64 << 20;
@@ -701,7 +701,7 @@ TEST(Choose, StagedColumnsKeepWhatIsDearAndReadAgain) {
                     first = "avx2 staged_columns level=1 rows=8 keep=";
   EXPECT_EQ(chosen(100, divided), first + "512 part=1024 columns=1024");
   EXPECT_EQ(chosen(1000, divided), plain) << "the output can";
-  EXPECT_EQ(chosen(1000, "%3 = sub %0 %2\n"), plain) << "nothing dear is read again";
+  EXPECT_EQ(chosen(1000, "%3 = sub %0 %2\n"), plain) << "nothing expensive is read again";
   EXPECT_EQ(chosen(100, divided, "f64"), "avx2 staged_columns level=1 rows=8 columns=1024")
       << "scratch keeps elements of 32 bits";
   machine.l3_bytes = 1 << 20;
@@ -834,7 +834,8 @@ TEST(Choose, CheapElementsGoAroundALastCacheThatTheyFill) {
   EXPECT_EQ(rows_at_once("1024", "1024"), 2) << "the caches hold all";
   EXPECT_EQ(rows_at_once("1032", "1024"), 1) << "the input is more than an eighth of the last cache";
   EXPECT_EQ(rows_at_once("512", "1025"), 1);
-  EXPECT_TRUE(choose(staged("%3 = log %2\n%4 = sub %0 %3\nstore y0 %4"), machine).around) << "a row's value is dear";
+  EXPECT_TRUE(choose(staged("%3 = log %2\n%4 = sub %0 %3\nstore y0 %4"), machine).around)
+      << "a row's value is expensive";
   EXPECT_FALSE(choose(staged("%3 = sub %0 %2\n%4 = tanh %3\nstore y0 %4"), machine).around);
 }
 
@@ -854,7 +855,7 @@ TEST(Choose, StoresClaimLinesFromWhereTheCoreHasNoRoomForThem) {
   EXPECT_TRUE(claims((1 << 15) + 1, "f32"));
   EXPECT_FALSE(claims(1 << 16, "bf16"));
   EXPECT_TRUE(claims((1 << 16) + 1, "bf16")) << "of any size, unlike those that go around";
-  EXPECT_FALSE(claims(1 << 17, "f32", "exp")) << "what is dear is not waited for";
+  EXPECT_FALSE(claims(1 << 17, "f32", "exp")) << "what is expensive is not waited for";
   EXPECT_TRUE(claims((1 << 17) + 1, "f32", "exp"));
   EXPECT_FALSE(choose(staged_spec("kept 4096, reduced 1024", "[1024, 1]", "[1, 0]"), machine).claim)
       << "a result a row is no line";
