@@ -273,6 +273,42 @@ TEST(CppExecute, AxesAtRunTime) {
   EXPECT_THROWS(compiled.execute(s, inputs, {on(f32(2, {1, 3}), out)}), tenfold_invalid_graph_op);
 }
 
+TEST(CppExecute, OutputsOfAxesAtRunTimeMustBeWhatTheyThenAre) {
+  const logical_tensor axes(1, data_type::s64, dims{1}, layout_type::strided);
+  const Graph g = graph_of({op(0, "onnx.ReduceSum", {f32(0, {2, 3}), axes}, {open_f32(2)})});
+  const compiled_partition compiled = compile(g.get_partitions().at(0));
+  std::vector<float> in{1, 2, 3, 4, 5, 6}, out(3);
+  std::int64_t axis = 0;
+  const std::vector<tensor> inputs{on(f32(0, {2, 3}), in), tensor(axes, cpu(), &axis)};
+  stream s(cpu());
+  const auto run = [&](const logical_tensor& lt) { compiled.execute(s, inputs, {tensor(lt, cpu(), out.data())}); };
+  EXPECT_THROWS(run(f32(2, {1, 1})), tenfold_invalid_shape);
+  EXPECT_THROWS(run(f32(2, {1})), tenfold_invalid_shape);
+  EXPECT_THROWS(run(f32(2, {3})), tenfold_invalid_shape);
+  EXPECT_THROWS(run(open_f32(2)), tenfold_invalid_shape);
+  EXPECT_THROWS(run(logical_tensor(2, data_type::f32, {1, 3}, {9, 2})), tenfold_invalid_shape);
+  EXPECT_THROWS(run(logical_tensor(2, data_type::s32, dims{1, 3}, layout_type::strided)), tenfold_invalid_data_type);
+  axis = 1;
+  EXPECT_THROWS(run(f32(2, {1, 3})), tenfold_invalid_shape);
+  EXPECT_EQ(out, std::vector<float>(3)) << "nothing was written";
+  run(f32(2, {2, 1}));
+  EXPECT_EQ(out, (std::vector<float>{6, 15, 0}));
+}
+
+TEST(CppExecute, TensorsWithoutStridesAreRowMajor) {
+  const Graph g = graph_of({op(0, op::kind::Abs, {f32(0, {2, 3})}, {open_f32(1)})});
+  const partition part = g.get_partitions().at(0);
+  const logical_tensor any(1, data_type::f32, dims{2, 3}, layout_type::any);
+  std::vector<float> in(6, -1.0F), out(6);
+  stream s(cpu());
+  part.compile({f32(0, {2, 3})}, {any}, cpu()).execute(s, {on(f32(0, {2, 3}), in)}, {on(any, out)});
+  EXPECT_EQ(out, std::vector<float>(6, 1.0F));
+  const logical_tensor gaps(1, data_type::f32, {2, 3}, {8, 1}), opaque(1, data_type::f32, dims{2, 3}, std::size_t{1});
+  const compiled_partition compiled = part.compile({f32(0, {2, 3})}, {gaps}, cpu());
+  EXPECT_THROWS(compiled.execute(s, {on(f32(0, {2, 3}), in)}, {on(any, out)}), tenfold_invalid_shape);
+  EXPECT_THROWS(compiled.execute(s, {on(f32(0, {2, 3}), in)}, {on(opaque, out)}), tenfold_unimplemented);
+}
+
 TEST(CppExecute, ArgMaxAndOurTypes) {
   const logical_tensor in(0, data_type::u16, dims{2, 3}, layout_type::strided), out(1, data_type::s64);
   op arg(0, op::kind::ArgMax, {f32(0, {2, 3})}, {out});

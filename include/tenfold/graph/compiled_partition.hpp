@@ -69,15 +69,20 @@ class compiled_partition : public handle<tenfold_compiled_partition_t> {
   }
 
   /// Runs it, and returns when the outputs are written. Tensors are found by the ids of their logical tensors, in any
-  /// order; their dtypes, dims and strides must be those that it was compiled for. Without a scratchpad, temporaries
-  /// are in memory that each thread keeps.
+  /// order; their dtypes, dims and strides must be those that it was compiled for, else invalid_data_type or
+  /// invalid_shape is thrown before anything is written. Outputs whose dims follow from axes that are known at run time
+  /// must be as query_outputs() says for these inputs. Without a scratchpad, temporaries are in memory that each thread
+  /// keeps.
   void execute(stream& astream, const std::vector<tensor>& inputs, const std::vector<tensor>& outputs,
                const tensor& scratchpad = tensor()) const {
     const ends& known = checked();
     pointers<const void*> in(known.inputs.size());
     pointers<void*> out(known.outputs.size());
     find(inputs, known.inputs, "input", in.data());
-    find(outputs, known.outputs, "output", out.data());
+    if (known.open)
+      find(outputs, outputs_for(in.data()), "output", out.data());
+    else
+      find(outputs, known.outputs, "output", out.data());
     run(astream, in.data(), known.inputs.size(), out.data(), known.outputs.size(), scratchpad);
   }
 
@@ -92,11 +97,7 @@ class compiled_partition : public handle<tenfold_compiled_partition_t> {
     const ends& known = checked();
     pointers<const void*> in(known.inputs.size());
     find(inputs, known.inputs, "input", in.data());
-    std::vector<tenfold_logical_tensor_t> found(known.outputs.size());
-    error::wrap_c_api(
-        tenfold_compiled_partition_query_outputs(get(), in.data(), known.inputs.size(), found.data(), found.size()),
-        "could not query outputs");
-    return wrap(found);
+    return wrap(outputs_for(in.data()));
   }
 
   /// Generates the code for these inputs' axes now, so that execute() will not.
@@ -119,6 +120,7 @@ class compiled_partition : public handle<tenfold_compiled_partition_t> {
 
   struct ends {
     std::vector<tenfold_logical_tensor_t> inputs, outputs;
+    bool open = false;  ///< some output's dims follow from axes that are known at run time
   };
 
   /// An array on the stack, but for partitions with very many ends.
@@ -151,7 +153,22 @@ class compiled_partition : public handle<tenfold_compiled_partition_t> {
     found->outputs.resize(count);
     error::wrap_c_api(tenfold_compiled_partition_get_outputs(get(), count, found->outputs.data()),
                       "could not get outputs");
+    found->open = std::any_of(found->outputs.begin(), found->outputs.end(), is_open);
     ends_ = std::move(found);
+  }
+
+  static bool is_open(const tenfold_logical_tensor_t& lt) {
+    return lt.ndims < 0 || std::find(lt.dims, lt.dims + lt.ndims, TENFOLD_UNKNOWN_DIM) != lt.dims + lt.ndims;
+  }
+
+  /// The outputs' final dims and strides for these inputs.
+  std::vector<tenfold_logical_tensor_t> outputs_for(const void* const* in) const {
+    const ends& known = checked();
+    std::vector<tenfold_logical_tensor_t> found(known.outputs.size());
+    error::wrap_c_api(
+        tenfold_compiled_partition_query_outputs(get(), in, known.inputs.size(), found.data(), found.size()),
+        "could not query outputs");
+    return found;
   }
 
   static std::vector<logical_tensor> wrap(const std::vector<tenfold_logical_tensor_t>& tensors) {
@@ -188,16 +205,16 @@ class compiled_partition : public handle<tenfold_compiled_partition_t> {
                                std::to_string(wanted.id) + " are not those that it was compiled for");
     };
     if (given.data_type != wanted.data_type) refuse(tenfold_invalid_data_type, "elements");
-    // What follows from axes that are known at run time only is the caller's to ask: query_outputs().
-    if (wanted.ndims < 0) return;
+    if (given.layout_type == tenfold_layout_type_opaque) refuse(tenfold_unimplemented, "layout");
     if (given.ndims != wanted.ndims) refuse(tenfold_invalid_shape, "dims");
     const bool strided = given.layout_type == tenfold_layout_type_strided;
-    for (std::int32_t d = 0; d < wanted.ndims; ++d) {
-      if (wanted.dims[d] == TENFOLD_UNKNOWN_DIM) return;
+    std::int64_t row_major = 1;  // the stride of a tensor that says none
+    for (std::int32_t d = wanted.ndims; d-- > 0;) {
       if (given.dims[d] != wanted.dims[d]) refuse(tenfold_invalid_shape, "dims");
+      if (wanted.dims[d] <= 1) continue;
+      if ((strided ? given.strides[d] : row_major) != wanted.strides[d]) refuse(tenfold_invalid_shape, "strides");
+      if (row_major <= INT64_MAX / wanted.dims[d]) row_major *= wanted.dims[d];
     }
-    for (std::int32_t d = 0; strided && d < wanted.ndims; ++d)
-      if (given.strides[d] != wanted.strides[d] && wanted.dims[d] > 1) refuse(tenfold_invalid_shape, "strides");
   }
 
   /// Of what get_scratchpad_logical_tensor() gives without a call, which would allocate.
