@@ -173,7 +173,8 @@ TENFOLD_API tenfold_status_t tenfold_partition_get_outputs(const_tenfold_partiti
 
 // ---- Compiling ----
 
-/// A host's thread pool. Both functions must be callable from several threads at once.
+/// A host's thread pool. Both functions must be callable from several threads at once. What one that is written in C++
+/// throws is answered by the execution, with tenfold_runtime_error.
 typedef struct {
   size_t struct_size;  ///< sizeof(tenfold_thread_pool_t)
   void* context;       ///< handed to both

@@ -12,8 +12,9 @@ class ThreadPool {
  public:
   virtual ~ThreadPool() = default;
 
-  /// How many tasks can run at the same time, the caller's thread included; at least 1.
-  virtual int num_threads() const noexcept = 0;
+  /// How many tasks can run at the same time, the caller's thread included; at least 1. What it or parallel_for()
+  /// throws is answered by the execution that called it, with internal_error.
+  virtual int num_threads() const = 0;
 
   /// Calls fn(context, i) for every i in [0, n), in any order and on any threads, and returns when all have returned.
   /// Must be callable from several threads at once. `fn` does not throw.

@@ -22,7 +22,7 @@ inline Result<tenfold_thread_pool_t> read_pool(const tenfold_thread_pool_t& give
 class HostPool final : public ThreadPool {
  public:
   explicit HostPool(const tenfold_thread_pool_t& table) : table_(table) {}
-  int num_threads() const noexcept override { return std::max(1, table_.num_threads(table_.context)); }
+  int num_threads() const override { return std::max(1, table_.num_threads(table_.context)); }
   void parallel_for(std::int64_t n, void (*fn)(void* context, std::int64_t i), void* context) override {
     table_.parallel_for(table_.context, n, fn, context);
   }

@@ -116,7 +116,7 @@ struct Tasks {
 };
 
 /// How many threads are worth their cost.
-std::int64_t threads_for(const KernelStep& step, std::int64_t tasks, const ThreadPool* pool, int max_threads) noexcept {
+std::int64_t threads_for(const KernelStep& step, std::int64_t tasks, const ThreadPool* pool, int max_threads) {
   const std::int64_t worth = std::min({tasks, std::int64_t{max_threads}, step.bytes_moved / kBytesPerThread});
   if (pool == nullptr || worth < 2) return 1;
   return std::min<std::int64_t>(worth, pool->num_threads());

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <stdexcept>
 #include <thread>
 
 #include "tests/cppapi/small_cases.hpp"
@@ -250,6 +251,32 @@ TEST(CppExecute, OnTheHostsPool) {
     EXPECT_EQ(pool.calls, 1) << "nor does a thread of the pool's own";
     EXPECT_EQ(out, wanted);
   }
+}
+
+/// Throws from one of its functions, once its program has shut it down.
+struct Broken : Threads {
+  explicit Broken(bool counts) : Threads(false), counts_threads(counts) {}
+  int get_num_threads() const override {
+    return counts_threads ? Threads::get_num_threads() : throw std::runtime_error("the pool is shut down");
+  }
+  void parallel_for(int, const std::function<void(int, int)>&) override { throw std::runtime_error("no more tasks"); }
+  bool counts_threads;
+};
+
+TEST(CppExecute, WhatTheHostsPoolThrowsIsAnError) {
+  const dims shape{2048, 1024};
+  const compiled_partition compiled =
+      compile(graph_of({reduce_max(0, f32(0, shape), open_f32(1), 1)}).get_partitions().at(0));
+  const std::vector<float> in(2048 * 1024, 2.0F), wanted(2048, 2.0F);
+  std::vector<float> out(2048);
+  for (const bool counts : {false, true}) {
+    Broken pool(counts);
+    stream s = threadpool_interop::make_stream(cpu(), &pool);
+    EXPECT_THROWS(compiled.execute(s, {on(f32(0, shape), in)}, {on(f32(1, {2048}), out)}), tenfold_runtime_error);
+  }
+  stream s(cpu());
+  compiled.execute(s, {on(f32(0, shape), in)}, {on(f32(1, {2048}), out)});
+  EXPECT_EQ(out, wanted);
 }
 
 TEST(CppExecute, AxesAtRunTime) {

@@ -88,7 +88,8 @@ struct engine {
 
 namespace threadpool_interop {
 
-/// A host's pool, as oneDNN wants it. All functions must be callable from several threads at once.
+/// A host's pool, as oneDNN wants it. All functions must be callable from several threads at once. What they throw is
+/// answered by the execution that called them, with runtime_error.
 struct threadpool_iface {
   virtual ~threadpool_iface() = default;
   /// How many calls of a parallel_for() can run at the same time.
