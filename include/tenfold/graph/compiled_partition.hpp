@@ -69,10 +69,10 @@ class compiled_partition : public handle<tenfold_compiled_partition_t> {
   }
 
   /// Runs it, and returns when the outputs are written. Tensors are found by the ids of their logical tensors, in any
-  /// order; their dtypes, dims and strides must be those that it was compiled for, else invalid_data_type or
-  /// invalid_shape is thrown before anything is written. Outputs whose dims follow from axes that are known at run time
-  /// must be as query_outputs() says for these inputs. Without a scratchpad, temporaries are in memory that each thread
-  /// keeps.
+  /// order, and others may be among them; their dtypes, dims and strides must be those that it was compiled for, else
+  /// invalid_data_type or invalid_shape is thrown before anything is written. Outputs whose dims follow from axes that
+  /// are known at run time must be as query_outputs() says for these inputs. Without a scratchpad, temporaries are in
+  /// memory that each thread keeps.
   void execute(stream& astream, const std::vector<tensor>& inputs, const std::vector<tensor>& outputs,
                const tensor& scratchpad = tensor()) const {
     const ends& known = checked();
@@ -177,26 +177,24 @@ class compiled_partition : public handle<tenfold_compiled_partition_t> {
     return wrapped;
   }
 
-  /// Of the tensors given, those wanted, in that order. The usual order is found at once.
+  /// Of the tensors given, those wanted, in that order; the others are not looked at. Each search begins behind the
+  /// tensor found last, so that tensors in the usual order are found at once.
   template <typename Pointer>
   static void find(const std::vector<tensor>& given, const std::vector<tenfold_logical_tensor_t>& wanted,
                    const char* role, Pointer* found) {
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      const std::int64_t id = wanted[i].id;
-      const tensor* at = i < given.size() && given[i].c_logical_tensor().id == id ? &given[i] : nullptr;
-      for (std::size_t j = 0; at == nullptr && j < given.size(); ++j)
-        if (given[j].c_logical_tensor().id == id) at = &given[j];
-      if (at == nullptr)
-        error::raise(tenfold_invalid_arguments,
-                     std::string("could not execute: no tensor is given for ") + role + " " + std::to_string(id));
-      check(at->c_logical_tensor(), wanted[i], role);
-      found[i] = at->get_data_handle();
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < wanted.size(); ++i, ++at) {
+      std::size_t left = given.size();
+      for (; left > 0; --left, ++at) {
+        if (at >= given.size()) at = 0;
+        if (given[at].c_logical_tensor().id == wanted[i].id) break;
+      }
+      if (left == 0)
+        error::raise(tenfold_invalid_arguments, std::string("could not execute: no tensor is given for ") + role + " " +
+                                                    std::to_string(wanted[i].id));
+      check(given[at].c_logical_tensor(), wanted[i], role);
+      found[i] = given[at].get_data_handle();
     }
-    for (const tensor& one : given)
-      if (std::none_of(wanted.begin(), wanted.end(),
-                       [&](const tenfold_logical_tensor_t& port) { return port.id == one.c_logical_tensor().id; }))
-        error::raise(tenfold_invalid_arguments,
-                     "could not execute: tensor " + std::to_string(one.c_logical_tensor().id) + " is no " + role);
   }
 
   static void check(const tenfold_logical_tensor_t& given, const tenfold_logical_tensor_t& wanted, const char* role) {

@@ -5,6 +5,7 @@
 #define TENFOLD_GRAPH_PARTITION_HPP
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -95,11 +96,13 @@ class partition : public handle<tenfold_partition_t> {
   }
 
   /// `inputs` give the dims and strides of the input ports; of `outputs`, strided ones with known dims ask for strides,
-  /// and the others leave layout and dims to Tenfold: compiled_partition::query_logical_tensor() has the answer.
+  /// and the others leave layout and dims to Tenfold: compiled_partition::query_logical_tensor() has the answer. Ports
+  /// are found by id: one that is not given is as the graph says, and tensors that are no ports are not looked at.
   compiled_partition compile(const std::vector<logical_tensor>& inputs, const std::vector<logical_tensor>& outputs,
                              const engine& e, const compile_options& wanted = compile_options()) const {
     e.get_kind();
-    const std::vector<tenfold_logical_tensor_t> in = unwrap(inputs), out = unwrap(outputs);
+    const std::vector<tenfold_logical_tensor_t> in = those_of(get_input_ports(), inputs);
+    const std::vector<tenfold_logical_tensor_t> out = those_of(get_output_ports(), outputs);
     tenfold_compile_options_t options = {};
     options.struct_size = sizeof options;
     options.isa = wanted.isa.c_str();
@@ -135,16 +138,25 @@ class partition : public handle<tenfold_partition_t> {
     return wrapped;
   }
 
-  /// What is listed twice, as a port of two ops may be, counts once.
-  static std::vector<tenfold_logical_tensor_t> unwrap(const std::vector<logical_tensor>& tensors) {
+  /// Of the tensors given, those that are ports. What is listed twice, as a port of two ops may be, counts once.
+  static std::vector<tenfold_logical_tensor_t> those_of(const std::vector<logical_tensor>& wanted,
+                                                        const std::vector<logical_tensor>& given) {
+    std::map<std::int64_t, const logical_tensor*> taken;  // by the port's id; null: none yet
+    for (const logical_tensor& port : wanted) taken[port.data.id] = nullptr;
     std::vector<tenfold_logical_tensor_t> bare;
-    for (const logical_tensor& one : tensors)
-      if (std::none_of(bare.begin(), bare.end(), [&](const tenfold_logical_tensor_t& b) {
-            std::int32_t equal = 0;
-            return tenfold_logical_tensor_is_equal(&b, &one.data, &equal) == tenfold_success && equal != 0;
-          }))
-        bare.push_back(one.data);
+    for (const logical_tensor& one : given) {
+      const auto port = taken.find(one.data.id);
+      if (port == taken.end() || (port->second != nullptr && are_equal(*port->second, one))) continue;
+      port->second = &one;
+      bare.push_back(one.data);
+    }
     return bare;
+  }
+
+  /// What cannot be compared is left for the compiler to refuse.
+  static bool are_equal(const logical_tensor& left, const logical_tensor& right) {
+    std::int32_t equal = 0;
+    return tenfold_logical_tensor_is_equal(&left.data, &right.data, &equal) == tenfold_success && equal != 0;
   }
 };
 
