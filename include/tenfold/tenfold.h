@@ -221,8 +221,9 @@ TENFOLD_API tenfold_status_t tenfold_partition_compile(tenfold_compiled_partitio
 TENFOLD_API tenfold_status_t tenfold_compiled_partition_retain(tenfold_compiled_partition_t compiled);
 TENFOLD_API tenfold_status_t tenfold_compiled_partition_release(tenfold_compiled_partition_t* compiled);
 
-/// What it takes and gives, in the order of execution, with the strides that buffers must have. Outputs whose dims
-/// follow from run-time axes have open ones. The arrays have exactly as many elements as the functions before say.
+/// What it takes and gives, in the order of execution, with the strides that buffers must have, and with the property
+/// that compiling was given for it, else the graph's. Outputs whose dims follow from run-time axes have open ones. The
+/// arrays have exactly as many elements as the functions before say.
 TENFOLD_API tenfold_status_t tenfold_compiled_partition_get_input_num(const_tenfold_compiled_partition_t compiled,
                                                                       size_t* count);
 TENFOLD_API tenfold_status_t tenfold_compiled_partition_get_inputs(const_tenfold_compiled_partition_t compiled,

@@ -19,6 +19,13 @@ namespace tenfold {
 
 namespace {
 
+/// What the graph said of that output, before the passes.
+graph::Property property_of_output(const graph::Graph& graph, TensorId id) {
+  const auto at = std::find_if(graph.outputs.begin(), graph.outputs.end(),
+                               [&](graph::ValueId v) { return graph.values[v].id == id; });
+  return at == graph.outputs.end() ? graph::Property::undef : graph.values[*at].property;
+}
+
 Result<CompiledPartition> compile_ir(const graph::Graph& ir, const CompileOptions& options) {
   if (options.threads < 0)
     return Status(Code::invalid_argument,
@@ -48,11 +55,15 @@ Result<CompiledPartition> compile_ir(const graph::Graph& ir, const CompileOption
 
   for (const graph::ValueId v : impl->bound.inputs) {
     impl->inputs.push_back(api::info_of(impl->bound.values[v]));
+    impl->input_properties.push_back(impl->bound.values[v].property);
     const Result<api::OperandCheck> check = api::operand_check(impl->inputs.back().desc);
     if (!check.ok()) return check.status();
     impl->input_checks.push_back(check.value());
   }
-  for (const graph::ValueId v : core.outputs) impl->outputs.push_back(api::info_of(core.values[v]));
+  for (const graph::ValueId v : core.outputs) {
+    impl->outputs.push_back(api::info_of(core.values[v]));
+    impl->output_properties.push_back(property_of_output(impl->bound, core.values[v].id));
+  }
 
   if (impl->axes_inputs.empty()) {
     auto made = api::make_specialisation(core, impl->inputs, impl->outputs, impl->target, impl->options);

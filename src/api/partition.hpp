@@ -39,6 +39,7 @@ struct CompiledPartition::Impl {
   std::vector<std::string> notices;                ///< what was asked for and ignored
   std::int64_t verbose_number = 0;                 ///< its name in verbose lines; 0: there are none
   std::vector<TensorInfo> inputs, outputs;
+  std::vector<graph::Property> input_properties, output_properties;  ///< of these, as the graph says
   std::vector<api::OperandCheck> input_checks;
 
   Shared fixed;        ///< the only specialisation of a partition without run-time axes; null with them

@@ -57,7 +57,7 @@ Status check_counts(const graph::Graph& ir, const tenfold_compile_options_t& opt
   return {};
 }
 
-/// Puts the caller's shapes and strides of inputs into the graph.
+/// Puts the caller's shapes, strides and properties of inputs into the graph.
 Status bind_inputs(graph::Graph& ir, std::span<const tenfold_logical_tensor_t> tensors) {
   std::vector<std::pair<TensorId, Dims>> shapes;
   std::vector<graph::Value> values;
@@ -77,6 +77,7 @@ Status bind_inputs(graph::Graph& ir, std::span<const tenfold_logical_tensor_t> t
         return Status(Code::invalid_dtype, "options: input tensor " + std::to_string(values[i].id) + " is " +
                                                std::string(to_string(values[i].dtype)) + "; in the graph it is " +
                                                std::string(to_string(ir.values[v].dtype)));
+      ir.values[v].property = values[i].property;
       if (tensors[i].layout_type == tenfold_layout_type_strided) ir.values[v].strides = values[i].strides;
     }
   return {};
@@ -95,6 +96,7 @@ Status bind_outputs(graph::Graph& ir, std::span<const tenfold_logical_tensor_t> 
     if (value.dtype != wish.value().dtype)
       return Status(Code::invalid_dtype, what + " is " + std::string(to_string(wish.value().dtype)) +
                                              "; in the graph it is " + std::string(to_string(value.dtype)));
+    value.property = wish.value().property;
     if (!graph::is_static(wish.value())) continue;
     value.ranked = true;
     value.shape = wish.value().shape;

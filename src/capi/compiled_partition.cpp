@@ -19,22 +19,32 @@ namespace tenfold::capi {
 
 namespace {
 
-using Ends = const std::vector<TensorInfo>& (CompiledPartition::*)() const noexcept;
+Ends inputs_of(const tenfold_compiled_partition& compiled) {
+  const CompiledPartition::Impl& impl = compiled.partition.impl();
+  return {impl.inputs, impl.input_properties};
+}
+
+Ends outputs_of(const tenfold_compiled_partition& compiled) {
+  const CompiledPartition::Impl& impl = compiled.partition.impl();
+  return {impl.outputs, impl.output_properties};
+}
+
+using EndsOf = Ends (*)(const tenfold_compiled_partition& compiled);
 
 tenfold_status_t give_count(const char* function, const tenfold_compiled_partition* compiled, std::size_t* count,
-                            Ends ends) {
+                            EndsOf ends_of) {
   return answer(function, [&]() -> Status {
     if (Status status = require({{"compiled", compiled}, {"count", count}}); !status.ok()) return status;
-    *count = (compiled->partition.*ends)().size();
+    *count = ends_of(*compiled).infos.size();
     return {};
   });
 }
 
 tenfold_status_t give_ends(const char* function, const tenfold_compiled_partition* compiled, const char* name,
-                           std::size_t count, tenfold_logical_tensor_t* tensors, Ends ends) {
+                           std::size_t count, tenfold_logical_tensor_t* tensors, EndsOf ends_of) {
   return answer(function, [&]() -> Status {
     if (Status status = require({{"compiled", compiled}}); !status.ok()) return status;
-    return give_tensors(std::span((compiled->partition.*ends)()), name, count, tensors);
+    return give_tensors(ends_of(*compiled), name, count, tensors);
   });
 }
 
@@ -91,31 +101,31 @@ tenfold_status_t tenfold_compiled_partition_release(tenfold_compiled_partition_t
 }
 
 tenfold_status_t tenfold_compiled_partition_get_input_num(const_tenfold_compiled_partition_t compiled, size_t* count) {
-  return capi::give_count(__func__, compiled, count, &CompiledPartition::inputs);
+  return capi::give_count(__func__, compiled, count, capi::inputs_of);
 }
 
 tenfold_status_t tenfold_compiled_partition_get_inputs(const_tenfold_compiled_partition_t compiled, size_t count,
                                                        tenfold_logical_tensor_t* inputs) {
-  return capi::give_ends(__func__, compiled, "inputs", count, inputs, &CompiledPartition::inputs);
+  return capi::give_ends(__func__, compiled, "inputs", count, inputs, capi::inputs_of);
 }
 
 tenfold_status_t tenfold_compiled_partition_get_output_num(const_tenfold_compiled_partition_t compiled, size_t* count) {
-  return capi::give_count(__func__, compiled, count, &CompiledPartition::outputs);
+  return capi::give_count(__func__, compiled, count, capi::outputs_of);
 }
 
 tenfold_status_t tenfold_compiled_partition_get_outputs(const_tenfold_compiled_partition_t compiled, size_t count,
                                                         tenfold_logical_tensor_t* outputs) {
-  return capi::give_ends(__func__, compiled, "outputs", count, outputs, &CompiledPartition::outputs);
+  return capi::give_ends(__func__, compiled, "outputs", count, outputs, capi::outputs_of);
 }
 
 tenfold_status_t tenfold_compiled_partition_query_logical_tensor(const_tenfold_compiled_partition_t compiled,
                                                                  int64_t id, tenfold_logical_tensor_t* tensor) {
   return capi::answer(__func__, [&]() -> Status {
     if (Status status = capi::require({{"compiled", compiled}, {"tensor", tensor}}); !status.ok()) return status;
-    for (const auto* ends : {&compiled->partition.inputs(), &compiled->partition.outputs()})
-      for (const TensorInfo& info : *ends) {
-        if (info.id != id) continue;
-        *tensor = capi::tensor_of(info);
+    for (const capi::Ends& ends : {capi::inputs_of(*compiled), capi::outputs_of(*compiled)})
+      for (std::size_t i = 0; i < ends.infos.size(); ++i) {
+        if (ends.infos[i].id != id) continue;
+        *tensor = capi::tensor_of(ends.infos[i], ends.properties[i]);
         return {};
       }
     return Status(Code::invalid_argument,
@@ -130,7 +140,8 @@ tenfold_status_t tenfold_compiled_partition_query_outputs(const_tenfold_compiled
     if (Status status = capi::require({{"compiled", compiled}}); !status.ok()) return status;
     const Result<std::vector<TensorInfo>> infos = compiled->partition.query_outputs(inputs, input_count);
     if (!infos.ok()) return infos.status();
-    return capi::give_tensors(std::span(infos.value()), "outputs", output_count, outputs);
+    const capi::Ends ends{infos.value(), compiled->partition.impl().output_properties};
+    return capi::give_tensors(ends, "outputs", output_count, outputs);
   });
 }
 

@@ -101,8 +101,9 @@ tenfold_logical_tensor_t tensor_of(const graph::Value& value) {
   return tensor;
 }
 
-tenfold_logical_tensor_t tensor_of(const TensorInfo& info) {
+tenfold_logical_tensor_t tensor_of(const TensorInfo& info, graph::Property property) {
   graph::Value value;
+  value.property = property;
   value.id = info.id;
   value.dtype = info.desc.dtype;
   // One open dim is how a TensorInfo says that the rank is not known either.
@@ -110,6 +111,12 @@ tenfold_logical_tensor_t tensor_of(const TensorInfo& info) {
   if (value.ranked) value.shape = info.desc.shape;
   value.strides = info.desc.strides;
   return tensor_of(value);
+}
+
+Status give_tensors(const Ends& ends, const char* name, std::size_t count, tenfold_logical_tensor_t* tensors) {
+  if (Status status = require_array(name, tensors, count, ends.infos.size()); !status.ok()) return status;
+  for (std::size_t i = 0; i < count; ++i) tensors[i] = tensor_of(ends.infos[i], ends.properties[i]);
+  return {};
 }
 
 }  // namespace tenfold::capi

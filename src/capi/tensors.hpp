@@ -27,15 +27,15 @@ Status memory_size(const tenfold_logical_tensor_t& tensor, std::size_t& size);
 
 /// Known dims come with strides, in a strided layout.
 tenfold_logical_tensor_t tensor_of(const graph::Value& value);
-tenfold_logical_tensor_t tensor_of(const TensorInfo& info);
+tenfold_logical_tensor_t tensor_of(const TensorInfo& info, graph::Property property);
+
+/// The inputs or the outputs of a compiled partition, as many of the one as of the other.
+struct Ends {
+  std::span<const TensorInfo> infos;
+  std::span<const graph::Property> properties;
+};
 
 /// Fills the caller's array of `count`, which must be as many as there are.
-template <class Item>
-Status give_tensors(std::span<const Item> items, const char* name, std::size_t count,
-                    tenfold_logical_tensor_t* tensors) {
-  if (Status status = require_array(name, tensors, count, items.size()); !status.ok()) return status;
-  std::transform(items.begin(), items.end(), tensors, [](const Item& item) { return tensor_of(item); });
-  return {};
-}
+Status give_tensors(const Ends& ends, const char* name, std::size_t count, tenfold_logical_tensor_t* tensors);
 
 }  // namespace tenfold::capi

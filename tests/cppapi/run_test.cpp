@@ -163,6 +163,52 @@ TEST(CppCompile, PortsAreFoundByTheirIds) {
   EXPECT_THROWS(part.compile({f32(1, {3, 4}), other}, {open_f32(3)}, cpu()), tenfold_invalid_shape);
 }
 
+TEST(CppCompile, TensorsComeBackAsTheyWereGiven) {
+  const logical_tensor x(0, data_type::f32, dims{3, 4}, layout_type::strided, property_type::constant);
+  const logical_tensor y(1, data_type::f32, dims{3, 4}, layout_type::strided, property_type::variable);
+  const partition part = graph_of({op(0, op::kind::Exp, {x}, {y})}).get_partitions().at(0);
+  const compiled_partition by_graph = part.compile({}, {}, cpu());
+  EXPECT_TRUE(by_graph.query_logical_tensor(0).is_equal(x));
+  EXPECT_TRUE(by_graph.query_logical_tensor(1).is_equal(y));
+  EXPECT_TRUE(by_graph.get_inputs().at(0).is_equal(x));
+  EXPECT_TRUE(by_graph.get_outputs().at(0).is_equal(y));
+  for (const property_type property : {property_type::undef, property_type::variable, property_type::constant}) {
+    const logical_tensor in(0, data_type::f32, dims{5, 4}, dims{9, 2}, property);
+    const logical_tensor out(1, data_type::f32, dims{5, 4}, layout_type::strided, property);
+    const compiled_partition compiled = part.compile({in}, {out}, cpu());
+    EXPECT_TRUE(compiled.query_logical_tensor(0).is_equal(in));
+    EXPECT_TRUE(compiled.query_logical_tensor(1).is_equal(out));
+    const logical_tensor open(1, data_type::f32, 2, layout_type::any, property);
+    EXPECT_EQ(part.compile({in}, {open}, cpu()).query_logical_tensor(1).get_property_type(), property);
+  }
+}
+
+TEST(CppCompile, HostScalarsComeBackAsHostScalars) {
+  const logical_tensor scalar(1, data_type::f32, 0, layout_type::strided, property_type::host_scalar);
+  const Graph g = graph_of({op(0, op::kind::Multiply, {f32(0, {3}), scalar}, {open_f32(2)})});
+  const compiled_partition compiled = g.get_partitions().at(0).compile({}, {}, cpu());
+  const float factor = 2;
+  const std::vector<float> in{1, 2, 3};
+  std::vector<float> out(3);
+  stream s(cpu());
+  compiled.execute(s, {on(f32(0, {3}), in), tensor::make_scalar_tensor(compiled.query_logical_tensor(1), &factor)},
+                   {on(f32(2, {3}), out)});
+  EXPECT_EQ(out, (std::vector<float>{2, 4, 6}));
+}
+
+TEST(CppCompile, PropertiesOfOutputsOfAxesAtRunTime) {
+  const logical_tensor axes(1, data_type::s64, dims{1}, layout_type::strided);
+  const logical_tensor y(2, data_type::f32, TENFOLD_UNKNOWN_NDIMS, layout_type::any, property_type::variable);
+  const compiled_partition compiled =
+      graph_of({op(0, "onnx.ReduceSum", {f32(0, {2, 3}), axes}, {y})}).get_partitions().at(0).compile({}, {}, cpu());
+  EXPECT_EQ(compiled.query_logical_tensor(2).get_property_type(), property_type::variable);
+  std::vector<float> in(6);
+  std::int64_t axis = 0;
+  const logical_tensor then = compiled.query_outputs({on(f32(0, {2, 3}), in), tensor(axes, cpu(), &axis)}).at(0);
+  EXPECT_EQ(then.get_property_type(), property_type::variable);
+  EXPECT_EQ(then.get_dims(), (dims{1, 3}));
+}
+
 TEST(CppCompile, LayoutsThatAreAskedForAndThoseThatAreLeftOpen) {
   const Graph g = graph_of({op(0, op::kind::Exp, {open_f32(0)}, {open_f32(1)})});
   const partition part = g.get_partitions().at(0);

@@ -38,7 +38,8 @@ class compiled_partition : public handle<tenfold_compiled_partition_t> {
   /// Takes over the caller's reference.
   explicit compiled_partition(tenfold_compiled_partition_t compiled) : handle(compiled) { read_ends(); }
 
-  /// The input or output of that id, as it was compiled.
+  /// The input or output of that id, as it was compiled: with dims, strides and the property that compile() was given
+  /// for it, else the graph's. A strided one with known dims that compile() was given is_equal() to it.
   logical_tensor query_logical_tensor(std::size_t tid) const {
     logical_tensor found;
     error::wrap_c_api(
