@@ -62,9 +62,9 @@ std::string shape_text(const Dims& shape) {
   return text + "]";
 }
 
-std::string inputs_text(const graph::Graph& graph) {
+std::string values_text(const graph::Graph& graph, const std::vector<graph::ValueId>& places) {
   std::string text;
-  for (const graph::ValueId v : graph.inputs) {
+  for (const graph::ValueId v : places) {
     const graph::Value& value = graph.values[v];
     if (!text.empty()) text += ", ";
     text += std::to_string(value.id) + " (" + std::string(to_string(value.dtype)) + " " +
@@ -81,7 +81,7 @@ Status bind_input_shapes(graph::Graph& graph, const std::vector<std::pair<Tensor
     const graph::ValueId v = find_input(graph, id);
     if (v == graph::kNone)
       return Status(Code::invalid_argument,
-                    what + ": the graph has no such input; its inputs are " + inputs_text(graph));
+                    what + ": the graph has no such input; its inputs are " + values_text(graph, graph.inputs));
     if (std::find(seen.begin(), seen.end(), id) != seen.end())
       return Status(Code::invalid_argument, what + ": given more than once");
     seen.push_back(id);

@@ -17,9 +17,9 @@
 
 namespace tenfold::api {
 
-/// "[4, ?, 8]" and, for all inputs of a graph, "0 (f32 [4, 8]), 3 (s32 [1])"; for messages.
+/// "[4, ?, 8]" and, for values such as a graph's inputs, "0 (f32 [4, 8]), 3 (s32 [1])"; for messages.
 std::string shape_text(const Dims& shape);
-std::string inputs_text(const graph::Graph& graph);
+std::string values_text(const graph::Graph& graph, const std::vector<graph::ValueId>& places);
 
 /// Replaces the shapes of graph inputs. When one really changes, the shapes of everything that ops produce are
 /// forgotten, so that infer() works them out again instead of finding them in contradiction.

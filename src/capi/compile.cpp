@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -46,15 +47,32 @@ Result<std::unique_ptr<HostPool>> make_pool(const tenfold_thread_pool_t* given) 
   return std::make_unique<HostPool>(table.value());
 }
 
+/// "; tensor 7 is none of them", for what makes them too many.
+std::string extra_text(const graph::Graph& ir, const std::vector<graph::ValueId>& ends,
+                       std::span<const tenfold_logical_tensor_t> tensors) {
+  std::set<TensorId> left;
+  for (const graph::ValueId v : ends) left.insert(ir.values[v].id);
+  const std::set<TensorId> all = left;
+  for (const tenfold_logical_tensor_t& tensor : tensors)
+    if (left.erase(tensor.id) == 0)
+      return "; tensor " + std::to_string(tensor.id) +
+             (all.contains(tensor.id) ? " is given more than once" : " is none of them");
+  return "";
+}
+
 /// Before anything reads the arrays, whose sizes may be garbage.
+Status check_count(const graph::Graph& ir, const std::vector<graph::ValueId>& ends, const char* role,
+                   const tenfold_logical_tensor_t* tensors, std::size_t count) {
+  if (count <= ends.size()) return {};
+  constexpr std::size_t kCredible = 1024;  ///< how many more than there are may be read, to name one
+  const std::string extra = count - ends.size() <= kCredible ? extra_text(ir, ends, {tensors, count}) : "";
+  return Status(Code::invalid_argument, "options: " + std::to_string(count) + " " + role + "s; the graph has " +
+                                            std::to_string(ends.size()) + ": " + api::values_text(ir, ends) + extra);
+}
+
 Status check_counts(const graph::Graph& ir, const tenfold_compile_options_t& options) {
-  if (options.input_count > ir.inputs.size())
-    return Status(Code::invalid_argument, "options: " + std::to_string(options.input_count) +
-                                              " inputs; the graph has " + std::to_string(ir.inputs.size()));
-  if (options.output_count > ir.outputs.size())
-    return Status(Code::invalid_argument, "options: " + std::to_string(options.output_count) +
-                                              " outputs; the graph has " + std::to_string(ir.outputs.size()));
-  return {};
+  Status status = check_count(ir, ir.inputs, "input", options.inputs, options.input_count);
+  return status.ok() ? check_count(ir, ir.outputs, "output", options.outputs, options.output_count) : status;
 }
 
 /// Puts the caller's shapes, strides and properties of inputs into the graph.
@@ -91,7 +109,9 @@ Status bind_outputs(graph::Graph& ir, std::span<const tenfold_logical_tensor_t> 
     if (!wish.ok()) return Status(wish.status().code(), "options: output " + wish.status().message());
     const auto at = std::find_if(ir.outputs.begin(), ir.outputs.end(),
                                  [&](graph::ValueId v) { return ir.values[v].id == tensor.id; });
-    if (at == ir.outputs.end()) return Status(Code::invalid_argument, what + ": the partition has no such output");
+    if (at == ir.outputs.end())
+      return Status(Code::invalid_argument,
+                    what + ": the partition has no such output; its outputs are " + api::values_text(ir, ir.outputs));
     graph::Value& value = ir.values[*at];
     if (value.dtype != wish.value().dtype)
       return Status(Code::invalid_dtype, what + " is " + std::string(to_string(wish.value().dtype)) +

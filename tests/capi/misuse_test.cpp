@@ -660,7 +660,13 @@ TEST(CMisuse, Compiling) {
        [](World& w) { return w.options.tuning_file = "none.tuning", w.compile_with(); }},
       {"null inputs", kArguments, "'inputs' is null",
        [](World& w) { return w.options.input_count = 1, w.compile_with(); }},
-      {"too many inputs", kArguments, "2 inputs; the graph has 1",
+      {"too many inputs", kArguments, "2 inputs; the graph has 1: 0 (f32 [2, 3]); tensor 5 is none of them",
+       [](World& w) {
+         const std::array<tenfold_logical_tensor_t, 2> two{w.x, tensor(5, tenfold_f32, {2, 3})};
+         w.options.inputs = two.data();
+         return w.options.input_count = 2, w.compile_with();
+       }},
+      {"an input twice", kArguments, "the graph has 1: 0 (f32 [2, 3]); tensor 0 is given more than once",
        [](World& w) {
          const std::array<tenfold_logical_tensor_t, 2> two{w.x, w.x};
          w.options.inputs = two.data();
@@ -671,7 +677,7 @@ TEST(CMisuse, Compiling) {
          w.options.inputs = &w.x;
          return w.options.input_count = std::numeric_limits<std::size_t>::max(), w.compile_with();
        }},
-      {"unknown input", kArguments, "no such input",
+      {"unknown input", kArguments, "tensor 5: the graph has no such input; its inputs are 0 (f32 [2, 3])",
        [](World& w) {
          return w.compile_for(tensor(5, tenfold_f32, {2, 3}));
        }},
@@ -828,7 +834,7 @@ TEST(CMisuse, WishesForOutputs) {
   check({
       {"null outputs", kArguments, "'outputs' is null",
        [](World& w) { return w.options.output_count = 1, w.compile_with(); }},
-      {"too many outputs", kArguments, "2 outputs; the graph has 1",
+      {"too many outputs", kArguments, "2 outputs; the graph has 1: 1 (f32 [2]); tensor 1 is given more than once",
        [](World& w) {
          const std::array<tenfold_logical_tensor_t, 2> two{w.y, w.y};
          w.options.outputs = two.data();
@@ -839,7 +845,7 @@ TEST(CMisuse, WishesForOutputs) {
          w.options.outputs = &w.y;
          return w.options.output_count = std::numeric_limits<std::size_t>::max(), w.compile_with();
        }},
-      {"unknown output", kArguments, "no such output",
+      {"unknown output", kArguments, "tensor 5: the partition has no such output; its outputs are 1 (f32 [2])",
        [=](World& w) { return compile_to(w, tensor(5, tenfold_f32, {2})); }},
       {"an input as output", kArguments, "no such output", [=](World& w) { return compile_to(w, w.x); }},
       {"another dtype", kType, "f16; in the graph it is f32",
