@@ -58,8 +58,9 @@ class graph : public handle<tenfold_graph_t> {
     return static_cast<status>(result);
   }
 
-  /// Checks the graph and infers shapes; from then on it cannot change.
+  /// Checks the graph and infers shapes; from then on it cannot change, and this does nothing.
   void finalize() {
+    if (is_finalized()) return;
     error::wrap_c_api(tenfold_graph_finalize(get()), "could not finalize graph");
     if (dumping::wants(graph_dump_mode::graph)) dumping::write("graph", dumping::next_graph(), to_json());
   }

@@ -68,7 +68,7 @@ TENFOLD_API tenfold_status_t tenfold_graph_release(tenfold_graph_t* graph);
 
 /// Adds a copy of the op as it stands. Its rules are tenfold_graph_finalize()'s to check; here tenfold_invalid_graph
 /// when one of its tensors contradicts what the graph knows of it. A failing call leaves the graph as it was.
-/// tenfold_invalid_arguments when the graph is finalized; so do the next two.
+/// tenfold_invalid_graph when the graph is finalized; so do the next two.
 TENFOLD_API tenfold_status_t tenfold_graph_add_op(tenfold_graph_t graph, const_tenfold_op_t op);
 
 /// Makes `tensor` a constant with these data: row-major, exactly tenfold_logical_tensor_get_mem_size() bytes, in any
@@ -81,7 +81,7 @@ TENFOLD_API tenfold_status_t tenfold_graph_add_constant(tenfold_graph_t graph, c
 TENFOLD_API tenfold_status_t tenfold_graph_set_outputs(tenfold_graph_t graph, const int64_t* ids, size_t count);
 
 /// Checks the graph against its dialects' rules (docs/rules.md) and infers shapes. From then on it cannot change. A
-/// graph that fails stays open. tenfold_invalid_arguments when it is finalized already.
+/// graph that fails stays open. tenfold_invalid_graph when it is finalized already.
 TENFOLD_API tenfold_status_t tenfold_graph_finalize(tenfold_graph_t graph);
 TENFOLD_API tenfold_status_t tenfold_graph_is_finalized(const_tenfold_graph_t graph, int32_t* finalized);
 

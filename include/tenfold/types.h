@@ -40,7 +40,7 @@ typedef enum TENFOLD_ANY_INT {
   tenfold_last_impl_reached = 4,   ///< never returned; keeps oneDNN's numbers whole
   tenfold_runtime_error = 5,       ///< a bug of Tenfold's, or a host pool or callback that broke its promise
   tenfold_not_required = 6,        ///< never returned
-  tenfold_invalid_graph = 7,       ///< edges, ids, or a graph that is not finalized
+  tenfold_invalid_graph = 7,       ///< edges, ids, or a graph that is not finalized, or is already
   tenfold_invalid_graph_op = 8,    ///< an attribute or a rule of an op
   tenfold_invalid_shape = 9,       ///< dims, strides, or ranks
   tenfold_invalid_data_type = 10,  ///< a dtype that is not known, or that the op does not take

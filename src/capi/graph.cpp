@@ -24,7 +24,7 @@ namespace {
 Status require_open(const tenfold_graph* graph) {
   if (Status status = require({{"graph", graph}}); !status.ok()) return status;
   if (!graph->finished) return {};
-  return Status(Code::invalid_argument, "the graph is finalized; it cannot change any more");
+  return Status(Code::invalid_graph, "the graph is finalized; it cannot change any more");
 }
 
 Status require_finished(const tenfold_graph* graph) {

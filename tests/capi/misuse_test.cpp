@@ -486,12 +486,12 @@ TEST(CMisuse, OpsAndAttributes) {
 TEST(CMisuse, Graphs) {
   check({
       {"finalize an empty graph", kGraph, "no op", [](World& w) { return tenfold_graph_finalize(w.open); }},
-      {"finalize twice", kArguments, "is finalized", [](World& w) { return tenfold_graph_finalize(w.graph); }},
-      {"add_op when finalized", kArguments, "is finalized",
+      {"finalize twice", kGraph, "is finalized", [](World& w) { return tenfold_graph_finalize(w.graph); }},
+      {"add_op when finalized", kGraph, "is finalized",
        [](World& w) { return tenfold_graph_add_op(w.graph, w.spare); }},
-      {"add_constant when finalized", kArguments, "is finalized",
+      {"add_constant when finalized", kGraph, "is finalized",
        [](World& w) { return tenfold_graph_add_constant(w.graph, &w.x, w.in.data(), 24); }},
-      {"set_outputs when finalized", kArguments, "is finalized",
+      {"set_outputs when finalized", kGraph, "is finalized",
        [](World& w) { return tenfold_graph_set_outputs(w.graph, &w.axis, 1); }},
       {"partition_num before", kGraph, "not finalized",
        [](World& w) { return tenfold_graph_get_partition_num(w.open, &w.count); }},

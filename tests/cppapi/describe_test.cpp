@@ -157,6 +157,8 @@ TEST(CppTensor, MemoryOfTheEnginesAllocator) {
   EXPECT_EQ(given_out, 2);
   EXPECT_THROWS(tensor(open_f32(0), cpu()), tenfold_invalid_shape);
   EXPECT_THROWS(graph::allocator(nullptr, std::free), tenfold_invalid_arguments);
+  const engine by_default = graph::make_engine_with_allocator(engine::kind::cpu, 0, graph::allocator(nullptr, nullptr));
+  std::memset(tensor(f32(0, {5, 7}), by_default).get_data_handle(), 1, 5 * 7 * 4);
   const graph::allocator empty([](std::size_t, std::size_t) -> void* { return nullptr; }, [](void*) {});
   EXPECT_THROWS(tensor(f32(0, {1}), graph::make_engine_with_allocator(engine::kind::cpu, 0, empty)),
                 tenfold_out_of_memory);

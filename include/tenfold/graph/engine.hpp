@@ -29,11 +29,11 @@ class allocator {
   using deallocate_function = void (*)(void* memory);
 
   allocator() = default;
-  /// Both must be callable from any thread.
+  /// Both must be callable from any thread; both null: the library's own.
   allocator(allocate_function host_malloc, deallocate_function host_free)
       : allocate_(host_malloc), deallocate_(host_free) {
-    if (host_malloc == nullptr || host_free == nullptr)
-      error::raise(tenfold_invalid_arguments, "could not create allocator: a function is null");
+    if ((host_malloc == nullptr) != (host_free == nullptr))
+      error::raise(tenfold_invalid_arguments, "could not create allocator: one of its functions is null");
   }
 
   /// As the C API takes it; null functions for the library's own.
