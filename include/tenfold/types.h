@@ -146,7 +146,8 @@ typedef struct {
   tenfold_property_t property;
   tenfold_layout_type_t layout_type;
   int64_t strides[TENFOLD_MAX_NDIMS];  ///< elements, at least 0; read for a strided layout with known dims only. 0
-                                       ///< repeats one element along the dim (inputs only)
+                                       ///< repeats one element along the dim (inputs only). Where one of them is
+                                       ///< TENFOLD_UNKNOWN_DIM none is known, and the layout as good as `any`
 } tenfold_logical_tensor_t;
 
 /// Fills *tensor with open dims: rank `ndims` (or TENFOLD_UNKNOWN_NDIMS), layout as given.

@@ -96,7 +96,7 @@ Status bind_inputs(graph::Graph& ir, std::span<const tenfold_logical_tensor_t> t
                                                std::string(to_string(values[i].dtype)) + "; in the graph it is " +
                                                std::string(to_string(ir.values[v].dtype)));
       ir.values[v].property = values[i].property;
-      if (tensors[i].layout_type == tenfold_layout_type_strided) ir.values[v].strides = values[i].strides;
+      if (says_strides(tensors[i])) ir.values[v].strides = values[i].strides;
     }
   return {};
 }
@@ -120,7 +120,7 @@ Status bind_outputs(graph::Graph& ir, std::span<const tenfold_logical_tensor_t> 
     if (!graph::is_static(wish.value())) continue;
     value.ranked = true;
     value.shape = wish.value().shape;
-    if (tensor.layout_type == tenfold_layout_type_strided) value.strides = wish.value().strides;
+    if (says_strides(tensor)) value.strides = wish.value().strides;
   }
   return {};
 }

@@ -52,7 +52,7 @@ Status read_dims(const tenfold_logical_tensor_t& tensor, const std::string& what
   value.shape.assign(tensor.dims, tensor.dims + tensor.ndims);
   TensorDesc judged{value.dtype, value.shape, {}};
   std::replace(judged.shape.begin(), judged.shape.end(), kUnknownDim, std::int64_t{1});
-  const bool strided = tensor.layout_type == tenfold_layout_type_strided && graph::is_static(value);
+  const bool strided = says_strides(tensor) && graph::is_static(value);
   if (strided) judged.strides.assign(tensor.strides, tensor.strides + tensor.ndims);
   const Result<std::int64_t> bytes = span_bytes(judged);
   if (!bytes.ok()) return Status(bytes.status().code(), what + ": " + bytes.status().message());
@@ -61,6 +61,12 @@ Status read_dims(const tenfold_logical_tensor_t& tensor, const std::string& what
 }
 
 }  // namespace
+
+bool says_strides(const tenfold_logical_tensor_t& tensor) {
+  const std::int64_t* const end = tensor.strides + std::clamp(tensor.ndims, 0, TENFOLD_MAX_NDIMS);
+  return tensor.layout_type == tenfold_layout_type_strided &&
+         std::find(tensor.strides, end, TENFOLD_UNKNOWN_DIM) == end;
+}
 
 Result<DType> dtype_of(tenfold_data_type_t number) {
   for (const auto& [known, dtype] : kDataTypes)

@@ -19,6 +19,9 @@ namespace tenfold::capi {
 /// numbers, negative ids and dims, ranks above 12, sizes beyond 2^47 bytes (open dims count as 1), opaque layouts.
 Result<graph::Value> value_of(const tenfold_logical_tensor_t& tensor);
 
+/// Whether the tensor says strides: its layout is strided, and no stride is TENFOLD_UNKNOWN_DIM.
+bool says_strides(const tenfold_logical_tensor_t& tensor);
+
 /// The dtype of that number; invalid_dtype when there is none, or for undef.
 Result<DType> dtype_of(tenfold_data_type_t number);
 

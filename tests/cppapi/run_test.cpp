@@ -163,6 +163,27 @@ TEST(CppCompile, PortsAreFoundByTheirIds) {
   EXPECT_THROWS(part.compile({f32(1, {3, 4}), other}, {open_f32(3)}, cpu()), tenfold_invalid_shape);
 }
 
+TEST(CppCompile, UnknownStridesAreLeftOpen) {
+  const dims unknown{TENFOLD_UNKNOWN_DIM, TENFOLD_UNKNOWN_DIM};
+  const logical_tensor x(0, data_type::f32, dims{2, 3}, unknown), y(1, data_type::f32, dims{2, 3}, unknown);
+  EXPECT_EQ(x.get_mem_size(), 24U);
+  const partition part = graph_of({op(0, op::kind::Abs, {x}, {y})}).get_partitions().at(0);
+  const compiled_partition compiled = part.compile({x}, {y}, cpu());
+  EXPECT_EQ(compiled.query_logical_tensor(0).get_strides(), (dims{3, 1}));
+  EXPECT_EQ(compiled.query_logical_tensor(1).get_strides(), (dims{3, 1}));
+  const std::vector<float> in(6, -2.0F);
+  std::vector<float> out(6);
+  stream s(cpu());
+  compiled.execute(s, {on(x, in)}, {on(y, out)});
+  EXPECT_EQ(out, std::vector<float>(6, 2.0F));
+  // Strides that the graph gave stay.
+  const logical_tensor columns(0, data_type::f32, dims{2, 3}, dims{1, 2});
+  const partition turned = graph_of({op(0, op::kind::Abs, {columns}, {open_f32(1)})}).get_partitions().at(0);
+  EXPECT_EQ(turned.compile({x}, {y}, cpu()).query_logical_tensor(0).get_strides(), (dims{1, 2}));
+  EXPECT_THROWS(part.compile({logical_tensor(0, data_type::f32, dims{2, 3}, dims{3, -1})}, {y}, cpu()),
+                tenfold_invalid_shape);
+}
+
 TEST(CppCompile, TensorsComeBackAsTheyWereGiven) {
   const logical_tensor x(0, data_type::f32, dims{3, 4}, layout_type::strided, property_type::constant);
   const logical_tensor y(1, data_type::f32, dims{3, 4}, layout_type::strided, property_type::variable);

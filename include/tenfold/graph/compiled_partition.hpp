@@ -206,7 +206,9 @@ class compiled_partition : public handle<tenfold_compiled_partition_t> {
     if (given.data_type != wanted.data_type) refuse(tenfold_invalid_data_type, "elements");
     if (given.layout_type == tenfold_layout_type_opaque) refuse(tenfold_unimplemented, "layout");
     if (given.ndims != wanted.ndims) refuse(tenfold_invalid_shape, "dims");
-    const bool strided = given.layout_type == tenfold_layout_type_strided;
+    const std::int64_t* const end = given.strides + wanted.ndims;
+    const bool strided =
+        given.layout_type == tenfold_layout_type_strided && std::find(given.strides, end, TENFOLD_UNKNOWN_DIM) == end;
     std::int64_t row_major = 1;  // the stride of a tensor that says none
     for (std::int32_t d = wanted.ndims; d-- > 0;) {
       if (given.dims[d] != wanted.dims[d]) refuse(tenfold_invalid_shape, "dims");

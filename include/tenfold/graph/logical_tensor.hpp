@@ -80,7 +80,7 @@ class logical_tensor {
     if (ltype == layout_type::strided) fill_row_major(adims);
   }
 
-  /// Strided.
+  /// Strided; with a stride that is TENFOLD_UNKNOWN_DIM, none is known, and Tenfold decides as for `any`.
   logical_tensor(std::size_t tid, data_type dtype, const dims& adims, const dims& strides,
                  property_type ptype = property_type::undef) {
     fill(tid, dtype, rank_of(adims), layout_type::strided, ptype);
