@@ -72,7 +72,8 @@ TENFOLD_API tenfold_status_t tenfold_graph_release(tenfold_graph_t* graph);
 TENFOLD_API tenfold_status_t tenfold_graph_add_op(tenfold_graph_t graph, const_tenfold_op_t op);
 
 /// Makes `tensor` a constant with these data: row-major, exactly tenfold_logical_tensor_get_mem_size() bytes, in any
-/// alignment. Its dims must be known, its strides (if any) row-major. Constants are no inputs of the partition.
+/// alignment. Its dims must be known, its strides (if any) row-major but for dims of extent 1, whose strides mean
+/// nothing. Constants are no inputs of the partition.
 TENFOLD_API tenfold_status_t tenfold_graph_add_constant(tenfold_graph_t graph, const tenfold_logical_tensor_t* tensor,
                                                         const void* data, size_t size);
 

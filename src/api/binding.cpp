@@ -107,8 +107,7 @@ Status require_known_inputs(const graph::Graph& graph) {
     open += std::to_string(value.id) + " " + (value.ranked ? shape_text(value.shape) : "[*]");
   }
   if (open.empty()) return Status();
-  return Status(Code::invalid_shape,
-                "graph inputs with unknown dims: " + open + "; bind them with CompileOptions::input_shapes");
+  return Status(Code::invalid_shape, "graph inputs with unknown dims: " + open + "; give their dims when compiling");
 }
 
 Result<std::vector<AxesInput>> find_axes_inputs(const graph::Graph& core, const graph::Graph& bound) {

@@ -3,6 +3,7 @@
 // Building a graph by tensor ids; see draft.hpp.
 #include "capi/draft.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -26,12 +27,22 @@ Status contradiction(const graph::Value& value, const std::string& here, const s
                 "tensor " + std::to_string(value.id) + " is " + here + " here, but was " + before + " before");
 }
 
+/// Of two static values of one shape. Strides of dims of extent 1 mean nothing, nor do any of a tensor without
+/// elements.
+bool strides_agree(const graph::Value& a, const graph::Value& b) {
+  const Dims left = strides_of(graph::desc_of(a)), right = strides_of(graph::desc_of(b));
+  if (std::find(a.shape.begin(), a.shape.end(), 0) != a.shape.end()) return true;
+  for (std::size_t i = 0; i < a.shape.size(); ++i)
+    if (a.shape[i] > 1 && left[i] != right[i]) return false;
+  return true;
+}
+
 /// `known` takes over what only `said` says.
 Status merge_into(graph::Value& known, const graph::Value& said) {
   if (known.dtype != said.dtype)
     return contradiction(said, std::string(to_string(said.dtype)), std::string(to_string(known.dtype)));
   if (!dims_fit(known, said)) return contradiction(said, api::shape_text(said.shape), api::shape_text(known.shape));
-  if (graph::is_static(known) && graph::is_static(said) && known.strides != said.strides)
+  if (graph::is_static(known) && graph::is_static(said) && !strides_agree(known, said))
     return contradiction(said, "of strides " + api::shape_text(strides_of(graph::desc_of(said))),
                          "of strides " + api::shape_text(strides_of(graph::desc_of(known))));
   if (known.property != graph::Property::undef && said.property != graph::Property::undef &&
@@ -97,7 +108,9 @@ Status Draft::add_op(const DraftOp& added) {
 Status Draft::add_constant(const graph::Value& value, const void* data, std::size_t size) {
   const std::string what = "constant " + std::to_string(value.id);
   if (!graph::is_static(value)) return Status(Code::invalid_shape, what + ": its dims must all be known");
-  if (!value.strides.empty())
+  graph::Value constant = value;
+  constant.strides.clear();
+  if (!strides_agree(constant, value))
     return Status(Code::invalid_shape,
                   what + ": strides " + api::shape_text(value.strides) + " are not row-major; data of constants are");
   const Result<std::int64_t> bytes = span_bytes(graph::desc_of(value));
@@ -108,12 +121,12 @@ Status Draft::add_constant(const graph::Value& value, const void* data, std::siz
   if (data == nullptr && size > 0) return Status(Code::invalid_argument, what + ": the data is null");
   if (data_.contains(value.id)) return Status(Code::invalid_graph, what + ": it has its data already");
   Merged merged;
-  graph::Value constant = value;
   constant.property = graph::Property::constant;
   constant.is_constant = true;
   if (Status status = merge(merged, constant); !status.ok()) return status;
   const auto* first = static_cast<const std::byte*>(data);
   data_[value.id].assign(first, first + size);
+  merged.begin()->second.strides.clear();  // an op may have said others that mean the same
   commit(std::move(merged.begin()->second));
   return {};
 }

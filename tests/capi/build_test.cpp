@@ -151,6 +151,34 @@ TEST(CBuild, ConstantsAreCopiedAndAreNoInputs) {
   EXPECT_EQ(out, (std::array<float, 3>{11, 22, 33}));
 }
 
+TEST(CBuild, StridesOfExtentOneMeanNothing) {
+  tenfold_logical_tensor_t column = tensor(1, tenfold_f32, {4, 1});
+  column.strides[0] = 1;
+  column.strides[1] = 4;
+  const float addend[4] = {10, 20, 30, 40};
+  for (const bool op_says_so : {false, true})
+    for (const bool constant_first : {false, true}) {
+      Handles h;
+      EXPECT_OK(tenfold_graph_create(&h.graph));
+      const tenfold_logical_tensor_t by_op = op_says_so ? column : tensor(1, tenfold_f32, {4, 1});
+      make_op(h, 0, "Add", {tensor(0, tenfold_f32, {4, 1}), by_op}, {open_tensor(2, tenfold_f32)});
+      if (!constant_first) add_op(h);
+      ASSERT_OK(tenfold_graph_add_constant(h.graph, &column, addend, sizeof addend));
+      if (constant_first) add_op(h);
+      finish(h);
+      compile(h);
+      const float in[4] = {1, 2, 3, 4};
+      std::array<float, 4> out{};
+      EXPECT_OK(execute(h, {in}, {out.data()}));
+      EXPECT_EQ(out, (std::array<float, 4>{11, 22, 33, 44}));
+    }
+  tenfold_logical_tensor_t nothing = tensor(1, tenfold_f32, {3, 0});
+  nothing.strides[0] = 7;
+  Handles h;
+  EXPECT_OK(tenfold_graph_create(&h.graph));
+  EXPECT_OK(tenfold_graph_add_constant(h.graph, &nothing, nullptr, 0));
+}
+
 TEST(CBuild, PartitionsTellWhatTheyTakeAndGive) {
   Handles h;
   make_op(h, 0, "ReduceMax", {tensor(5, tenfold_bf16, {TENFOLD_UNKNOWN_DIM, 8})}, {open_tensor(6, tenfold_bf16)});

@@ -687,6 +687,20 @@ TEST(CMisuse, Compiling) {
        [](World& w) {
          return w.compile_for(tensor(0, tenfold_f16, {2, 3}));
        }},
+      {"open dims", kShape, "a dim is not known",
+       [](World& w) {
+         return w.compile_for(tensor(0, tenfold_f32, {TENFOLD_UNKNOWN_DIM, 3}));
+       }},
+      {"dims that stay open", kShape, "unknown dims: 0 [?, 3]; give their dims when compiling",
+       [](World& w) {
+         tenfold_partition_t part = nullptr;
+         EXPECT_OK(w.add_axes(w.spare, {1}));
+         EXPECT_OK(w.finalize_spare({tensor(0, tenfold_f32, {TENFOLD_UNKNOWN_DIM, 3})}, {w.y}));
+         EXPECT_OK(tenfold_graph_get_partitions(w.open, 1, &part));
+         const tenfold_status_t status = tenfold_partition_compile(&w.made_compiled, part, nullptr);
+         EXPECT_OK(tenfold_partition_release(&part));
+         return status;
+       }},
       {"open rank", kShape, "rank is open", [](World& w) { return w.compile_for(open_tensor(0, tenfold_f32)); }},
       {"open dim", kShape, "not known",
        [](World& w) {
