@@ -27,6 +27,19 @@ target_link_libraries(consumer PRIVATE tenfold::c)
 add_executable(ported "{ported}")
 set_target_properties(ported PROPERTIES CXX_STANDARD 11)
 target_link_libraries(ported PRIVATE tenfold::dnnl_graph_compat)
+add_executable(guarded guarded.cpp)
+set_target_properties(guarded PROPERTIES CXX_STANDARD 11)
+target_link_libraries(guarded PRIVATE tenfold::dnnl_graph_compat)
+"""
+
+STANDING = ["dnnl_config.h", "dnnl_graph.hpp", "dnnl_threadpool.hpp", "dnnl_threadpool_iface.hpp", "dnnl_version.h"]
+COMPAT = ["dnnl.h", "dnnl.hpp", *STANDING]  # the first two are errors that say so
+
+GUARDED = "".join(f'#include "oneapi/dnnl/{name}"\n' for name in STANDING) + """
+#if DNNL_GPU_RUNTIME != DNNL_RUNTIME_NONE || DNNL_CPU_RUNTIME == DNNL_RUNTIME_NONE || DNNL_VERSION_MAJOR < 3
+#error "the macros say something else"
+#endif
+int main() { return dnnl::engine::get_count(dnnl::engine::kind::cpu) == 1 ? 0 : 1; }
 """
 
 
@@ -46,11 +59,13 @@ def by_cmake(cmake, prefix, folder, example, compiler, flags, ported, cxx_compil
     source = folder / "consumer"
     source.mkdir()
     (source / "CMakeLists.txt").write_text(PROJECT.format(version="0.1", example=example, ported=ported))
+    (source / "guarded.cpp").write_text(GUARDED)
     run(cmake, "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={compiler}",
         f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_COMPILER={cxx_compiler}", f"-DCMAKE_CXX_FLAGS={cxx_flags}")  # fmt: skip
     run(cmake, "--build", source / "build")
     print(run(source / "build/consumer"))
     print(run(source / "build/ported"))
+    run(source / "build/guarded")
 
 
 def by_pkg_config(prefix, folder, example, compiler, flags):
@@ -74,6 +89,9 @@ def main():
         headers = sorted(p.name for p in (prefix / "include/tenfold").iterdir())
         if headers != ["compat", "graph", "graph.hpp", "tenfold.h", "types.h"]:
             sys.exit(f"installed headers: {headers}; the others are not for those who link the shared library")
+        compat = sorted(p.name for p in (prefix / "include/tenfold/compat/oneapi/dnnl").iterdir())
+        if compat != COMPAT:
+            sys.exit(f"installed compat headers: {compat}; they are {COMPAT}")
         by_cmake(cmake, prefix, folder, example, compiler, flags, *cxx)
         by_pkg_config(prefix, folder, example, compiler, flags)
 

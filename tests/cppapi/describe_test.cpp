@@ -37,6 +37,15 @@ TEST(CppStream, SaysHowManyThreadsAndWhose) {
   EXPECT_EQ(one.wait(), one);
   EXPECT_EQ(threadpool_interop::get_threadpool(one), nullptr);
   EXPECT_THROWS(one.set_threads(-1), tenfold_invalid_arguments);
+  using flags = stream::flags;
+  flags both = flags::in_order | flags::out_of_order;
+  EXPECT_EQ(both & flags::in_order, flags::in_order);
+  EXPECT_EQ(both ^ flags::in_order, flags::out_of_order);
+  EXPECT_EQ(~flags::in_order & both, flags::out_of_order);
+  EXPECT_EQ(both &= flags::in_order, flags::default_flags);
+  EXPECT_EQ(both |= flags::out_of_order, flags::in_order | flags::out_of_order);
+  EXPECT_EQ(both ^= flags::out_of_order, flags::in_order);
+  EXPECT_TRUE(stream(home, flags::in_order | flags::out_of_order));
   stream none;
   EXPECT_FALSE(none);
   EXPECT_THROWS(none.wait(), tenfold_invalid_arguments);

@@ -154,6 +154,20 @@ struct stream {
   std::shared_ptr<state> state_;
 };
 
+inline stream::flags operator|(stream::flags a, stream::flags b) {
+  return static_cast<stream::flags>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+inline stream::flags operator&(stream::flags a, stream::flags b) {
+  return static_cast<stream::flags>(static_cast<unsigned>(a) & static_cast<unsigned>(b));
+}
+inline stream::flags operator^(stream::flags a, stream::flags b) {
+  return static_cast<stream::flags>(static_cast<unsigned>(a) ^ static_cast<unsigned>(b));
+}
+inline stream::flags operator~(stream::flags a) { return static_cast<stream::flags>(~static_cast<unsigned>(a)); }
+inline stream::flags& operator|=(stream::flags& a, stream::flags b) { return a = a | b; }
+inline stream::flags& operator&=(stream::flags& a, stream::flags b) { return a = a & b; }
+inline stream::flags& operator^=(stream::flags& a, stream::flags b) { return a = a ^ b; }
+
 namespace threadpool_interop {
 
 /// A stream whose executions run on the host's pool, which must outlive it.

@@ -11,6 +11,8 @@
 #error "oneDNN's own headers are included already: a file may include them or Tenfold's compat folder, not both"
 #endif
 
+#include "tenfold/compat/oneapi/dnnl/dnnl_config.h"
+#include "tenfold/compat/oneapi/dnnl/dnnl_version.h"
 #include "tenfold/graph.hpp"
 
 #define DNNL_MAX_NDIMS TENFOLD_MAX_NDIMS
