@@ -444,6 +444,11 @@ TEST(CppExecute, OutputsOfAxesAtRunTimeMustBeWhatTheyThenAre) {
   EXPECT_THROWS(run(f32(2, {1, 1})), tenfold_invalid_shape);
   EXPECT_THROWS(run(f32(2, {1})), tenfold_invalid_shape);
   EXPECT_THROWS(run(f32(2, {3})), tenfold_invalid_shape);
+  try {
+    run(f32(2, {3}));
+  } catch (const error& thrown) {
+    EXPECT_STREQ(thrown.what(), "could not execute: output 2: the tensor's dims are [3]; they must be [1, 3]");
+  }
   EXPECT_THROWS(run(open_f32(2)), tenfold_invalid_shape);
   EXPECT_THROWS(run(logical_tensor(2, data_type::f32, {1, 3}, {9, 2})), tenfold_invalid_shape);
   EXPECT_THROWS(run(logical_tensor(2, data_type::s32, dims{1, 3}, layout_type::strided)), tenfold_invalid_data_type);

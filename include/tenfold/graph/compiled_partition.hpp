@@ -198,22 +198,37 @@ class compiled_partition : public handle<tenfold_compiled_partition_t> {
     }
   }
 
+  static std::string list(const std::int64_t* numbers, std::int32_t count) {
+    std::string text = "[";
+    for (std::int32_t i = 0; i < count; ++i)
+      text += (i > 0 ? ", " : "") + (numbers[i] == TENFOLD_UNKNOWN_DIM ? "?" : std::to_string(numbers[i]));
+    return text + "]";
+  }
+
   static void check(const tenfold_logical_tensor_t& given, const tenfold_logical_tensor_t& wanted, const char* role) {
-    const auto refuse = [&](tenfold_status_t status, const char* what) {
-      error::raise(status, std::string("could not execute: the ") + what + " of " + role + " " +
-                               std::to_string(wanted.id) + " are not those that it was compiled for");
+    const auto refuse = [&](tenfold_status_t status, const std::string& what) {
+      error::raise(status, std::string("could not execute: ") + role + " " + std::to_string(wanted.id) + ": " + what);
     };
-    if (given.data_type != wanted.data_type) refuse(tenfold_invalid_data_type, "elements");
-    if (given.layout_type == tenfold_layout_type_opaque) refuse(tenfold_unimplemented, "layout");
-    if (given.ndims != wanted.ndims) refuse(tenfold_invalid_shape, "dims");
+    const auto refuse_dims = [&] {
+      refuse(tenfold_invalid_shape, "the tensor's dims are " + list(given.dims, given.ndims) + "; they must be " +
+                                        list(wanted.dims, wanted.ndims));
+    };
+    if (given.data_type != wanted.data_type)
+      refuse(tenfold_invalid_data_type, "the tensor's elements are not of the type that it was compiled for");
+    if (given.layout_type == tenfold_layout_type_opaque)
+      refuse(tenfold_unimplemented, "opaque layouts are not supported; use any or strided");
+    if (given.ndims != wanted.ndims) refuse_dims();
     const std::int64_t* const end = given.strides + wanted.ndims;
     const bool strided =
         given.layout_type == tenfold_layout_type_strided && std::find(given.strides, end, TENFOLD_UNKNOWN_DIM) == end;
     std::int64_t row_major = 1;  // the stride of a tensor that says none
     for (std::int32_t d = wanted.ndims; d-- > 0;) {
-      if (given.dims[d] != wanted.dims[d]) refuse(tenfold_invalid_shape, "dims");
+      if (given.dims[d] != wanted.dims[d]) refuse_dims();
       if (wanted.dims[d] <= 1) continue;
-      if ((strided ? given.strides[d] : row_major) != wanted.strides[d]) refuse(tenfold_invalid_shape, "strides");
+      if ((strided ? given.strides[d] : row_major) != wanted.strides[d])
+        refuse(tenfold_invalid_shape, "the tensor's strides are " +
+                                          (strided ? list(given.strides, given.ndims) : std::string("row-major")) +
+                                          "; they must be " + list(wanted.strides, wanted.ndims));
       if (row_major <= INT64_MAX / wanted.dims[d]) row_major *= wanted.dims[d];
     }
   }
