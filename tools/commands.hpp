@@ -53,6 +53,7 @@ struct ExplainOptions {
   std::string data_dir;
   std::vector<std::string> shapes;  ///< "ID=4096x1024"
   std::string target;
+  int threads = 0;
   std::string dump;  ///< a pass, or "all"
   bool with_asm = false;
   bool json = false;

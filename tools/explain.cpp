@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `tenfold explain`: how a graph will run, region by region, and what the passes made of it on the way.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compile/compile.hpp"
+#include "compile/tuning.hpp"
 #include "graph/eval/eval.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph/text/text.hpp"
@@ -16,6 +19,7 @@
 #include "jit/listing.hpp"
 #include "kernel/spec.hpp"
 #include "schedule/schedule.hpp"
+#include "target/environment.hpp"
 #include "target/target.hpp"
 #include "tools/commands.hpp"
 #include "tools/fill.hpp"
@@ -47,6 +51,19 @@ std::vector<std::string> fix_runtime_axes(graph::Graph& graph) {
     std::erase_if(graph.inputs, [&](graph::ValueId v) { return graph.values[v].is_constant; });
   }
   return notes;
+}
+
+/// The tuning file that a run would read. Null without one, or with a note where it cannot be read.
+std::shared_ptr<const compiler::Tuning> load_tuning(std::vector<std::string>& notes) {
+  const std::string& path = target::environment().tuning_file;
+  if (path.empty()) return nullptr;
+  const Result<std::shared_ptr<const compiler::Tuning>> loaded = compiler::load_tuning(path);
+  if (!loaded.ok()) {
+    notes.push_back("environment variable TENFOLD_TUNING: " + loaded.status().message());
+    return nullptr;
+  }
+  notes.insert(notes.end(), loaded.value()->notices.begin(), loaded.value()->notices.end());
+  return loaded.value();
 }
 
 struct Dump {
@@ -111,6 +128,7 @@ void print_answer(const ExplainOptions& options, const std::vector<std::string>&
   Json answer = json_answer("explain");
   answer["target"] = std::string(target::to_string(target.isa));
   answer["notes"] = notes;
+  for (const std::string& notice : compiled.notices) answer["notes"].push_back(notice);
   answer["regions"] = Json::array();
   for (const compiler::RegionReport& region : compiled.regions)
     answer["regions"].push_back(region_json(region, options.with_asm));
@@ -121,15 +139,19 @@ void print_answer(const ExplainOptions& options, const std::vector<std::string>&
 }  // namespace
 
 int explain_graph(const ExplainOptions& options) {
-  const Result<target::Target> target = target::host_named(options.target);
-  if (!target.ok()) return fail("explain", options.json, target.status());
+  if (options.threads < 0)
+    return fail("explain", options.json, Status(Code::invalid_argument, negative_threads(options.threads)));
+  const Result<target::Target> host = target::host_named(options.target);
+  if (!host.ok()) return fail("explain", options.json, host.status());
+  target::Target target = host.value();
+  if (options.threads > 0) target.cores = std::min(target.cores, options.threads);
   const Result<Graph> read = read_graph_file(options.graph, options.data_dir);
   if (!read.ok()) return fail("explain", options.json, read.status());
   graph::Graph graph = read.value().ir();
   const Result<GivenInputs> given = parse_given_inputs(graph, {}, options.shapes);
   if (!given.ok()) return fail("explain", options.json, given.status());
   adopt_shapes(graph, given.value().shapes);
-  const std::vector<std::string> notes = fix_runtime_axes(graph);
+  std::vector<std::string> notes = fix_runtime_axes(graph);
 
   std::vector<Dump> dumps;
   std::string passes;
@@ -148,9 +170,12 @@ int explain_graph(const ExplainOptions& options) {
                   Status(Code::unsupported_op, "the shape of tensor " + std::to_string(value.id) +
                                                    " cannot be known before the run: its op has run-time axes that "
                                                    "another op computes, or no shape rule"));
-  const Result<compiler::Compiled> compiled = compiler::compile(graph, target.value());
+  compiler::Options compile_options;
+  const std::shared_ptr<const compiler::Tuning> tuning = load_tuning(notes);
+  compile_options.tuning = tuning.get();
+  const Result<compiler::Compiled> compiled = compiler::compile(graph, target, compile_options);
   if (!compiled.ok()) return fail("explain", options.json, compiled.status());
-  print_answer(options, notes, dumps, compiled.value(), target.value());
+  print_answer(options, notes, dumps, compiled.value(), target);
   return kExitOk;
 }
 

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The `tenfold` command: puts the subcommands together and turns what the parser says into exit codes.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cctype>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -70,11 +75,29 @@ int run_command_line(int argc, char** argv) {
   return exit_code;
 }
 
+/// A stream that the caller has closed gets a file of its own, so that none that is opened later takes its number and
+/// with it what was meant for the stream. Writing to stdout fails then as it should.
+void hold_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) == -1) (void)open(stream == STDOUT_FILENO ? "/dev/full" : "/dev/null", O_RDWR);
+}
+
+/// Results that nobody got are no success, whatever they say.
+int flush_results(int exit_code) {
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && std::ferror(stdout) == 0) return exit_code;
+  const std::string why = errno != 0 ? std::string(": ") + std::strerror(errno) : std::string();
+  std::fprintf(stderr, "tenfold: internal_error: stdout cannot be written%s\n", why.c_str());
+  return kExitRunTime;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  hold_standard_streams();
   try {
-    return run_command_line(argc, argv);
+    return flush_results(run_command_line(argc, argv));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tenfold: internal_error: unexpected exception: %s\n", error.what());
     return kExitRunTime;

@@ -138,6 +138,9 @@ void add_explain_command(CLI::App& app, int& exit_code) {
   add_shape_option(*command, o->shapes);
   command->add_option("--target", o->target, "Instruction set to compile for (`tenfold isa` lists them)")
       ->type_name("NAME");
+  command->add_option("--threads", o->threads, "Most threads that a run would use; 0: one per core")
+      ->capture_default_str()
+      ->type_name("N");
   add_data_dir_option(*command, o->data_dir);
   command->add_option("--dump", o->dump, "Print the graph after this pass, or after each (`all`)")->type_name("PASS");
   command->add_flag("--asm", o->with_asm, "List the machine code of each kernel");

@@ -65,6 +65,10 @@ Json json_real(double value) {
   return value;
 }
 
+std::string negative_threads(int threads) {
+  return "--threads " + std::to_string(threads) + " is negative; give 1 or more, or 0 for one per core";
+}
+
 std::string shape_text(const Dims& shape) {
   std::string text = "[";
   for (std::size_t i = 0; i < shape.size(); ++i) {

@@ -40,6 +40,9 @@ void print_json(const Json& json);
 /// A real as JSON: numbers when finite, else "nan", "inf" or "-inf", which JSON has no numbers for.
 Json json_real(double value);
 
+/// What is wrong with `--threads` below 0.
+std::string negative_threads(int threads);
+
 /// "[4096, 1024]"; unknown dims are "?" in text and null in JSON.
 std::string shape_text(const Dims& shape);
 Json json_shape(const Dims& shape);

@@ -50,9 +50,7 @@ struct RunResult {
 };
 
 Status check_options(const RunOptions& options) {
-  if (options.threads < 0)
-    return Status(Code::invalid_argument, "--threads " + std::to_string(options.threads) +
-                                              " is negative; give 1 or more, or 0 for one per core");
+  if (options.threads < 0) return Status(Code::invalid_argument, negative_threads(options.threads));
   if (options.repeat < 1)
     return Status(Code::invalid_argument, "--repeat " + std::to_string(options.repeat) + " is not at least 1");
   return Status();

@@ -85,9 +85,7 @@ void print_test_json(const Report& report) {
 }
 
 Status check_options(const TestOptions& options) {
-  if (options.threads < 0)
-    return Status(Code::invalid_argument, "--threads " + std::to_string(options.threads) +
-                                              " is negative; give 1 or more, or 0 for one per core");
+  if (options.threads < 0) return Status(Code::invalid_argument, negative_threads(options.threads));
   if (options.target.empty()) return Status();
   const Result<target::Isa> isa = target::isa_from_name(options.target);
   if (!isa.ok()) return isa.status();

@@ -196,6 +196,24 @@ TEST_F(Command, RunTimeErrors) {
   expect_failure("run " + path("max.json") + " --output-dir " + path("file"), 5, "not a directory");
 }
 
+TEST_F(Command, OutputThatCannotBeWrittenIsAnError) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "NOT RUN: no /dev/full";
+  for (const std::string arguments :
+       {"run " + path("max.json"), "run --json " + path("max.json"), "explain " + path("max.json"),
+        "check " + path("max.json"), std::string("isa"), std::string("ops --json"), std::string("--help"),
+        std::string("run --help"), std::string("--version"),
+        std::string("bench --json --shape 4x8 --axes 0 --seconds 0.001")})
+    for (const std::string where : {" >/dev/full", " >&-"}) {
+      const Answer answer = run(arguments + where);
+      EXPECT_EQ(answer.exit_code, 5) << arguments << where;
+      EXPECT_NE(answer.err.find("stdout cannot be written"), std::string::npos) << arguments << where << answer.err;
+    }
+  // What is closed must not become the number of a file that is written.
+  EXPECT_EQ(run("convert " + path("max.json") + " " + path("copy.json") + " >&-").exit_code, 5);
+  EXPECT_EQ(run("check " + path("copy.json")).exit_code, 0);
+  fs::remove(path("copy.json"));
+}
+
 TEST_F(Command, RunPrintsOutputsAndChecks) {
   const Answer plain = run("run " + path("max.json") + " --check --repeat 3");
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
@@ -263,6 +281,46 @@ TEST_F(Command, ExplainNamesRegionsAndDumpsPasses) {
   const auto reference = expect_json("explain " + path("max.json") + " --target reference", "tenfold.explain/1");
   EXPECT_EQ(reference["regions"][0]["kind"], "reference");
   EXPECT_NE(reference["regions"][0].value("reason", ""), "");
+}
+
+TEST_F(Command, ExplainCompilesAsRunDoes) {
+  if (__builtin_cpu_supports("avx2") == 0) GTEST_SKIP() << "NOT RUN: no AVX2";
+  const Answer one = run("explain --threads 1 " + path("max.json"));
+  EXPECT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_NE(one.out.find(", 1 core\n"), std::string::npos) << one.out;
+  expect_failure("explain --threads -1 " + path("max.json"), 2, "negative");
+  write("damaged.tuning", "nonsense\n");
+  for (const auto& [name, says] :
+       {std::pair{"damaged.tuning", "no JSON object"}, std::pair{"none", "cannot be read"}}) {
+    const std::string environment = "TENFOLD_TUNING='" + path(name) + "'";
+    const Answer noted = run("explain " + path("max.json"), environment);
+    EXPECT_EQ(noted.exit_code, 0) << noted.err;
+    EXPECT_NE(noted.out.find("note: "), std::string::npos) << noted.out;
+    EXPECT_NE(noted.out.find(says), std::string::npos) << noted.out;
+    const auto json = nlohmann::json::parse(run("explain --json " + path("max.json"), environment).out, nullptr, false);
+    ASSERT_FALSE(json.is_discarded());
+    ASSERT_GE(json["notes"].size(), 1U);
+    EXPECT_NE(json["notes"][0].get<std::string>().find(says), std::string::npos) << json["notes"];
+  }
+}
+
+TEST_F(Command, ExplainTakesTheEntriesOfATuningFile) {
+  if (__builtin_cpu_supports("avx2") == 0) GTEST_SKIP() << "NOT RUN: no AVX2";
+  const auto bench = expect_json("bench --shape 4x8 --axes 0 --seconds 0.001", "tenfold.bench/2");
+  const std::string options = "explain --target avx2 --threads 1 " + path("max.json");
+  const auto plain = expect_json(options, "tenfold.explain/1");
+  const nlohmann::json entry = {{"schema", "tenfold.tuning/1"},
+                                {"version", 1},
+                                {"cpu", bench["context"]["cpu"]},
+                                {"cores", 1},
+                                {"date", "2026-01-01"},
+                                {"gain", 1.5},
+                                {"kernel", plain["regions"][0]["kernels"][0]["spec"]},
+                                {"schedule", "avx2 columns level=0 rows=4 columns=1024"}};
+  write("far.tuning", entry.dump() + "\n");
+  const Answer noted = run(options, "TENFOLD_TUNING='" + path("far.tuning") + "'");
+  EXPECT_EQ(noted.exit_code, 0) << noted.err;
+  EXPECT_NE(noted.out.find("is no neighbour of the heuristic's"), std::string::npos) << noted.out;
 }
 
 TEST_F(Command, ExplainShowsEachChainOfTheBenchAsOnePassOverMemory) {
