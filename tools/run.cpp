@@ -17,6 +17,7 @@
 #include "tools/commands.hpp"
 #include "tools/compare.hpp"
 #include "tools/graph_file.hpp"
+#include "tools/memory.hpp"
 #include "tools/npy.hpp"
 #include "tools/report.hpp"
 #include "tools/run_inputs.hpp"
@@ -68,6 +69,15 @@ Status open_output_dir(const std::string& dir) {
   return Status(Code::invalid_argument, "--output-dir '" + dir + "' is not a directory that can be written to");
 }
 
+/// Inputs and outputs together, before any of them is filled.
+Status check_memory_of(const CompiledPartition& partition) {
+  std::vector<TensorInfo> infos = partition.inputs();
+  infos.insert(infos.end(), partition.outputs().begin(), partition.outputs().end());
+  const Result<std::int64_t> bytes = bytes_of(infos);
+  if (!bytes.ok()) return bytes.status();
+  return check_memory("inputs and outputs", bytes.value());
+}
+
 Status execute_timed(const CompiledPartition& partition, int repeat, RunResult& result) {
   std::vector<const void*> inputs;
   for (const FilledInput& input : result.inputs) inputs.push_back(input.tensor.data());
@@ -105,6 +115,7 @@ Status run_and_compare(const Graph& graph, const RunOptions& options, RunResult&
   const Result<CompiledPartition> partition = compile(graph, compile_options);
   if (!partition.ok()) return partition.status();
   result.compile_ms = milliseconds(Clock::now() - start);
+  if (Status s = check_memory_of(partition.value()); !s.ok()) return s;
   result.input_infos = partition.value().inputs();
   Result<std::vector<FilledInput>> inputs = make_inputs(graph.ir(), result.input_infos, given.value(), options.seed);
   if (!inputs.ok()) return inputs.status();

@@ -3,11 +3,10 @@
 // Memory of tensors; see tensor.hpp.
 #include "tools/tensor.hpp"
 
-#include <unistd.h>
-
 #include <cstring>
 #include <string>
 
+#include "tools/memory.hpp"
 #include "tools/report.hpp"
 
 namespace tenfold::tools {
@@ -17,15 +16,13 @@ Result<Tensor> make_tensor(const TensorDesc& desc) {
   if (!span.ok()) return Status(span.status().code(), desc_text(desc) + ": " + span.status().message());
   constexpr std::size_t kAlignment = 64;
   const auto bytes = (static_cast<std::size_t>(span.value()) / kAlignment + 1) * kAlignment;
-  // With overcommit the system promises any size and then kills the process; so ask what there is.
-  const auto physical =
-      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  if (Status s = check_memory(desc_text(desc) + ": elements", static_cast<std::int64_t>(bytes)); !s.ok()) return s;
   Tensor tensor;
   tensor.desc = desc;
-  if (bytes <= physical) tensor.memory.reset(std::aligned_alloc(kAlignment, bytes));
+  tensor.memory.reset(std::aligned_alloc(kAlignment, bytes));
   if (tensor.memory == nullptr)
-    return Status(Code::out_of_memory, desc_text(desc) + " takes " + std::to_string(bytes) +
-                                           " bytes, the machine has " + std::to_string(physical));
+    return Status(Code::out_of_memory, desc_text(desc) + ": the system gives no " + std::to_string(bytes) + " bytes");
+  // Pages that are touched are no longer available to the next tensor.
   std::memset(tensor.data(), 0xA5, bytes);
   return tensor;
 }

@@ -22,8 +22,8 @@ struct Tensor {
   void* data() const { return memory.get(); }
 };
 
-/// Memory for `desc`, filled with 0xA5 so that what nobody writes is seen. out_of_memory when it is more than the
-/// machine has.
+/// Memory for `desc`, filled with 0xA5 so that what nobody writes is seen. out_of_memory when it is more than there
+/// is (memory.hpp).
 Result<Tensor> make_tensor(const TensorDesc& desc);
 
 /// Calls visit(index, offset) for each element: its row-major index and its place in elements. Shape and strides must

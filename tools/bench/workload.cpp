@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <sstream>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "tools/bench/rivals.hpp"
 #include "tools/bench/roof.hpp"
 #include "tools/graph_file.hpp"
+#include "tools/memory.hpp"
 #include "tools/run_inputs.hpp"
 
 namespace tenfold::tools::bench {
@@ -21,6 +23,7 @@ constexpr std::int64_t kPage = 4096;
 std::int64_t whole_pages(std::int64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
 Result<Arena> make_arena(std::int64_t bytes) {
+  if (Status status = check_memory("operands", bytes); !status.ok()) return status;
   Arena arena;
   arena.bytes = bytes;
   const auto size = static_cast<std::size_t>(whole_pages(bytes + kProbeSlack));
@@ -123,6 +126,15 @@ CompileOptions compile_options(const Case& what) {
 
 Result<Operands> make_operands(const Case& what, const Graph& graph, const CompiledPartition& partition) {
   Operands made;
+  const Result<std::int64_t> inputs = bytes_of(partition.inputs()), outputs = bytes_of(partition.outputs());
+  if (!inputs.ok()) return inputs.status();
+  if (!outputs.ok()) return outputs.status();
+  // A graph's inputs are filled elsewhere, then copied.
+  const std::int64_t copies = what.graph.empty() ? 1 : 2;
+  if (inputs.value() > (std::numeric_limits<std::int64_t>::max() - outputs.value()) / copies)
+    return Status(Code::out_of_memory, "inputs and outputs are of more than 2^63 bytes");
+  if (Status status = check_memory("inputs and outputs", copies * inputs.value() + outputs.value()); !status.ok())
+    return status;
   const Result<Layout> in = lay_out(partition.inputs());
   if (!in.ok()) return in.status();
   Result<Arena> arena = make_arena(in.value().span);

@@ -214,6 +214,26 @@ TEST_F(Command, OutputThatCannotBeWrittenIsAnError) {
   fs::remove(path("copy.json"));
 }
 
+TEST_F(Command, TensorsAboveTheMemoryThereIsAreRefusedTogether) {
+  std::ifstream file("/proc/meminfo");
+  std::string word;
+  long long kibibytes = 0;
+  while (file >> word && word != "MemAvailable:") {
+  }
+  if (!(file >> kibibytes)) GTEST_SKIP() << "NOT RUN: no MemAvailable";
+  const std::string parts[] = {"inputs and outputs of ", " bytes are wanted, ", " bytes are available"};
+  // Each of three is below what there is, all are above it. Nothing is touched.
+  const std::string x = "[" + std::to_string(kibibytes / 10 * 9 * 1024 / 4) + "]";
+  write("large.json",
+        graph("Add", "", tensor(0, "f32", x, "[1]") + ", " + tensor(1, "f32", x, "[1]"), tensor(2, "f32", x, "[1]")));
+  for (const std::string& part : parts) {
+    expect_failure("run " + path("large.json"), 5, part);
+    expect_failure("bench --graph " + path("large.json"), 5, part);
+    expect_failure("bench --strides 1000000000x1", 5, part);
+    expect_failure("tune --strides 1000000000x1", 5, part);
+  }
+}
+
 TEST_F(Command, RunPrintsOutputsAndChecks) {
   const Answer plain = run("run " + path("max.json") + " --check --repeat 3");
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
