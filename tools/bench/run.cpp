@@ -74,18 +74,19 @@ int fail_of_options(const BenchOptions& options, const Status& status) {
   return fail("bench", options.json, status, code == kExitBadFile && !from_file ? kExitUsage : code);
 }
 
+Status cannot_write(const std::string& path) {
+  return Status(Code::internal_error, "'" + path + "' cannot be written");
+}
+
 Status write_page(const std::string& path, const std::string& page) {
   std::ofstream file(path, std::ios::binary);
   file << page;
   file.flush();
-  if (!file) return Status(Code::internal_error, "'" + path + "' cannot be written");
-  return {};
+  return file ? Status() : cannot_write(path);
 }
 
 int report(const BenchOptions& options, const BenchRun& run) {
-  if (!options.html.empty())
-    if (Status status = write_page(options.html, html_page(run)); !status.ok())
-      return fail("bench", options.json, status, kExitRunTime);
+  // What was measured is worth more than the page: stdout has it in any case.
   if (options.json) {
     print_json(google_json(run));
   } else if (run.results.size() == 1) {
@@ -93,6 +94,9 @@ int report(const BenchOptions& options, const BenchRun& run) {
   } else {
     std::printf("%s", batch_table(run).c_str());
   }
+  if (!options.html.empty())
+    if (const Status status = write_page(options.html, html_page(run)); !status.ok())
+      return fail("bench", false, status, kExitRunTime);
   return run.stopped ? kExitInterrupted : kExitOk;
 }
 
@@ -111,6 +115,9 @@ Result<std::vector<Case>> cases_of(const CaseTexts& texts, const std::string& ba
 int run_bench(const BenchOptions& options) {
   const Result<std::vector<Case>> cases = cases_of(options.texts, options.batch);
   if (!cases.ok()) return fail_of_options(options, cases.status());
+  // Told before minutes of measuring rather than after; what is in the file stays there until then.
+  if (!options.html.empty() && !std::ofstream(options.html, std::ios::binary | std::ios::app))
+    return fail("bench", options.json, cannot_write(options.html), kExitRunTime);
   Result<BenchRun> described = describe_machine(options);
   if (!described.ok()) return fail("bench", options.json, described.status());
   BenchRun run = std::move(described).value();

@@ -395,6 +395,19 @@ TEST_F(Command, BenchAnswersForOneAndMany) {
   expect_failure("bench --batch " + path("wrong.txt"), 2, "line 2: there is no option '--size'");
 }
 
+TEST_F(Command, BenchAsksForThePageBeforeItMeasuresAndReportsWithoutIt) {
+  // It would measure for an hour.
+  expect_failure("bench --shape 4x8 --axes 0 --seconds 3600 --html " + path("none/page.html"), 5, "cannot be written");
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "NOT RUN: no /dev/full";
+  const Answer table = run("bench --shape 4x8 --axes 0 --seconds 0.001 --html /dev/full");
+  EXPECT_EQ(table.exit_code, 5);
+  EXPECT_NE(table.err.find("'/dev/full' cannot be written"), std::string::npos) << table.err;
+  EXPECT_NE(table.out.find("tenfold again"), std::string::npos) << table.out;
+  const Answer json = run("bench --json --shape 4x8 --axes 0 --seconds 0.001 --html /dev/full");
+  EXPECT_EQ(json.exit_code, 5);
+  EXPECT_FALSE(nlohmann::json::parse(json.out, nullptr, false).is_discarded()) << json.out;
+}
+
 TEST_F(Command, TuneAppendsWhatTheLibraryReads) {
   const std::string file = path("machine.tuning");
   const Answer tuned = run("tune --json --shape 64x512 --axes 0 --seconds 0.001 --most 3 --file " + file);
