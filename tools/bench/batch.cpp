@@ -207,6 +207,9 @@ struct FlagRow {
 constexpr std::array<FlagRow, 2> kFlags{
     {{"keep-dims", &CaseTexts::keep_dims}, {"with-extreme", &CaseTexts::with_extreme}}};
 
+constexpr std::array<std::string_view, 7> kReductionOptions{
+    {"op", "dtype", "shape", "strides", "axes", "keep-dims", "with-extreme"}};
+
 std::vector<std::string_view> words_of(std::string_view line) {
   constexpr std::string_view kBlanks = " \t\r";
   std::vector<std::string_view> words;
@@ -221,8 +224,16 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-/// Reads the option at `words[at]`, and its value, and moves on.
-Status read_option(const std::vector<std::string_view>& words, std::size_t& at, CaseTexts& texts) {
+/// An option stands once in a line.
+Status note_option(std::string_view name, std::vector<std::string_view>& seen) {
+  if (std::find(seen.begin(), seen.end(), name) != seen.end()) return usage("--" + std::string(name) + " stands twice");
+  seen.push_back(name);
+  return {};
+}
+
+/// Reads the option at `words[at]`, and its value, and moves on. `seen` has the names before it.
+Status read_option(const std::vector<std::string_view>& words, std::size_t& at, CaseTexts& texts,
+                   std::vector<std::string_view>& seen) {
   const std::string_view word = words[at++];
   if (word.substr(0, 2) != "--") return usage("'" + std::string(word) + "' is no option; options begin with --");
   const std::size_t equals = word.find('=');
@@ -231,14 +242,14 @@ Status read_option(const std::vector<std::string_view>& words, std::size_t& at, 
     if (row.name != name) continue;
     if (equals != std::string_view::npos) return usage("--" + std::string(name) + " takes no value");
     texts.*row.flag = true;
-    return {};
+    return note_option(name, seen);
   }
   for (const TextRow& row : kTexts) {
     if (row.name != name) continue;
     if (equals == std::string_view::npos && at == words.size())
       return usage("--" + std::string(name) + " has no value");
     texts.*row.text = equals == std::string_view::npos ? words[at++] : word.substr(equals + 1);
-    return {};
+    return note_option(name, seen);
   }
   std::string known;
   for (const TextRow& row : kTexts) known += "--" + std::string(row.name) + ", ";
@@ -247,6 +258,8 @@ Status read_option(const std::vector<std::string_view>& words, std::size_t& at, 
 }
 
 }  // namespace
+
+std::span<const std::string_view> reduction_options() noexcept { return kReductionOptions; }
 
 Result<std::vector<Case>> expand(const CaseTexts& texts) {
   const auto cases = texts.graph.empty() ? expand_reductions(texts) : expand_graphs(texts);
@@ -275,13 +288,20 @@ Result<std::vector<Case>> parse_line(std::string_view line, const CaseTexts& def
   const std::vector<std::string_view> words = words_of(line);
   if (words.empty()) return std::vector<Case>();
   CaseTexts texts = defaults;
+  std::vector<std::string_view> seen;
   for (std::size_t at = 0; at < words.size();)
-    if (Status status = read_option(words, at, texts); !status.ok()) return status;
+    if (Status status = read_option(words, at, texts, seen); !status.ok()) return status;
+  if (!texts.graph.empty())
+    for (const std::string_view name : seen)
+      if (std::find(kReductionOptions.begin(), kReductionOptions.end(), name) != kReductionOptions.end())
+        return usage("--" + std::string(name) + " is for reductions, not for --graph");
   if (texts.graph != defaults.graph) texts.graph = in_folder(folder, texts.graph);
   return expand(texts);
 }
 
 Result<std::vector<Case>> parse_batch(std::string_view text, const CaseTexts& defaults, const std::string& folder) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
   std::vector<Case> all;
   std::size_t number = 0;
   for (const std::string& line : split(text, '\n')) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,9 @@ struct CaseTexts {
   bool with_extreme = false;
 };
 
+/// The names of the options that say which reduction is meant; none goes with --graph.
+std::span<const std::string_view> reduction_options() noexcept;
+
 /// A line that stands for more is a mistake.
 inline constexpr std::size_t kMostCases = 20000;
 
@@ -37,10 +41,11 @@ inline constexpr std::size_t kMostCases = 20000;
 Result<std::vector<Case>> expand(const CaseTexts& texts);
 
 /// One line of a batch file: "--op ReduceMax --shape=8x128 ..." on top of `defaults`. Empty lines and what follows a #
-/// give no case. `folder` is what relative graph paths start from.
+/// give no case; an option that stands twice, or one of a reduction beside --graph, is invalid_argument. `folder` is
+/// what relative graph paths start from.
 Result<std::vector<Case>> parse_line(std::string_view line, const CaseTexts& defaults, const std::string& folder);
 
-/// All lines of a batch file's text. Errors begin with "line N: ".
+/// All lines of a batch file's text, behind a byte order mark or not. Errors begin with "line N: ".
 Result<std::vector<Case>> parse_batch(std::string_view text, const CaseTexts& defaults, const std::string& folder);
 
 }  // namespace tenfold::tools::bench

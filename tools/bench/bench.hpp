@@ -27,6 +27,10 @@ int run_bench(const BenchOptions& options);
 /// The cases that the options stand for.
 Result<std::vector<Case>> cases_of(const CaseTexts& texts, const std::string& batch);
 
+/// What a mistake in these cases exits with. There is no file to blame when they came from options: what is not legal
+/// is a usage error.
+ExitCode exit_code_of_case(const CaseTexts& texts, const std::string& batch, const Status& status);
+
 struct Timed {
   Role role;
   Timing timing;

@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "tools/bench/bench.hpp"
 #include "tools/bench/tune.hpp"
@@ -15,6 +17,9 @@ namespace tenfold::tools {
 namespace bench {
 
 void add_case_options(CLI::App& command, CaseTexts& texts, std::string& batch) {
+  CLI::Option* const graph =
+      command.add_option("--graph", texts.graph, "Graph files instead of reductions; a folder, or wildcards in a name")
+          ->type_name("PATH,...");
   command.add_option("--op", texts.op, "Reduce ops of either dialect, ArgMax, ArgMin; * and ? are wildcards")
       ->capture_default_str()
       ->type_name("KIND,...");
@@ -31,8 +36,7 @@ void add_case_options(CLI::App& command, CaseTexts& texts, std::string& batch) {
       ->type_name("AXES;...");
   command.add_flag("--keep-dims", texts.keep_dims, "Reduced axes stay as 1");
   command.add_flag("--with-extreme", texts.with_extreme, "With ArgMax also ReduceMax, with ArgMin also ReduceMin");
-  command.add_option("--graph", texts.graph, "Graph files instead of reductions; a folder, or wildcards in a name")
-      ->type_name("PATH,...");
+  for (const std::string_view name : reduction_options()) command.get_option("--" + std::string(name))->excludes(graph);
   command.add_option("--batch", batch, "A file with the options of cases on each line; those here are its defaults")
       ->type_name("FILE");
   command.add_option("--target", texts.target, "Instruction sets to compile for (`tenfold isa` lists them)")

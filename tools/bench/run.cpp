@@ -67,13 +67,6 @@ CaseResult refused(const Case& what, const Status& status) {
   return result;
 }
 
-/// There is no file to blame when the case came from options: what is not legal is a usage error.
-int fail_of_options(const BenchOptions& options, const Status& status) {
-  const ExitCode code = exit_code_of(status);
-  const bool from_file = !options.texts.graph.empty() || !options.batch.empty();
-  return fail("bench", options.json, status, code == kExitBadFile && !from_file ? kExitUsage : code);
-}
-
 Status cannot_write(const std::string& path) {
   return Status(Code::internal_error, "'" + path + "' cannot be written");
 }
@@ -112,9 +105,18 @@ Result<std::vector<Case>> cases_of(const CaseTexts& texts, const std::string& ba
   return cases;
 }
 
+ExitCode exit_code_of_case(const CaseTexts& texts, const std::string& batch, const Status& status) {
+  const ExitCode code = exit_code_of(status);
+  const bool from_file = !texts.graph.empty() || !batch.empty();
+  return code == kExitBadFile && !from_file ? kExitUsage : code;
+}
+
 int run_bench(const BenchOptions& options) {
+  const auto fail_of = [&](const Status& status) {
+    return fail("bench", options.json, status, exit_code_of_case(options.texts, options.batch, status));
+  };
   const Result<std::vector<Case>> cases = cases_of(options.texts, options.batch);
-  if (!cases.ok()) return fail_of_options(options, cases.status());
+  if (!cases.ok()) return fail_of(cases.status());
   // Told before minutes of measuring rather than after; what is in the file stays there until then.
   if (!options.html.empty() && !std::ofstream(options.html, std::ios::binary | std::ios::app))
     return fail("bench", options.json, cannot_write(options.html), kExitRunTime);
@@ -129,7 +131,7 @@ int run_bench(const BenchOptions& options) {
     if (interrupted()) break;
     progress.begin(name_of(what));
     Result<CaseResult> result = run_case(what, run.seconds);
-    if (!result.ok() && !many) return fail_of_options(options, result.status());
+    if (!result.ok() && !many) return fail_of(result.status());
     run.results.push_back(result.ok() ? std::move(result).value() : refused(what, result.status()));
   }
   run.stopped = interrupted();

@@ -246,8 +246,11 @@ int report(const TuneOptions& options, const std::vector<Tuned>& all) {
 }  // namespace
 
 int run_tune(const TuneOptions& options) {
+  const auto fail_of = [&](const Status& status) {
+    return fail("tune", options.json, status, exit_code_of_case(options.texts, options.batch, status));
+  };
   const Result<std::vector<Case>> cases = cases_of(options.texts, options.batch);
-  if (!cases.ok()) return fail("tune", options.json, cases.status());
+  if (!cases.ok()) return fail_of(cases.status());
   // Told before minutes of measuring rather than after; and there is a file to name even where nothing was gained.
   if (!options.file.empty() && !std::ofstream(options.file, std::ios::binary | std::ios::app))
     return fail("tune", options.json, Status(Code::internal_error, "'" + options.file + "' cannot be written"));
@@ -259,7 +262,7 @@ int run_tune(const TuneOptions& options) {
     progress.begin(name_of(what));
     const std::size_t before = all.size();
     const Status status = tune_case(what, options, all);
-    if (!status.ok() && cases.value().size() == 1) return fail("tune", options.json, status);
+    if (!status.ok() && cases.value().size() == 1) return fail_of(status);
     if (!status.ok()) {
       all.push_back({});
       all.back().name = name_of(what);

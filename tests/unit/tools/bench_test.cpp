@@ -92,6 +92,10 @@ TEST(Batch, BadLinesAreNamed) {
                          {"--threads 0", "from 1 to 1024"},
                          {"--threads 1,x", "from 1 to 1024"},
                          {"--cache hot", "neither warm nor cold"},
+                         {"--op ReduceMax --op ReduceMin", "--op stands twice"},
+                         {"--keep-dims --keep-dims", "--keep-dims stands twice"},
+                         {"--graph graphs --dtype bf16", "--dtype is for reductions, not for --graph"},
+                         {"--with-extreme --graph graphs", "--with-extreme is for reductions"},
                          {"--graph no_such_folder/*.json", "stands for no graph file"}}) {
     const auto cases = parse_line(row.line, {}, ".");
     ASSERT_FALSE(cases.ok()) << row.line;
@@ -100,6 +104,20 @@ TEST(Batch, BadLinesAreNamed) {
   }
   const auto cases = parse_batch("--op ReduceMax\n\n--axes x\n", {}, "");
   EXPECT_EQ(cases.status().message().rfind("line 3: ", 0), 0U) << cases.status().message();
+  const auto twice = parse_batch("\n--axes 1 --axes 0\n", {}, "");
+  EXPECT_EQ(twice.status().message().rfind("line 2: --axes", 0), 0U) << twice.status().message();
+}
+
+TEST(Batch, AByteOrderMarkIsNoOption) {
+  EXPECT_EQ(names(parse_batch("\xEF\xBB\xBF--op ReduceSum --shape 2x3\n", {}, "")).size(), 1U);
+  EXPECT_FALSE(parse_batch("\n\xEF\xBB\xBF--op ReduceSum\n", {}, "").ok());
+}
+
+TEST(Batch, DefaultsOfReductionsDoNotStopALineOfGraphs) {
+  CaseTexts defaults;
+  defaults.dtype = "bf16";
+  const std::string data = std::string(TENFOLD_SOURCE_DIR) + "/tests/data";
+  EXPECT_FALSE(names(parse_line("--graph graphs", defaults, data)).empty());
 }
 
 TEST(Batch, TooMuchIsRefusedBeforeItIsMade) {

@@ -167,6 +167,17 @@ TEST_F(Command, BenchUsageErrors) {
   expect_failure("bench --batch " + path("none"), 3, "none");
   expect_failure("bench --graph " + path("no*.json"), 3, "stands for no graph file");
   expect_failure("bench --graph " + path("bad.json"), 3, "reduce.C3");
+  for (const std::string option :
+       {"--op ReduceSum", "--dtype bf16", "--shape 4x4", "--strides 4x1", "--axes 0", "--keep-dims", "--with-extreme"})
+    for (const std::string command : {"bench ", "tune "})
+      expect_failure(command + "--graph " + path("max.json") + " " + option, 2,
+                     option.substr(0, option.find(' ')) + " excludes --graph");
+  // The same exit codes, as nothing but options is to blame.
+  for (const std::string command : {"bench ", "tune "}) {
+    expect_failure(command + "--axes 2", 2, "reduce.C3");
+    expect_failure(command + "--shape 99999999999x99999999999", 2, "2^47");
+    expect_failure(command + "--graph " + path("bad.json"), 3, "reduce.C3");
+  }
   expect_failure("tune --op ReduceMx", 2, "no reduction");
   expect_failure("tune --most 0", 2, "--most");
   expect_failure("tune --shape 64x512 --axes 0 --file " + path("none/machine.tuning"), 5, "cannot be written");
