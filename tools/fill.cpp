@@ -115,7 +115,8 @@ std::vector<std::int64_t> default_axes(const AxesInputUse& use, std::int64_t cou
   return axes;
 }
 
-void fill_input(const graph::Graph& graph, TensorId id, std::uint64_t seed, const Tensor& tensor, std::string& values) {
+void fill_input(const graph::Graph& graph, TensorId id, std::uint64_t seed, const Tensor& tensor, std::string& values,
+                IsStopped is_stopped) {
   const TensorDesc& desc = tensor.desc;
   const std::vector<AxesInputUse> uses = axes_input_uses(graph);
   const auto use = std::find_if(uses.begin(), uses.end(), [&](const AxesInputUse& u) { return u.id == id; });
@@ -133,7 +134,11 @@ void fill_input(const graph::Graph& graph, TensorId id, std::uint64_t seed, cons
   for (const std::int64_t dim : desc.shape) elements *= dim;
   const bool real = is_floating(desc.dtype);
   const Range range = real ? real_range(graph, id, elements) : integer_range(desc.dtype);
+  constexpr std::int64_t kBetweenQuestions = 1 << 20;
+  bool stopped = false;
   for_each_element(desc, [&](std::int64_t index, std::int64_t offset) {
+    if (is_stopped != nullptr && index % kBetweenQuestions == 0) stopped = is_stopped();
+    if (stopped) return;
     const double value = range.low + unit(seed, id, index) * (range.high - range.low);
     graph::store_real(desc.dtype, tensor.data(), offset, real ? value : std::floor(value));
   });

@@ -23,7 +23,11 @@ std::vector<AxesInputUse> axes_input_uses(const graph::Graph& graph);
 /// The last `count` axes of rank `use.rank`: what an axes input holds when nobody says.
 std::vector<std::int64_t> default_axes(const AxesInputUse& use, std::int64_t count);
 
+/// Asked now and then in work that takes long; true leaves the rest undone.
+using IsStopped = bool (*)();
+
 /// Fills the graph input `tensor` for `graph`. `values` says in words what was filled in, for the report.
-void fill_input(const graph::Graph& graph, TensorId id, std::uint64_t seed, const Tensor& tensor, std::string& values);
+void fill_input(const graph::Graph& graph, TensorId id, std::uint64_t seed, const Tensor& tensor, std::string& values,
+                IsStopped is_stopped = nullptr);
 
 }  // namespace tenfold::tools

@@ -172,7 +172,7 @@ void adopt_shapes(graph::Graph& graph, const InputShapes& shapes) {
 }
 
 Result<std::vector<FilledInput>> make_inputs(const graph::Graph& graph, const std::vector<TensorInfo>& infos,
-                                             const GivenInputs& given, std::uint64_t seed) {
+                                             const GivenInputs& given, std::uint64_t seed, IsStopped is_stopped) {
   std::vector<FilledInput> inputs;
   for (const TensorInfo& info : infos) {
     const auto file =
@@ -182,7 +182,7 @@ Result<std::vector<FilledInput>> make_inputs(const graph::Graph& graph, const st
     if (!tensor.ok())
       return Status(tensor.status().code(), "input " + std::to_string(info.id) + ": " + tensor.status().message());
     FilledInput input{std::move(tensor).value(), from_file ? file->second : ""};
-    if (!from_file) fill_input(graph, info.id, seed, input.tensor, input.source);
+    if (!from_file) fill_input(graph, info.id, seed, input.tensor, input.source, is_stopped);
     inputs.push_back(std::move(input));
   }
   return inputs;

@@ -11,6 +11,7 @@
 #include "tenfold/compiled_partition.hpp"
 #include "tenfold/graph_builder.hpp"
 #include "tenfold/status.hpp"
+#include "tools/fill.hpp"
 #include "tools/tensor.hpp"
 
 namespace tenfold::tools {
@@ -41,8 +42,9 @@ struct FilledInput {
   std::string source;  ///< the file's name, or how it was filled
 };
 
-/// The tensors for the partition's inputs, in its order.
+/// The tensors for the partition's inputs, in its order; `is_stopped` as for fill_input().
 Result<std::vector<FilledInput>> make_inputs(const graph::Graph& graph, const std::vector<TensorInfo>& infos,
-                                             const GivenInputs& given, std::uint64_t seed);
+                                             const GivenInputs& given, std::uint64_t seed,
+                                             IsStopped is_stopped = nullptr);
 
 }  // namespace tenfold::tools

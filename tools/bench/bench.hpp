@@ -88,6 +88,9 @@ std::string time_text(double seconds);
 /// "=" inside the noise, else "1.34x": how much faster we are.
 std::string versus_text(const CaseResult& result, const Timing& rival);
 
+/// The line with which every table ends that Ctrl-C has cut short.
+inline constexpr const char* kStopped = "stopped before the end\n";
+
 /// One case: a line a contender.
 std::string case_table(const CaseResult& result);
 /// Many: a line a case, then the families.

@@ -24,4 +24,6 @@ InterruptWatch::~InterruptWatch() { std::signal(SIGINT, before_); }
 
 bool interrupted() { return noted != 0; }
 
+Status error_if_interrupted() { return interrupted() ? Status(Code::internal_error, "stopped by Ctrl-C") : Status(); }
+
 }  // namespace tenfold::tools::bench

@@ -4,6 +4,8 @@
 // program at once.
 #pragma once
 
+#include "tenfold/status.hpp"
+
 namespace tenfold::tools::bench {
 
 /// What a shell says of a program that Ctrl-C ended: the command's exit code when it kept what was done.
@@ -23,5 +25,8 @@ class InterruptWatch {
 
 /// Whether Ctrl-C came since the last watch began.
 bool interrupted();
+
+/// An error when it came, for what has not got far enough to keep anything.
+Status error_if_interrupted();
 
 }  // namespace tenfold::tools::bench

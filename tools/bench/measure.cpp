@@ -81,15 +81,22 @@ Timing summarise(std::string name, std::vector<double> batches) {
 }
 
 std::vector<Timing> measure(const std::vector<Contender>& contenders, const MeasureOptions& options) {
+  const auto is_stopped = [&] { return options.is_stopped && options.is_stopped(); };
   std::vector<Pace> paces;
   paces.reserve(contenders.size());
-  for (const Contender& contender : contenders) paces.push_back(find_pace(contender, options));
+  for (const Contender& contender : contenders) {
+    if (is_stopped()) return {};
+    paces.push_back(find_pace(contender, options));
+  }
   std::vector<std::vector<double>> batches(contenders.size());
   std::vector<double> cpu(contenders.size(), 0);
   const double end = now() + options.seconds;
-  for (std::size_t round = 0; round < kLeastBatches || now() < end; ++round) {
-    if (round > 0 && options.is_stopped && options.is_stopped()) break;
+  bool stopped = false;
+  for (std::size_t round = 0; !stopped && (round < kLeastBatches || now() < end); ++round) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
+      stopped = is_stopped();
+      if (stopped && round == 0) return {};
+      if (stopped) break;
       if (paces[i].calls == 0) continue;
       if (options.flush) {
         options.flush();

@@ -31,12 +31,13 @@ struct Timing {
 struct MeasureOptions {
   double seconds = 1.0;              ///< all contenders together
   std::function<void()> flush;       ///< empties the caches before each batch, which is then one call; or none
-  std::function<bool()> is_stopped;  ///< asked between rounds; what was measured until then counts
+  std::function<bool()> is_stopped;  ///< asked before each batch and first call; what was measured until then counts
 };
 
 /// Runs the contenders in turn, each batch at least a millisecond long (one call, where caches are flushed) and, unless
 /// they are, behind a call that is not timed, until the time is over and each has had at least five batches. Whoever
-/// needs more than all of the time for the first call has only that one.
+/// needs more than all of the time for the first call has only that one. Nothing when it was stopped before each had a
+/// batch.
 std::vector<Timing> measure(const std::vector<Contender>& contenders, const MeasureOptions& options);
 
 /// Least, median and spread of these batches.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "graph/ir/graph.hpp"
+#include "tools/bench/interrupt.hpp"
 
 namespace tenfold::tools::bench {
 namespace {
@@ -89,7 +90,7 @@ void fill_ordinary(std::byte* data, DType dtype, std::int64_t count) {
     const std::uint64_t bits = element_bits(dtype, random());
     std::memcpy(data + static_cast<std::size_t>(i) * size, &bits, size);
   }
-  for (std::int64_t done = kPeriod; done < count; done += kPeriod)
+  for (std::int64_t done = kPeriod; done < count && !interrupted(); done += kPeriod)
     std::memcpy(data + static_cast<std::size_t>(done) * size, data,
                 static_cast<std::size_t>(std::min(kPeriod, count - done)) * size);
 }

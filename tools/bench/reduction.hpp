@@ -21,6 +21,7 @@ TensorDesc input_of(const Case& what);
 Dims kept_shape(const Case& what);
 
 /// Ordinary values of either sign, the same each time: what is measured must not depend on denormals or overflow.
+/// Ctrl-C leaves the rest undone.
 void fill_ordinary(std::byte* data, DType dtype, std::int64_t count);
 
 }  // namespace tenfold::tools::bench

@@ -55,7 +55,9 @@ Result<CaseResult> run_case(const Case& what, double seconds) {
       flush_range(workload.operands.in.memory.get(), workload.operands.in.bytes);
       flush_range(workload.operands.out.memory.get(), workload.operands.out.bytes);
     };
-  return make_result(workload, measure(contenders, options));
+  std::vector<Timing> timings = measure(contenders, options);
+  if (timings.empty()) return error_if_interrupted();
+  return make_result(workload, std::move(timings));
 }
 
 CaseResult refused(const Case& what, const Status& status) {
@@ -83,7 +85,7 @@ int report(const BenchOptions& options, const BenchRun& run) {
   if (options.json) {
     print_json(google_json(run));
   } else if (run.results.size() == 1) {
-    std::printf("%s", case_table(run.results[0]).c_str());
+    std::printf("%s%s", case_table(run.results[0]).c_str(), run.stopped ? kStopped : "");
   } else {
     std::printf("%s", batch_table(run).c_str());
   }
@@ -131,6 +133,7 @@ int run_bench(const BenchOptions& options) {
     if (interrupted()) break;
     progress.begin(name_of(what));
     Result<CaseResult> result = run_case(what, run.seconds);
+    if (!result.ok() && interrupted()) break;
     if (!result.ok() && !many) return fail_of(result.status());
     run.results.push_back(result.ok() ? std::move(result).value() : refused(what, result.status()));
   }

@@ -86,6 +86,7 @@ std::string case_table(const CaseResult& result) {
 }
 
 std::string batch_table(const BenchRun& run) {
+  if (run.results.empty()) return run.stopped ? kStopped : "";
   const std::vector<std::string> rivals = rivals_of(run);
   int width = 4;
   for (const CaseResult& result : run.results) width = std::max(width, static_cast<int>(result.name.size()));
@@ -108,7 +109,7 @@ std::string batch_table(const BenchRun& run) {
   }
   append_families(out, run, rivals);
   out += "rivals: how much faster we are; = is inside the noise\n";
-  if (run.stopped) out += "stopped before the end\n";
+  if (run.stopped) out += kStopped;
   return out;
 }
 

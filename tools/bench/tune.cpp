@@ -122,6 +122,7 @@ double gain_of(const Timing& base, const Timing& again, const Timing& other) {
   return rank(other, base, noise_of(base, again)) < 0 && gain >= kLeastGain ? gain : 1;
 }
 
+/// An error after Ctrl-C: a race that was cut short decides nothing.
 Result<Tuned> tune_kernel(const Subject& subject, const compiler::KernelReport& kernel, const compiler::Tuning& won,
                           const TuneOptions& options) {
   Tuned result;
@@ -134,6 +135,7 @@ Result<Tuned> tune_kernel(const Subject& subject, const compiler::KernelReport& 
   std::vector<schedule::Schedule> schedules;
   for (const schedule::Schedule& candidate :
        schedule::promising(kernel.spec, kernel.schedule, subject.target, static_cast<std::size_t>(options.most))) {
+    if (Status status = error_if_interrupted(); !status.ok()) return status;
     compiler::Tuning tuning = won;
     tuning.add(kernel.spec, subject.target.cores, candidate);
     const Result<Program> program = compile_with(subject, tuning);
@@ -149,11 +151,13 @@ Result<Tuned> tune_kernel(const Subject& subject, const compiler::KernelReport& 
   result.tried = programs.size();
   if (programs.empty()) return result;
   const std::vector<Timing> timings = race(subject, base.value(), programs, options.seconds);
+  if (Status status = error_if_interrupted(); !status.ok()) return status;
   const auto best = std::min_element(timings.begin() + 2, timings.end(),
                                      [](const Timing& a, const Timing& b) { return a.least < b.least; });
   if (gain_of(timings[0], timings[1], *best) == 1) return result;
   const auto index = static_cast<std::size_t>(best - timings.begin() - 2);
   const std::vector<Timing> again = race(subject, base.value(), {programs[index]}, options.seconds / 2);
+  if (Status status = error_if_interrupted(); !status.ok()) return status;
   result.gain = gain_of(again[0], again[1], again[2]);
   if (result.gain > 1) result.after = schedules[index];
   return result;
@@ -238,7 +242,7 @@ int report(const TuneOptions& options, const std::vector<Tuned>& all) {
     for (const Tuned& tuned : all) json["kernels"].push_back(tuned_json(tuned));
     print_json(json);
   } else if (stopped) {
-    std::printf("stopped before the end\n");
+    std::printf("%s", kStopped);
   }
   return stopped ? kExitInterrupted : kExitOk;
 }
@@ -262,8 +266,9 @@ int run_tune(const TuneOptions& options) {
     progress.begin(name_of(what));
     const std::size_t before = all.size();
     const Status status = tune_case(what, options, all);
-    if (!status.ok() && cases.value().size() == 1) return fail_of(status);
-    if (!status.ok()) {
+    const bool cut_short = !status.ok() && interrupted();
+    if (!status.ok() && !cut_short && cases.value().size() == 1) return fail_of(status);
+    if (!status.ok() && !cut_short) {
       all.push_back({});
       all.back().name = name_of(what);
       all.back().failed = status.message();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tenfold/tenfold.hpp"
+#include "tools/bench/interrupt.hpp"
 #include "tools/bench/reduction.hpp"
 #include "tools/bench/rivals.hpp"
 #include "tools/bench/roof.hpp"
@@ -64,7 +65,7 @@ Status fill_inputs(const Case& what, const Graph& graph, const std::vector<Tenso
     fill_ordinary(static_cast<std::byte*>(made.in.memory.get()), what.dtype, span.value() / byte_size(what.dtype));
     return {};
   }
-  const Result<std::vector<FilledInput>> filled = make_inputs(graph.ir(), infos, {}, 1);
+  const Result<std::vector<FilledInput>> filled = make_inputs(graph.ir(), infos, {}, 1, &interrupted);
   if (!filled.ok()) return filled.status();
   for (std::size_t i = 0; i < infos.size(); ++i)
     std::memcpy(const_cast<void*>(made.inputs[i]), filled.value()[i].tensor.data(),
@@ -143,7 +144,9 @@ Result<Operands> make_operands(const Case& what, const Graph& graph, const Compi
   made.read_bytes = in.value().elements_bytes;
   for (const std::int64_t offset : in.value().offsets)
     made.inputs.push_back(static_cast<const char*>(made.in.memory.get()) + offset);
+  if (Status status = error_if_interrupted(); !status.ok()) return status;
   if (Status status = fill_inputs(what, graph, partition.inputs(), made); !status.ok()) return status;
+  if (Status status = error_if_interrupted(); !status.ok()) return status;
   const Result<std::vector<TensorInfo>> infos = partition.query_outputs(made.inputs.data(), made.inputs.size());
   if (!infos.ok()) return infos.status();
   const Result<Layout> out = lay_out(infos.value());
@@ -170,6 +173,7 @@ Result<std::unique_ptr<Workload>> make_workload(const Case& what) {
   const Status first =
       fused.value().execute(used.inputs.data(), used.inputs.size(), used.outputs.data(), used.outputs.size());
   if (!first.ok()) return first;
+  if (Status status = error_if_interrupted(); !status.ok()) return status;
   made->schedules = schedule_lines(fused.value().explain());
   for (Contender& probe :
        probes(used.in.memory.get(), used.read_bytes, used.out.memory.get(), used.write_bytes, what.threads))

@@ -40,7 +40,8 @@ Result<Graph> graph_of(const Case& what);
 
 CompileOptions compile_options(const Case& what);
 
-/// Inputs filled as the case says, outputs untouched. out_of_memory, or what the partition says about the inputs.
+/// Inputs filled as the case says, outputs untouched. out_of_memory, or what the partition says about the inputs; an
+/// error after Ctrl-C.
 Result<Operands> make_operands(const Case& what, const Graph& graph, const CompiledPartition& partition);
 
 enum class Role { roof, tenfold, again, rival };
@@ -59,7 +60,8 @@ struct Workload {
   std::vector<std::string> absent;     ///< rivals that do not take part, and why
 };
 
-/// Compiles the case, runs it once, and invites the roof's probes, ourselves twice, and the rivals.
+/// Compiles the case, runs it once, and invites the roof's probes, ourselves twice, and the rivals. An error after
+/// Ctrl-C.
 Result<std::unique_ptr<Workload>> make_workload(const Case& what);
 
 }  // namespace tenfold::tools::bench

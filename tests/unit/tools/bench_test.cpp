@@ -207,6 +207,26 @@ TEST(Noise, LeastMedianAndSpread) {
   EXPECT_EQ(timing.batches, (std::vector<double>{5, 1, 3, 2, 4})) << "in the order they ran: halves are by time";
 }
 
+TEST(Measure, IsStoppedBetweenFirstCallsAndBetweenBatches) {
+  int calls = 0, questions = 0, most = 0;
+  const Contender one{"one", [&] { ++calls; }};
+  MeasureOptions options;
+  options.seconds = 3600;
+  options.is_stopped = [&] { return ++questions > most; };
+  EXPECT_TRUE(measure({one, one}, options).empty());
+  EXPECT_EQ(calls, 0);
+  most = 1;
+  questions = 0;
+  EXPECT_TRUE(measure({one, one}, options).empty());
+  EXPECT_GT(calls, 0);
+  // Two first calls, two batches: a round.
+  most = 4;
+  questions = 0;
+  const std::vector<Timing> timings = measure({one, one}, options);
+  ASSERT_EQ(timings.size(), 2U);
+  for (const Timing& timing : timings) EXPECT_EQ(timing.batches.size(), 1U);
+}
+
 /// A run of two cases with made-up times: 1000 and 2000 bytes, the roof at 1 us.
 BenchRun made_up_run() {
   BenchRun run;

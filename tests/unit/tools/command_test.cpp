@@ -171,7 +171,7 @@ TEST_F(Command, BenchUsageErrors) {
        {"--op ReduceSum", "--dtype bf16", "--shape 4x4", "--strides 4x1", "--axes 0", "--keep-dims", "--with-extreme"})
     for (const std::string command : {"bench ", "tune "})
       expect_failure(command + "--graph " + path("max.json") + " " + option, 2,
-                     option.substr(0, option.find(' ')) + " excludes --graph");
+                     "--graph excludes " + option.substr(0, option.find(' ')));
   // The same exit codes, as nothing but options is to blame.
   for (const std::string command : {"bench ", "tune "}) {
     expect_failure(command + "--axes 2", 2, "reduce.C3");
@@ -417,6 +417,23 @@ TEST_F(Command, BenchAsksForThePageBeforeItMeasuresAndReportsWithoutIt) {
   const Answer json = run("bench --json --shape 4x8 --axes 0 --seconds 0.001 --html /dev/full");
   EXPECT_EQ(json.exit_code, 5);
   EXPECT_FALSE(nlohmann::json::parse(json.out, nullptr, false).is_discarded()) << json.out;
+}
+
+TEST_F(Command, CtrlCIsSaidOfASingleCaseToo) {
+  // 64 MiB of s8, so that data are still being filled, or contenders called for the first time, or measured.
+  for (const std::string when : {"0.5", "2"})
+    for (const std::string command : {"bench", "tune"}) {
+      const std::string line = command + " --dtype s8 --shape 8192x8192 --seconds 3600 ";
+      const std::string timeout = "timeout --preserve-status -s INT " + when;
+      const Answer table = run(line, timeout);
+      EXPECT_EQ(table.exit_code, 130) << line << when << table.err;
+      EXPECT_NE(table.out.find("stopped before the end\n"), std::string::npos) << line << when << table.out;
+      const Answer json = run(line + "--json", timeout);
+      EXPECT_EQ(json.exit_code, 130) << line << when << json.err;
+      const auto parsed = nlohmann::json::parse(json.out, nullptr, false);
+      ASSERT_FALSE(parsed.is_discarded()) << json.out;
+      EXPECT_EQ(parsed.value("stopped", false), true);
+    }
 }
 
 TEST_F(Command, TuneAppendsWhatTheLibraryReads) {
