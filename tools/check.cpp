@@ -14,6 +14,7 @@
 #include "tenfold/graph_builder.hpp"
 #include "tools/commands.hpp"
 #include "tools/graph_file.hpp"
+#include "tools/printable.hpp"
 #include "tools/report.hpp"
 
 namespace tenfold::tools {
@@ -87,10 +88,10 @@ int check_graphs(const CheckOptions& options) {
       if (!ok) entry["error"] = {{"code", to_string(verdict.status.code())}, {"message", verdict.status.message()}};
       answer["files"].push_back(std::move(entry));
     } else if (ok) {
-      std::printf("ok     %s: %zu op%s\n", path.c_str(), verdict.ops, verdict.ops == 1 ? "" : "s");
+      std::printf("ok     %s: %zu op%s\n", printable(path).c_str(), verdict.ops, verdict.ops == 1 ? "" : "s");
     } else {
-      std::printf("error  %s: %s: %s\n", path.c_str(), to_string(verdict.status.code()),
-                  verdict.status.message().c_str());
+      std::printf("error  %s: %s: %s\n", printable(path).c_str(), to_string(verdict.status.code()),
+                  printable(verdict.status.message()).c_str());
     }
   }
   const std::size_t total = files.value().size();

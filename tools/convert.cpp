@@ -13,6 +13,7 @@
 #include "graph/write/onnx.hpp"
 #include "tools/commands.hpp"
 #include "tools/graph_file.hpp"
+#include "tools/printable.hpp"
 #include "tools/report.hpp"
 
 namespace tenfold::tools {
@@ -56,8 +57,8 @@ int convert_graph(const ConvertOptions& options) {
     answer["tensors"] = ir.values.size();
     print_json(answer);
   } else {
-    std::printf("%s: %zu op%s, %zu tensor%s\n", options.to.c_str(), ir.ops.size(), ir.ops.size() == 1 ? "" : "s",
-                ir.values.size(), ir.values.size() == 1 ? "" : "s");
+    std::printf("%s: %zu op%s, %zu tensor%s\n", printable(options.to).c_str(), ir.ops.size(),
+                ir.ops.size() == 1 ? "" : "s", ir.values.size(), ir.values.size() == 1 ? "" : "s");
   }
   return kExitOk;
 }

@@ -24,6 +24,7 @@
 #include "tools/commands.hpp"
 #include "tools/fill.hpp"
 #include "tools/graph_file.hpp"
+#include "tools/printable.hpp"
 #include "tools/report.hpp"
 #include "tools/run_inputs.hpp"
 
@@ -119,9 +120,10 @@ Json region_json(const compiler::RegionReport& region, bool with_asm) {
 void print_answer(const ExplainOptions& options, const std::vector<std::string>& notes, const std::vector<Dump>& dumps,
                   const compiler::Compiled& compiled, const target::Target& target) {
   if (!options.json) {
-    for (const Dump& dump : dumps) std::printf("after %s:\n%s\n", dump.pass.c_str(), dump.text.c_str());
-    for (const std::string& note : notes) std::printf("note: %s\n", note.c_str());
-    std::printf("%s", compiler::explain(compiled, target).c_str());
+    for (const Dump& dump : dumps)
+      std::printf("after %s:\n%s\n", dump.pass.c_str(), printable_lines(dump.text).c_str());
+    for (const std::string& note : notes) std::printf("note: %s\n", printable(note).c_str());
+    std::printf("%s", printable_lines(compiler::explain(compiled, target)).c_str());
     if (options.with_asm) std::printf("%s", list_kernels(compiled).c_str());
     return;
   }

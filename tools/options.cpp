@@ -5,11 +5,14 @@
 #include "tools/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "tools/commands.hpp"
+#include "tools/number_options.hpp"
 
 namespace tenfold::tools {
 
@@ -37,8 +40,12 @@ void add_data_dir_option(CLI::App& command, std::string& data_dir) {
       ->type_name("DIR");
 }
 
-/// The parser takes -1 for 2^64 - 1.
-std::string refuse_minus(std::string& text) { return text.find('-') == 0 ? text + " is negative" : std::string(); }
+void add_threads_option(CLI::App& command, int& threads, const char* help) {
+  command.add_option("--threads", threads, help)
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(whole_number(0, std::numeric_limits<int>::max()));
+}
 
 }  // namespace
 
@@ -56,16 +63,15 @@ void add_run_command(CLI::App& app, int& exit_code) {
   command->add_option("--seed", o->seed, "Seed of the random inputs")
       ->capture_default_str()
       ->type_name("N")
-      ->check(CLI::Validator(refuse_minus, ""));
+      ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()));
   command->add_option("--target", o->target, "Instruction set to compile for (`tenfold isa` lists them)")
       ->type_name("NAME");
-  command->add_option("--threads", o->threads, "Most threads to use; 0: one per core")
-      ->capture_default_str()
-      ->type_name("N");
+  add_threads_option(*command, o->threads, "Most threads to use; 0: one per core");
   command->add_flag("--check", o->check, "Compare with the reference evaluator; exit 1 when outside the stated bound");
   command->add_option("--repeat", o->repeat, "How many timed runs, after one that is not")
       ->capture_default_str()
-      ->type_name("N");
+      ->type_name("N")
+      ->check(whole_number(1, std::numeric_limits<int>::max()));
   command->add_flag("--json", o->json, "Print one JSON object (tenfold.run/1)");
   command->footer(
       "Examples:\n"
@@ -102,9 +108,7 @@ void add_test_command(CLI::App& app, int& exit_code) {
       ->type_name("PATH");
   command->add_option("--target", o->target, "Instruction set to compile for (`tenfold isa` lists them)")
       ->type_name("NAME");
-  command->add_option("--threads", o->threads, "Most threads to use; 0: one per core")
-      ->capture_default_str()
-      ->type_name("N");
+  add_threads_option(*command, o->threads, "Most threads to use; 0: one per core");
   command->add_flag("--verbose", o->verbose, "Name every unsupported case instead of grouping them by reason");
   command->add_flag("--json", o->json, "Print one JSON object (tenfold.test/1)");
   command->footer(
@@ -138,9 +142,7 @@ void add_explain_command(CLI::App& app, int& exit_code) {
   add_shape_option(*command, o->shapes);
   command->add_option("--target", o->target, "Instruction set to compile for (`tenfold isa` lists them)")
       ->type_name("NAME");
-  command->add_option("--threads", o->threads, "Most threads that a run would use; 0: one per core")
-      ->capture_default_str()
-      ->type_name("N");
+  add_threads_option(*command, o->threads, "Most threads that a run would use; 0: one per core");
   add_data_dir_option(*command, o->data_dir);
   command->add_option("--dump", o->dump, "Print the graph after this pass, or after each (`all`)")->type_name("PASS");
   command->add_flag("--asm", o->with_asm, "List the machine code of each kernel");

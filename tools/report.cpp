@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "tools/printable.hpp"
+
 namespace tenfold::tools {
 
 ExitCode exit_code_of(const Status& status) noexcept {
@@ -42,7 +44,7 @@ int fail(const std::string& command, bool json, const Status& status) {
 
 int fail(const std::string& command, bool json, const Status& status, ExitCode exit_code) {
   const std::string name = command.empty() ? "tenfold" : "tenfold " + command;
-  std::fprintf(stderr, "%s: %s: %s\n", name.c_str(), to_string(status.code()), status.message().c_str());
+  std::fprintf(stderr, "%s: %s: %s\n", name.c_str(), to_string(status.code()), printable(status.message()).c_str());
   if (json) {
     Json answer = json_answer(command);
     answer["ok"] = false;

@@ -19,6 +19,7 @@
 #include "tools/graph_file.hpp"
 #include "tools/memory.hpp"
 #include "tools/npy.hpp"
+#include "tools/printable.hpp"
 #include "tools/report.hpp"
 #include "tools/run_inputs.hpp"
 #include "tools/summary.hpp"
@@ -152,7 +153,7 @@ void print_text(const RunOptions& options, const RunResult& result) {
   std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
   for (std::size_t i = 0; i < result.inputs.size(); ++i)
     std::printf("input %lld  %s  %s\n", static_cast<long long>(result.input_infos[i].id),
-                desc_text(result.input_infos[i].desc).c_str(), result.inputs[i].source.c_str());
+                desc_text(result.input_infos[i].desc).c_str(), printable(result.inputs[i].source).c_str());
   for (std::size_t i = 0; i < result.outputs.size(); ++i)
     std::printf("output %lld  %s  %s\n", static_cast<long long>(result.output_infos[i].id),
                 desc_text(result.output_infos[i].desc).c_str(), summary_text(summarize(result.outputs[i])).c_str());

@@ -12,6 +12,7 @@
 
 #include "target/target.hpp"
 #include "tools/commands.hpp"
+#include "tools/printable.hpp"
 #include "tools/report.hpp"
 #include "tools/test_case.hpp"
 
@@ -51,16 +52,16 @@ std::string without_op_id(const std::string& reason) {
 void print_text(const Report& report, bool verbose) {
   std::printf("%-28s %8s %8s %12s\n", "op", kVerdicts[0], kVerdicts[1], kVerdicts[2]);
   for (const auto& [op, tally] : report.by_op)
-    std::printf("%-28s %8zu %8zu %12zu\n", op.c_str(), tally[0], tally[1], tally[2]);
+    std::printf("%-28s %8zu %8zu %12zu\n", printable(op).c_str(), tally[0], tally[1], tally[2]);
   std::map<std::string, std::size_t> reasons;
   for (const auto& [test, result] : report.cases) {
     if (result.verdict == Verdict::unsupported) ++reasons[without_op_id(result.reason)];
     if (result.verdict == Verdict::failed || (verbose && result.verdict == Verdict::unsupported))
-      std::printf("%s %s: %s\n", kVerdicts[static_cast<std::size_t>(result.verdict)], test.path.c_str(),
-                  result.reason.c_str());
+      std::printf("%s %s: %s\n", kVerdicts[static_cast<std::size_t>(result.verdict)], printable(test.path).c_str(),
+                  printable(result.reason).c_str());
   }
   if (!verbose)
-    for (const auto& [reason, count] : reasons) std::printf("unsupported %4zu: %s\n", count, reason.c_str());
+    for (const auto& [reason, count] : reasons) std::printf("unsupported %4zu: %s\n", count, printable(reason).c_str());
   std::printf("%zu passed, %zu failed, %zu unsupported\n", report.total[0], report.total[1], report.total[2]);
 }
 

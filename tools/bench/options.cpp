@@ -10,6 +10,7 @@
 
 #include "tools/bench/bench.hpp"
 #include "tools/bench/tune.hpp"
+#include "tools/number_options.hpp"
 #include "tools/options.hpp"
 
 namespace tenfold::tools {
@@ -59,7 +60,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       ->type_name("STATE,...");
   command->add_option("--seconds", o->seconds, "How long to measure a case, all contenders together [1; of many 0.3]")
       ->type_name("S")
-      ->check(CLI::Range(0.001, 3600.0).description(""));
+      ->check(real_number(0.001, 3600));
   command->add_flag("--json", o->json, "Print one JSON object in Google Benchmark's form (tenfold.bench/2)");
   command->add_option("--html", o->html, "Write a self-contained page with charts")->type_name("FILE");
   command->footer(
@@ -84,11 +85,11 @@ void add_tune_command(CLI::App& app, int& exit_code) {
   command->add_option("--seconds", o->seconds, "How long to measure a kernel, all schedules together")
       ->capture_default_str()
       ->type_name("S")
-      ->check(CLI::Range(0.001, 3600.0).description(""));
+      ->check(real_number(0.001, 3600));
   command->add_option("--most", o->most, "Schedules to measure for a kernel, the most promising ones")
       ->capture_default_str()
       ->type_name("N")
-      ->check(CLI::Range(1, 1000).description(""));
+      ->check(whole_number(1, 1000));
   command->add_flag("--json", o->json, "Print one JSON object (tenfold.tune/1)");
   command->footer(
       "Only schedules that give the same bits are tried. Ctrl-C ends the run and keeps what is done.\n"

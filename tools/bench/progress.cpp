@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "tools/printable.hpp"
+
 namespace tenfold::tools::bench {
 namespace {
 
@@ -27,8 +29,8 @@ void Progress::begin(const std::string& name) {
   if (step > 1)
     std::snprintf(left, sizeof left, ", %.0f s left",
                   seconds_of(now - start_) / static_cast<double>(step - 1) * static_cast<double>(steps_ - step + 1));
-  std::fprintf(stderr, "%s[%zu/%zu%s] %.100s%s", terminal_ ? "\r\033[K" : "", step, steps_, left, name.c_str(),
-               terminal_ ? "" : "\n");
+  std::fprintf(stderr, "%s[%zu/%zu%s] %.100s%s", terminal_ ? "\r\033[K" : "", step, steps_, left,
+               printable(name).c_str(), terminal_ ? "" : "\n");
   std::fflush(stderr);
 }
 

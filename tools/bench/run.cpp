@@ -15,6 +15,7 @@
 #include "tools/bench/progress.hpp"
 #include "tools/bench/roof.hpp"
 #include "tools/graph_file.hpp"
+#include "tools/printable.hpp"
 
 namespace tenfold::tools::bench {
 namespace {
@@ -85,9 +86,9 @@ int report(const BenchOptions& options, const BenchRun& run) {
   if (options.json) {
     print_json(google_json(run));
   } else if (run.results.size() == 1) {
-    std::printf("%s%s", case_table(run.results[0]).c_str(), run.stopped ? kStopped : "");
+    std::printf("%s%s", printable_lines(case_table(run.results[0])).c_str(), run.stopped ? kStopped : "");
   } else {
-    std::printf("%s", batch_table(run).c_str());
+    std::printf("%s", printable_lines(batch_table(run)).c_str());
   }
   if (!options.html.empty())
     if (const Status status = write_page(options.html, html_page(run)); !status.ok())

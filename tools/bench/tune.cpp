@@ -24,6 +24,7 @@
 #include "tools/bench/interrupt.hpp"
 #include "tools/bench/progress.hpp"
 #include "tools/bench/workload.hpp"
+#include "tools/printable.hpp"
 
 namespace tenfold::tools::bench {
 namespace {
@@ -207,10 +208,10 @@ Status tune_case(const Case& what, const TuneOptions& options, std::vector<Tuned
 
 void print_tuned(const Tuned& tuned) {
   if (!tuned.failed.empty()) {
-    std::printf("%s: NOT RUN: %s\n", tuned.name.c_str(), tuned.failed.c_str());
+    std::printf("%s: NOT RUN: %s\n", printable(tuned.name).c_str(), printable(tuned.failed).c_str());
     return;
   }
-  std::printf("%s, kernel %zu: ", tuned.name.c_str(), tuned.kernel);
+  std::printf("%s, kernel %zu: ", printable(tuned.name).c_str(), tuned.kernel);
   if (tuned.gain == 1) {
     std::printf("the heuristic's schedule stays (%zu tried): %s\n", tuned.tried, schedule::print(tuned.before).c_str());
   } else {

@@ -141,6 +141,12 @@ TEST_F(Command, UsageErrors) {
   expect_failure("run " + path("max.json") + " --shape 0=2y3", 2, "4096x1024");
   expect_failure("run " + path("max.json") + " --shape 0=2x-3", 2, "4096x1024");
   expect_failure("run " + path("max.json") + " --seed -1", 2, "negative");
+  expect_failure("run " + path("max.json") + " --seed 18446744073709551616", 2, "at most 18446744073709551615");
+  for (const std::string number : {"010", "0x10", "1e3", "+1", "' 1'", "1.0", "''"})
+    for (const std::string option : {"--seed", "--threads", "--repeat"})
+      expect_failure("run " + path("max.json") + " " + option + " " + number, 2, option);
+  EXPECT_EQ(run("run " + path("max.json") + " --seed 18446744073709551615").exit_code, 0);
+  EXPECT_EQ(run("run " + path("max.json") + " --seed 0").exit_code, 0);
   expect_failure("explain " + path("max.json") + " --shape 9=2x3", 2, "its inputs are 0 (f32 [2, 3])");
   expect_failure("explain " + path("max.json") + " --dump nothing", 2, "the passes are");
   expect_failure("ops ReduceMx", 2, "did you mean 'ReduceMax'");
@@ -180,6 +186,11 @@ TEST_F(Command, BenchUsageErrors) {
   }
   expect_failure("tune --op ReduceMx", 2, "no reduction");
   expect_failure("tune --most 0", 2, "--most");
+  expect_failure("tune --most 010", 2, "--most");
+  for (const std::string seconds : {"nan", "inf", "-1", "0", "1s", "0x1", "1e4"}) {
+    expect_failure("bench --seconds " + seconds, 2, "--seconds");
+    expect_failure("tune --seconds " + seconds, 2, "--seconds");
+  }
   expect_failure("tune --shape 64x512 --axes 0 --file " + path("none/machine.tuning"), 5, "cannot be written");
 }
 
@@ -202,6 +213,23 @@ TEST_F(Command, BadFiles) {
   expect_failure(input + path("short.npy"), 3, "asks for");
 }
 
+TEST_F(Command, NothingOfAFileMovesTheCursor) {
+  const std::string x = tensor(0, "f32", "[2, 3]", "[3, 1]"), y = tensor(1, "f32", "[2]", "[1]");
+  write("kind.json", graph(R"(Re\u001b[31mduce\nMax)", "", x, y));
+  write("bytes.json", "{\"graph\": \"\xff\x9b\", \x1b");
+  for (const std::string command : {"run ", "explain ", "check ", "test ", "test --verbose ", "bench --graph "})
+    for (const std::string file : {"kind.json", "bytes.json"}) {
+      const Answer answer = run(command + path(file));
+      const std::string all = answer.out + answer.err;
+      EXPECT_NE(all, "");
+      for (const char byte : all) {
+        const auto value = static_cast<unsigned char>(byte);
+        EXPECT_TRUE(value == '\n' || (value >= 0x20 && value < 0x7f)) << command << file << ": byte " << int{value};
+      }
+    }
+  EXPECT_NE(run("check " + path("kind.json")).out.find(R"(Re\x1b[31mduce\nMax)"), std::string::npos);
+}
+
 TEST_F(Command, RunTimeErrors) {
   write("file", "");
   expect_failure("run " + path("max.json") + " --output-dir " + path("file"), 5, "not a directory");
@@ -209,7 +237,7 @@ TEST_F(Command, RunTimeErrors) {
 
 TEST_F(Command, OutputThatCannotBeWrittenIsAnError) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "NOT RUN: no /dev/full";
-  for (const std::string arguments :
+  for (const std::string& arguments :
        {"run " + path("max.json"), "run --json " + path("max.json"), "explain " + path("max.json"),
         "check " + path("max.json"), std::string("isa"), std::string("ops --json"), std::string("--help"),
         std::string("run --help"), std::string("--version"),

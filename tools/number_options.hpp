@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers on the command line, read strictly: the parser itself takes 010 for 8, -1 and 2^64 for 2^64 - 1, and NaN for
+// a number within any bounds.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+
+namespace tenfold::tools {
+
+/// Decimal digits alone, without a leading zero, and a number from `least` to `most`.
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
+
+/// A decimal number from `least` to `most`.
+CLI::Validator real_number(double least, double most);
+
+}  // namespace tenfold::tools
