@@ -29,6 +29,12 @@ struct Verdict {
   Status status;
 };
 
+/// A file, or a link that leads nowhere, which has its verdict, too, instead of being left out.
+bool is_file_or_dead_link(const fs::directory_entry& entry) {
+  std::error_code error;
+  return entry.is_regular_file(error) || (entry.is_symlink(error) && !entry.exists(error));
+}
+
 /// Files as they were given, and all *.json and *.onnx below directories, sorted.
 Result<std::vector<std::string>> collect(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
@@ -42,7 +48,7 @@ Result<std::vector<std::string>> collect(const std::vector<std::string>& paths) 
     std::vector<std::string> found;
     fs::recursive_directory_iterator entries(path, fs::directory_options::skip_permission_denied, error);
     for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error))
-      if ((entries->path().extension() == ".json" || is_onnx_path(entries->path())) && entries->is_regular_file(error))
+      if ((entries->path().extension() == ".json" || is_onnx_path(entries->path())) && is_file_or_dead_link(*entries))
         found.push_back(entries->path());
     if (error) return Status(Code::invalid_file, "'" + path + "': " + error.message());
     if (found.empty()) return Status(Code::invalid_file, "'" + path + "': no *.json or *.onnx below this directory");

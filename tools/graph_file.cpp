@@ -26,7 +26,8 @@ Result<std::string> read_part(const fs::path& path, std::int64_t offset, std::in
   };
   std::error_code error;
   const auto status = fs::status(path, error);
-  if (!fs::exists(status)) return bad("no such file");
+  if (!fs::exists(status))
+    return bad(fs::is_symlink(path, error) ? "a symbolic link to a file that is not there" : "no such file");
   if (!fs::is_regular_file(status)) return bad("not a regular file");
   const auto size = static_cast<std::int64_t>(fs::file_size(path, error));
   if (error) return bad("it cannot be read");
@@ -49,7 +50,7 @@ ExternalDataReader reader_below(const std::string& data_dir) {
   return [data_dir](const std::string& location, std::int64_t offset, std::int64_t length) -> Result<std::string> {
     std::error_code error;
     const fs::path folder = fs::canonical(data_dir, error);
-    if (error) return Status(Code::invalid_argument, "'" + data_dir + "': " + error.message());
+    if (error) return Status(Code::invalid_argument, "--data-dir '" + data_dir + "': " + error.message());
     const fs::path file = fs::weakly_canonical(folder / location, error);
     if (error || std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first != folder.end())
       return Status(Code::invalid_file, "external file '" + location + "' does not lie below '" + data_dir + "'");

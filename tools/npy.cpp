@@ -158,9 +158,21 @@ std::size_t data_bytes(const NpyHeader& header) {
   return count.ok() ? static_cast<std::size_t>(count.value()) * size : 0;
 }
 
+/// Asked before the file is opened, as opening a pipe waits for whoever writes to it.
+Status check_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  const char* const why = !fs::exists(status)            ? "no such file, or it cannot be read"
+                          : fs::is_directory(status)     ? "it is a directory"
+                          : !fs::is_regular_file(status) ? "not a regular file"
+                                                         : nullptr;
+  return why == nullptr ? Status() : Status(Code::invalid_file, "'" + path + "': " + why);
+}
+
 Result<NpyHeader> read_header(std::ifstream& file, const std::string& path) {
   std::error_code error;
-  const auto size = std::filesystem::is_regular_file(path, error) ? std::filesystem::file_size(path, error) : 0;
+  const auto size = std::filesystem::file_size(path, error);
   if (error || !file) return Status(Code::invalid_file, "'" + path + "': no such file, or it cannot be read");
   std::vector<char> start(std::min<std::size_t>(size, kMaxHeader + 12));
   file.read(start.data(), static_cast<std::streamsize>(start.size()));
@@ -210,11 +222,13 @@ bool npy_matches(const NpyHeader& header, DType dtype) noexcept {
 }
 
 Result<NpyHeader> read_npy_header(const std::string& path) {
+  if (Status s = check_file(path); !s.ok()) return s;
   std::ifstream file(path, std::ios::binary);
   return read_header(file, path);
 }
 
 Result<Tensor> read_npy(const std::string& path, const TensorDesc& desc) {
+  if (Status s = check_file(path); !s.ok()) return s;
   std::ifstream file(path, std::ios::binary);
   Result<NpyHeader> header = read_header(file, path);
   if (!header.ok()) return header.status();

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tools/commands.hpp"
-#include "tools/number_options.hpp"
+#include "tools/value_checks.hpp"
 
 namespace tenfold::tools {
 
@@ -37,7 +37,8 @@ void add_shape_option(CLI::App& command, std::vector<std::string>& shapes) {
 
 void add_data_dir_option(CLI::App& command, std::string& data_dir) {
   command.add_option("--data-dir", data_dir, "Folder that an ONNX model's external data may be read from")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(given_path());
 }
 
 void add_threads_option(CLI::App& command, int& threads, const char* help) {
@@ -59,7 +60,9 @@ void add_run_command(CLI::App& app, int& exit_code) {
       ->expected(1);
   add_shape_option(*command, o->shapes);
   add_data_dir_option(*command, o->data_dir);
-  command->add_option("--output-dir", o->output_dir, "Write each output to DIR/ID.npy")->type_name("DIR");
+  command->add_option("--output-dir", o->output_dir, "Write each output to DIR/ID.npy")
+      ->type_name("DIR")
+      ->check(given_path());
   command->add_option("--seed", o->seed, "Seed of the random inputs")
       ->capture_default_str()
       ->type_name("N")

@@ -128,7 +128,10 @@ Result<std::vector<Case>> expand_reductions(const CaseTexts& texts) {
   const auto shapes = read_shapes(texts.shape);
   if (!shapes.ok()) return shapes.status();
   const auto strides = texts.strides.empty() ? Result<std::vector<Dims>>({Dims()}) : read_shapes(texts.strides);
-  if (!strides.ok()) return usage("--strides: " + strides.status().message());
+  if (!strides.ok())
+    return usage(
+        "--strides '" + texts.strides +
+        "' is not strides in elements, 0 or more, such as 2048x1, with commas between those of several shapes");
   std::vector<Case> cases;
   for (const std::string& op : ops.value()) {
     if (texts.with_extreme && !find_reduction(op)->is_index) return usage("--with-extreme is for ArgMax and ArgMin");

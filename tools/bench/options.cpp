@@ -10,8 +10,8 @@
 
 #include "tools/bench/bench.hpp"
 #include "tools/bench/tune.hpp"
-#include "tools/number_options.hpp"
 #include "tools/options.hpp"
+#include "tools/value_checks.hpp"
 
 namespace tenfold::tools {
 
@@ -62,7 +62,9 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       ->type_name("S")
       ->check(real_number(0.001, 3600));
   command->add_flag("--json", o->json, "Print one JSON object in Google Benchmark's form (tenfold.bench/2)");
-  command->add_option("--html", o->html, "Write a self-contained page with charts")->type_name("FILE");
+  command->add_option("--html", o->html, "Write a self-contained page with charts")
+      ->type_name("FILE")
+      ->check(given_path());
   command->footer(
       "Contenders run in turn, batch after batch, so that a noisy machine is noisy for all. Quote the ratio.\n"
       "Lists stand for the cross product. Ctrl-C ends the run and keeps what is done.\n"
@@ -81,7 +83,8 @@ void add_tune_command(CLI::App& app, int& exit_code) {
   command->callback([o, &exit_code] { exit_code = bench::run_tune(*o); });
   bench::add_case_options(*command, o->texts, o->batch);
   command->add_option("--file", o->file, "Tuning file to append to; TENFOLD_TUNING or the API then name it")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(given_path());
   command->add_option("--seconds", o->seconds, "How long to measure a kernel, all schedules together")
       ->capture_default_str()
       ->type_name("S")

@@ -2,6 +2,7 @@
 //
 // The built command, run as a user runs it: every subcommand, every misuse, exit codes, and that --json answers parse.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -149,6 +150,8 @@ TEST_F(Command, UsageErrors) {
   EXPECT_EQ(run("run " + path("max.json") + " --seed 0").exit_code, 0);
   expect_failure("explain " + path("max.json") + " --shape 9=2x3", 2, "its inputs are 0 (f32 [2, 3])");
   expect_failure("explain " + path("max.json") + " --dump nothing", 2, "the passes are");
+  expect_failure("run " + path("max.json") + " --output-dir ''", 2, "--output-dir: the path is empty");
+  expect_failure("run " + path("max.json") + " --data-dir ''", 2, "--data-dir: the path is empty");
   expect_failure("ops ReduceMx", 2, "did you mean 'ReduceMax'");
   expect_failure("ops --dialect tf", 2, "onednn, onnx, core");
 }
@@ -170,6 +173,9 @@ TEST_F(Command, BenchUsageErrors) {
   expect_failure("bench --target avx3", 2, "avx2");
   expect_failure("bench --cache hot", 2, "neither warm nor cold");
   expect_failure("bench --shape 4x4 --strides 1", 2, "--strides of rank 1");
+  expect_failure("bench --shape 4x4 --strides -1x1", 2, "--strides '-1x1' is not strides in elements, 0 or more");
+  expect_failure("bench --html ''", 2, "--html: the path is empty");
+  expect_failure("tune --file ''", 2, "--file: the path is empty");
   expect_failure("bench --batch " + path("none"), 3, "none");
   expect_failure("bench --graph " + path("no*.json"), 3, "stands for no graph file");
   expect_failure("bench --graph " + path("bad.json"), 3, "reduce.C3");
@@ -205,6 +211,10 @@ TEST_F(Command, BadFiles) {
   }
   const std::string input = "run " + path("max.json") + " --input 0=";
   expect_failure(input + path("none.npy"), 3, "no such file");
+  expect_failure(input + dir_.string(), 3, "it is a directory");
+  ASSERT_EQ(mkfifo(path("pipe.npy").c_str(), 0600), 0);
+  expect_failure(input + path("pipe.npy"), 3, "not a regular file");
+  expect_failure("run " + path("open.json") + " --input 0=" + path("pipe.npy"), 3, "not a regular file");
   write("double.npy", npy("<f8", "(2, 3)", 48));
   expect_failure(input + path("double.npy"), 3, "holds <f8 (f64) [2, 3], the graph wants f32 [2, 3]");
   write("wide.npy", npy("<f4", "(3, 2)", 24));
@@ -517,6 +527,10 @@ TEST_F(Command, CheckJudgesEachFile) {
   EXPECT_EQ(json["bad"], 3);
   EXPECT_EQ(json["files"].size(), 7U);
   expect_failure("check " + path("none"), 3, "no such file or directory");
+  fs::create_symlink(path("gone.json"), path("link.json"));
+  const Answer link = run("check " + dir_.string());
+  EXPECT_NE(link.out.find("link.json: invalid_file"), std::string::npos) << link.out;
+  EXPECT_NE(link.out.find("8 files: 4 ok, 4 bad"), std::string::npos) << link.out;
 }
 
 TEST_F(Command, TheOpsPageIsWhatTheTablesSay) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Strict numbers; see number_options.hpp.
-#include "tools/number_options.hpp"
+// Values of options; see value_checks.hpp.
+#include "tools/value_checks.hpp"
 
 #include <charconv>
 #include <cstdio>
@@ -39,6 +39,11 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
                " and at most " + std::to_string(most);
       },
       "");
+}
+
+CLI::Validator given_path() {
+  return CLI::Validator([](const std::string& text) { return std::string(text.empty() ? "the path is empty" : ""); },
+                        "");
 }
 
 CLI::Validator real_number(double least, double most) {
