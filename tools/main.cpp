@@ -22,7 +22,8 @@ namespace {
 using namespace tenfold::tools;
 
 constexpr const char* kFooter =
-    "Exit codes: 0 ok, 1 a comparison or check failed, 2 usage, 3 bad input file, 4 unsupported, 5 run-time error.\n"
+    "Exit codes: 0 ok, 1 a comparison or check failed, 2 usage, 3 bad input file, 4 unsupported, 5 run-time error,\n"
+    "130 stopped by Ctrl-C.\n"
     "Results go to stdout, errors to stderr. Every subcommand has --help with examples.\n"
     "Examples:\n"
     "  tenfold run reduce_max.json --check\n"

@@ -5,6 +5,7 @@
 //
 //   tuning_file FILE.tuning
 #include <cstring>
+#include <exception>
 #include <iostream>
 #include <string>
 #include <tenfold/graph.hpp>
@@ -26,13 +27,7 @@ void print_schedule(const std::string& name, const std::string& explanation) {
   }
 }
 
-}  // namespace
-
-int main(int count, char** arguments) {
-  if (count != 2) {
-    std::cerr << "usage: tuning_file FILE.tuning\n";
-    return 2;
-  }
+int run(const std::string& file) {
   constexpr int64_t kRows = 512, kColumns = 4096;
   const logical_tensor x(0, data_type::f32, {kRows, kColumns}, layout_type::strided);
   op sum(0, op::kind::ReduceSum, {x}, {logical_tensor(1, data_type::f32)}, "sum");
@@ -46,7 +41,7 @@ int main(int count, char** arguments) {
   compile_options plain_options;
   plain_options.threads = 1;  // as it was tuned: entries are for a number of threads
   compile_options tuned_options = plain_options;
-  tuned_options.tuning_file = arguments[1];
+  tuned_options.tuning_file = file;
   const compiled_partition plain = part.compile({x}, {}, eng, plain_options);
   const compiled_partition tuned = part.compile({x}, {}, eng, tuned_options);
   print_schedule("heuristic", plain.explain());
@@ -61,4 +56,19 @@ int main(int count, char** arguments) {
   const bool same = std::memcmp(first.data(), second.data(), first.size() * sizeof(float)) == 0;
   std::cout << (same ? "the same bits\n" : "OTHER bits\n");
   return same ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 2) {
+    std::cerr << "usage: tuning_file FILE.tuning\n";
+    return 2;
+  }
+  try {
+    return run(arguments[1]);
+  } catch (const std::exception& error) {  // a file that cannot be read, for one
+    std::cerr << "tuning_file: " << error.what() << "\n";
+    return 1;
+  }
 }

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -404,6 +406,42 @@ TEST_F(Command, ExplainShowsEachChainOfTheBenchAsOnePassOverMemory) {
     EXPECT_EQ(region["bytes_moved"], region["bytes_least"]) << entry.path();
   }
   EXPECT_GE(files, 20);
+}
+
+/// The blocks between lines that begin with ``` and the word.
+std::vector<std::string> blocks_of(const std::string& page, const std::string& word) {
+  std::vector<std::string> blocks;
+  std::istringstream lines(page);
+  bool inside = false, wanted = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("```", 0) == 0) {
+      inside = !inside;
+      wanted = inside && line.substr(3) == word;
+      if (wanted) blocks.emplace_back();
+    } else if (wanted) {
+      blocks.back() += line + "\n";
+    }
+  }
+  return blocks;
+}
+
+TEST_F(Command, TheTourShowsWhatTheCommandPrints) {
+  if (__builtin_cpu_supports("avx2") == 0) GTEST_SKIP() << "NOT RUN: no AVX2";
+  std::ifstream file(TENFOLD_SOURCE_DIR "/docs/tour.md", std::ios::binary);
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  const std::vector<std::string> commands = blocks_of(page, "sh"), shown = blocks_of(page, "");
+  ASSERT_EQ(commands.size(), 1U);
+  EXPECT_EQ(shown.size(), 4U);
+  const std::string begin = "build/release/bin/tenfold ", graphs = "tests/data/graphs/";
+  ASSERT_EQ(commands[0].rfind(begin, 0), 0U) << commands[0];
+  std::string arguments = commands[0].substr(begin.size(), commands[0].size() - begin.size() - 1);
+  ASSERT_NE(arguments.find(graphs), std::string::npos) << arguments;
+  arguments.insert(arguments.find(graphs), TENFOLD_SOURCE_DIR "/");
+  const Answer answer = run(arguments);
+  EXPECT_EQ(answer.exit_code, 0) << answer.err;
+  const std::string printed = std::regex_replace(answer.out, std::regex("[0-9]+ bytes of code"), "N bytes of code");
+  for (const std::string& block : shown)
+    EXPECT_NE(printed.find(block), std::string::npos) << "docs/tour.md shows\n" << block << "but it is\n" << printed;
 }
 
 TEST_F(Command, ExplainListsCode) {
