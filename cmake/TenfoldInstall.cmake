@@ -34,7 +34,9 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/tenfold.pc.in ${PROJECT_BINARY_DIR}/ten
 install(FILES ${PROJECT_BINARY_DIR}/tenfold.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 set(docs ${CMAKE_INSTALL_DATAROOTDIR}/doc)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/examples DESTINATION ${docs}/libtenfold-dev)
+# With the pages, which those of the examples link to.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${docs}/libtenfold-dev
+        FILES_MATCHING PATTERN "*.md" PATTERN "examples/*")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright DESTINATION ${docs}/libtenfold-dev)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright DESTINATION ${docs}/${TENFOLD_RUNTIME_PACKAGE}
         COMPONENT runtime)

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Installs the build tree to a fresh folder, moves it, and builds and runs an example against it: by find_package and,
-where it is installed, by pkg-config; and a program written for oneDNN Graph by find_package.
+where it is installed, by pkg-config; and a program written for oneDNN Graph by find_package. The pages of the examples
+link to pages that are installed.
 
 usage: check_install.py CMAKE BUILD_FOLDER EXAMPLE.c COMPILER FLAGS PORTED.cpp CXX_COMPILER CXX_FLAGS
 """
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -55,6 +57,17 @@ def installed(cmake, build, folder):
     return folder / "moved"
 
 
+def check_links(examples):
+    """Pages that the installed examples' pages link to are installed as well."""
+    pages = sorted(examples.glob("*.md"))
+    if not pages:
+        sys.exit(f"{examples}: no page of an example is installed")
+    for page in pages:
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
+            if not re.match(r"[a-z]+:", target) and not (page.parent / target).exists():
+                sys.exit(f"installed {page.name}: link to '{target}', which is not there")
+
+
 def by_cmake(cmake, prefix, folder, example, compiler, flags, ported, cxx_compiler, cxx_flags):
     source = folder / "consumer"
     source.mkdir()
@@ -92,6 +105,7 @@ def main():
         compat = sorted(p.name for p in (prefix / "include/tenfold/compat/oneapi/dnnl").iterdir())
         if compat != COMPAT:
             sys.exit(f"installed compat headers: {compat}; they are {COMPAT}")
+        check_links(prefix / "share/doc/libtenfold-dev/examples")
         by_cmake(cmake, prefix, folder, example, compiler, flags, *cxx)
         by_pkg_config(prefix, folder, example, compiler, flags)
 
