@@ -18,9 +18,6 @@ namespace tenfold::tools {
 namespace bench {
 
 void add_case_options(CLI::App& command, CaseTexts& texts, std::string& batch) {
-  CLI::Option* const graph =
-      command.add_option("--graph", texts.graph, "Graph files instead of reductions; a folder, or wildcards in a name")
-          ->type_name("PATH,...");
   command.add_option("--op", texts.op, "Reduce ops of either dialect, ArgMax, ArgMin; * and ? are wildcards")
       ->capture_default_str()
       ->type_name("KIND,...");
@@ -37,7 +34,8 @@ void add_case_options(CLI::App& command, CaseTexts& texts, std::string& batch) {
       ->type_name("AXES;...");
   command.add_flag("--keep-dims", texts.keep_dims, "Reduced axes stay as 1");
   command.add_flag("--with-extreme", texts.with_extreme, "With ArgMax also ReduceMax, with ArgMin also ReduceMin");
-  for (const std::string_view name : reduction_options()) command.get_option("--" + std::string(name))->excludes(graph);
+  command.add_option("--graph", texts.graph, "Graph files instead of reductions; a folder, or wildcards in a name")
+      ->type_name("PATH,...");
   command.add_option("--batch", batch, "A file with the options of cases on each line; those here are its defaults")
       ->type_name("FILE");
   command.add_option("--target", texts.target, "Instruction sets to compile for (`tenfold isa` lists them)")
@@ -47,13 +45,23 @@ void add_case_options(CLI::App& command, CaseTexts& texts, std::string& batch) {
       ->type_name("N,...");
 }
 
+void refuse_reduction_options_with_graph(const CLI::App& command) {
+  if (command.count("--graph") == 0) return;
+  for (const std::string_view name : reduction_options())
+    if (command.count("--" + std::string(name)) > 0)
+      throw CLI::ValidationError("--" + std::string(name) + " is for reductions, not for --graph");
+}
+
 }  // namespace bench
 
 void add_bench_command(CLI::App& app, int& exit_code) {
   const auto o = std::make_shared<bench::BenchOptions>();
   CLI::App* command =
       app.add_subcommand("bench", "Time reductions and graphs against the machine's roof, oneDNN and plain loops");
-  command->callback([o, &exit_code] { exit_code = bench::run_bench(*o); });
+  command->callback([o, command, &exit_code] {
+    bench::refuse_reduction_options_with_graph(*command);
+    exit_code = bench::run_bench(*o);
+  });
   bench::add_case_options(*command, o->texts, o->batch);
   command->add_option("--cache", o->texts.cache, "warm, cold (flushed before each call), or both")
       ->capture_default_str()
@@ -80,7 +88,10 @@ void add_tune_command(CLI::App& app, int& exit_code) {
   const auto o = std::make_shared<bench::TuneOptions>();
   CLI::App* command =
       app.add_subcommand("tune", "Measure other schedules than the heuristic's, and keep what is faster");
-  command->callback([o, &exit_code] { exit_code = bench::run_tune(*o); });
+  command->callback([o, command, &exit_code] {
+    bench::refuse_reduction_options_with_graph(*command);
+    exit_code = bench::run_tune(*o);
+  });
   bench::add_case_options(*command, o->texts, o->batch);
   command->add_option("--file", o->file, "Tuning file to append to; TENFOLD_TUNING or the API then name it")
       ->type_name("FILE")

@@ -115,6 +115,7 @@ ExitCode exit_code_of_case(const CaseTexts& texts, const std::string& batch, con
 }
 
 int run_bench(const BenchOptions& options) {
+  const InterruptWatch watch;
   const auto fail_of = [&](const Status& status) {
     return fail("bench", options.json, status, exit_code_of_case(options.texts, options.batch, status));
   };
@@ -128,7 +129,6 @@ int run_bench(const BenchOptions& options) {
   BenchRun run = std::move(described).value();
   const bool many = cases.value().size() > 1;
   run.seconds = options.seconds > 0 ? options.seconds : many ? kSecondsOfMany : kSecondsOfOne;
-  const InterruptWatch watch;
   Progress progress(many ? cases.value().size() : 0);
   for (const Case& what : cases.value()) {
     if (interrupted()) break;

@@ -251,6 +251,7 @@ int report(const TuneOptions& options, const std::vector<Tuned>& all) {
 }  // namespace
 
 int run_tune(const TuneOptions& options) {
+  const InterruptWatch watch;
   const auto fail_of = [&](const Status& status) {
     return fail("tune", options.json, status, exit_code_of_case(options.texts, options.batch, status));
   };
@@ -260,7 +261,6 @@ int run_tune(const TuneOptions& options) {
   if (!options.file.empty() && !std::ofstream(options.file, std::ios::binary | std::ios::app))
     return fail("tune", options.json, Status(Code::internal_error, "'" + options.file + "' cannot be written"));
   std::vector<Tuned> all;
-  const InterruptWatch watch;
   Progress progress(cases.value().size() > 1 ? cases.value().size() : 0);
   for (const Case& what : cases.value()) {
     if (interrupted()) break;
