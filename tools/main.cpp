@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "tools/options.hpp"
+#include "tools/printable.hpp"
 #include "tools/report.hpp"
 
 namespace {
@@ -100,7 +101,7 @@ int main(int argc, char** argv) {
   try {
     return flush_results(run_command_line(argc, argv));
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "tenfold: internal_error: unexpected exception: %s\n", error.what());
+    std::fprintf(stderr, "tenfold: internal_error: unexpected exception: %s\n", printable(error.what()).c_str());
     return kExitRunTime;
   }
 }

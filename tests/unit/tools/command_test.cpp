@@ -500,6 +500,7 @@ TEST_F(Command, BenchAsksForThePageBeforeItMeasuresAndReportsWithoutIt) {
 }
 
 TEST_F(Command, CtrlCIsSaidOfASingleCaseToo) {
+  if (__builtin_cpu_supports("avx2") == 0) GTEST_SKIP() << "NOT RUN: no AVX2, so no kernel to tune";
   // 64 MiB of s8, so that data are still being filled, or contenders called for the first time, or measured.
   for (const std::string when : {"0.5", "2"})
     for (const std::string command : {"bench", "tune"}) {
