@@ -41,6 +41,7 @@ class Frame {
         memories_.push_back(dnnl::memory(binding.desc, cpu(), DNNL_MEMORY_NONE));
         arguments_.push_back({binding.argument, memories_.back().get()});
       }
+    addresses_.reserve(memories_.size());
   }
 
   void run(const Recipe& recipe, const Piece& piece, std::span<const void* const> inputs,
@@ -49,6 +50,11 @@ class Frame {
     for (const Stage& stage : recipe.stages) {
       for (std::size_t i = 0; i < stage.bindings.size(); ++i)
         memories_[first + i].set_data_handle(address(stage.bindings[i], piece, inputs, outputs, scratch));
+      if (stage.code) {
+        run_code(stage, first);
+        first += stage.bindings.size();
+        continue;
+      }
       dnnl::error::wrap_c_api(dnnl_primitive_execute(stage.primitive.get(), stream_.get(),
                                                      static_cast<int>(stage.bindings.size()), &arguments_[first]),
                               "execute");
@@ -70,7 +76,16 @@ class Frame {
     return static_cast<std::byte*>(scratch) + binding.offset;
   }
 
+  void run_code(const Stage& stage, std::size_t first) {
+    stream_.wait();
+    addresses_.clear();
+    for (std::size_t i = 0; i < stage.bindings.size(); ++i)
+      addresses_.push_back(memories_[first + i].get_data_handle());
+    stage.code(addresses_);
+  }
+
   dnnl::stream stream_;
+  std::vector<void*> addresses_;
   std::vector<dnnl::memory> memories_;
   std::vector<dnnl_exec_arg_t> arguments_;
 };

@@ -47,7 +47,7 @@ void add_stage(Recipe& recipe, const dnnl::primitive_desc_base& desc, std::vecto
   const dnnl::memory::desc scratch = desc.scratchpad_desc();
   if (scratch.get_size() > 0)
     bindings.push_back({DNNL_ARG_SCRATCHPAD, scratch, Place::scratch, 0, recipe.reserve(scratch.get_size())});
-  recipe.stages.push_back({dnnl::primitive(desc.get()), std::move(bindings)});
+  recipe.stages.push_back({dnnl::primitive(desc.get()), std::move(bindings), {}});
 }
 
 Recipe with_reorders(const dnnl::primitive_desc_base& desc, const std::vector<Operand>& operands) {

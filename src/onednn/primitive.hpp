@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,11 +27,12 @@ struct Binding {
 };
 
 struct Stage {
-  dnnl::primitive primitive;
+  dnnl::primitive primitive;  ///< none where there is `code`
   std::vector<Binding> bindings;
+  std::function<void(std::span<void* const>)> code;  ///< ours; takes the addresses that the bindings say
 };
 
-/// Primitives that run one after the other.
+/// Primitives, and steps of our own, that run one after the other.
 struct Recipe {
   std::vector<Stage> stages;
   std::int64_t scratch_bytes = 0;
