@@ -100,12 +100,13 @@ Result<Scales> read_scales(const Op& op, Inputs inputs) {
   return out;
 }
 
-/// `number`, of an integral dtype's range in f32, as that dtype.
-void store_clamped(DType dtype, void* data, std::int64_t at, float number) {
+/// `number`, of an integral dtype's range in f32, as that dtype. f8 keeps a NaN, and saturates too unless it is told
+/// not to; integers always do.
+void store_clamped(DType dtype, void* data, std::int64_t at, float number, bool f8_saturates = true) {
   if (is_narrow(dtype)) {
-    // f8 saturates too, but keeps a NaN.
     const auto most = static_cast<double>(largest_narrow(dtype));
-    const double finite = is_floating(dtype) ? clamp(static_cast<double>(number), -most, most) : double{number};
+    const bool clamps = is_floating(dtype) && f8_saturates;
+    const double finite = clamps ? clamp(static_cast<double>(number), -most, most) : double{number};
     return store_narrow(dtype, data, at, Real{finite});
   }
   const auto low = static_cast<double>(lowest_integer(dtype));
@@ -141,6 +142,7 @@ Status evaluate_quantize(const Op& op, Inputs inputs, Outputs outputs) {
   const TensorDesc& from = inputs[0].desc;
   const TensorDesc& to = outputs[0].desc;
   const bool back = goes_back(op);
+  const bool saturates = attribute_or<std::int64_t>(op, "saturate", 1) != 0;
   if (back != (is_floating(to.dtype) && !is_narrow(to.dtype)))
     return fail(op, Code::unsupported_dtype, "it does not give " + std::string(to_string(to.dtype)) + " here");
   std::int64_t position = 0;
@@ -152,7 +154,7 @@ Status evaluate_quantize(const Op& op, Inputs inputs, Outputs outputs) {
       store_rounded(to.dtype, outputs[0].data, at[1], Real{distance * scales.scales[i]});
     } else {
       store_clamped(to.dtype, outputs[0].data, at[1],
-                    quantized(to.dtype, x, scales.scales[i], scales.zero(i), adds_first(op)));
+                    quantized(to.dtype, x, scales.scales[i], scales.zero(i), adds_first(op)), saturates);
     }
   });
   return {};

@@ -120,6 +120,21 @@ TEST(Quantize, F8SaturatesAndKeepsNan) {
          {0x3c, 0xbe, 0x3c, 0, 1, 0x7b, 0x7b, 0x80, 0x7e});
 }
 
+TEST(Quantize, F8OverflowsWithoutSaturation) {
+  const Tensor x = f32({4}, {1, 1e9, -1e9, std::nan("")}), scale = f32({}, {1});
+  const auto expect = [&](DType dtype, const std::vector<double>& bits) {
+    Op op = make_op(Dialect::onnx, "QuantizeLinear", {{"saturate", std::int64_t{0}}});
+    op.opset = 19;
+    Tensor out(dtype, {4});
+    ASSERT_TRUE(run_op(op, {x.in(), scale.in()}, out).ok());
+    std::vector<double> got;
+    for (const std::byte byte : out.bytes()) got.push_back(static_cast<double>(byte));
+    EXPECT_EQ(got, bits) << to_string(dtype);
+  };
+  expect(DType::f8_e4m3, {0x38, 0x7f, 0x7f, 0x7f});
+  expect(DType::f8_e5m2, {0x3c, 0x7c, 0xfc, 0x7e});
+}
+
 TEST(Quantize, FourBitsAreTwoInAByte) {
   Tensor low(DType::s4, {3}, {-8, 7, -1});
   EXPECT_EQ(low.bytes().size(), 2U);
