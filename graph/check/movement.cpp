@@ -48,9 +48,10 @@ std::int64_t clamped(std::int64_t value, std::int64_t low, std::int64_t high) {
   return std::max(low, std::min(high, value));
 }
 
-/// How many elements a step takes from `start` on, before `end`, along a dim of `extent`; `start` becomes the first.
+/// How many elements a step takes from `start` on, before `end`, along a dim of `extent`; `start` becomes the first. As
+/// ONNX says and Python does not, a start before the first element is the first, backwards too.
 std::int64_t cut(std::int64_t& start, std::int64_t end, std::int64_t step, std::int64_t extent) {
-  if (start < 0) start = start < -extent ? (step < 0 ? -1 : 0) : start + extent;
+  if (start < 0) start = start < -extent ? 0 : start + extent;
   if (end < 0) end = end < -extent ? -1 : end + extent;
   if (step > 0) {
     start = clamped(start, 0, extent);

@@ -69,19 +69,20 @@ Result<Views> repeated(const Op& op, Inputs inputs, const Dims& strides) {
   return Views{std::move(view)};
 }
 
-/// Python's slice of one dim.
+/// Python's slice of one dim, but that a start before the first element is the first, backwards too.
 struct Cut {
   std::int64_t start, end, step;
 };
 
 void apply(View& view, std::size_t dim, Cut cut) {
   const std::int64_t extent = view.shape[dim];
-  const std::int64_t lowest = cut.step > 0 ? 0 : -1;
   const std::int64_t highest = cut.step > 0 ? extent : extent - 1;
-  for (std::int64_t* bound : {&cut.start, &cut.end}) {
-    if (*bound < 0) *bound += extent;
-    *bound = std::min(std::max(*bound, lowest), highest);
-  }
+  const auto limit = [&](std::int64_t& bound, std::int64_t lowest) {
+    if (bound < 0) bound += extent;
+    bound = std::min(std::max(bound, lowest), highest);
+  };
+  limit(cut.start, 0);
+  limit(cut.end, cut.step > 0 ? 0 : -1);
   const bool any = cut.step > 0 ? cut.start < cut.end : cut.start > cut.end;
   // A step beyond the extent leaves it, whatever the step.
   const bool leaps = cut.step > extent || cut.step < -extent;

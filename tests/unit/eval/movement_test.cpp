@@ -74,6 +74,11 @@ TEST(Movement, SlicesAsPythonDoes) {
   cut(-2, 0, -2, {3, 1});
   cut(4, 1, 1, {});
   cut(3, kLeast, kLeast, {3});
+  cut(-5, kLeast, -1, {0});
+  // ONNX's own: backwards too, a start before the first element is the first.
+  cut(-9, -20, -1, {0});
+  cut(kLeast, kLeast, -2, {0});
+  cut(-9, -5, -1, {});
   cut(1, kMost, kMost, {1});
 }
 
