@@ -33,20 +33,24 @@ Status check_softmax_dtypes(const Graph& graph, const Op& op) {
                 "norm.N1");
 }
 
-/// norm.N2: in oneDNN's norms everything beside the data is f32, or bf16 where the data is.
+/// norm.N2: in oneDNN's norms everything beside the data is f32, or bf16 where the data is; the gamma of RMSNorm, the
+/// only one that may be f16, likewise.
 Status check_side_dtypes(const Graph& graph, const Op& op, Form form) {
   if (op.dialect != Dialect::onednn || form == Form::axis_norm) return {};
   const DType data = graph.values[op.inputs[0]].dtype;
-  if (data == DType::bf16 || data == DType::undef) return {};
+  if (data == DType::undef) return {};
   std::vector<ValueId> side(op.inputs.begin() + 1, op.inputs.end());
   if (form == Form::layer_norm_backward) side.erase(side.begin());
   side.insert(side.end(), op.outputs.begin() + 1, op.outputs.end());
-  for (const ValueId v : side)
-    if (graph.values[v].dtype == DType::bf16)
-      return refuse(Code::invalid_dtype, op,
-                    describe(graph.values[v]) + " is bf16 beside data of " + std::string(to_string(data)) +
-                        "; scale, bias and stats may be bf16 where the data is",
-                    "norm.N2");
+  for (const ValueId v : side) {
+    const DType dtype = graph.values[v].dtype;
+    if ((dtype != DType::bf16 && dtype != DType::f16) || dtype == data) continue;
+    const std::string name(to_string(dtype));
+    return refuse(Code::invalid_dtype, op,
+                  describe(graph.values[v]) + " is " + name + " beside data of " + std::string(to_string(data)) +
+                      "; scale, bias and stats may be " + name + " where the data is",
+                  "norm.N2");
+  }
   return {};
 }
 

@@ -66,13 +66,14 @@ Shapes axis_norm(const Graph& graph, const Op& op) {
   return std::vector<Shape>{source.shape, reduced_shape(source.shape, axes.value(), true)};
 }
 
-/// norm.N3 for gamma and beta of LayerNorm and its kin: oneDNN's lie along the last of the normalised dims, ONNX's
-/// broadcast to the input.
+/// norm.N3 for gamma and beta of LayerNorm and its kin: oneDNN's lie along the last of the normalised dims, but
+/// RMSNorm's and ONNX's broadcast to the input.
 Status check_scale(const Graph& graph, const Op& op, std::size_t i, const Dims& source, std::size_t normalised) {
   const Value* scale = input(graph, op, i);
   if (scale == nullptr || !scale->ranked) return {};
   bool fits = fits_one_way(scale->shape, source);
-  if (op.dialect == Dialect::onednn) {
+  const bool broadcasts = op.dialect == Dialect::onnx || op.kind == "RMSNorm";
+  if (!broadcasts) {
     const std::size_t rank = scale->shape.size();
     fits = rank >= 1 && rank <= normalised &&
            may_agree(scale->shape, Dims(source.end() - static_cast<std::ptrdiff_t>(rank), source.end()));
@@ -80,8 +81,8 @@ Status check_scale(const Graph& graph, const Op& op, std::size_t i, const Dims& 
   if (fits) return {};
   return refuse(Code::invalid_shape, op,
                 port_name(op, i) + " has shape " + show_shape(*scale) + ", must " +
-                    (op.dialect == Dialect::onnx ? "broadcast to " + show_dims(source)
-                                                 : "be the last of the normalised dims of " + show_dims(source)),
+                    (broadcasts ? "broadcast to " + show_dims(source)
+                                : "be the last of the normalised dims of " + show_dims(source)),
                 "norm.N3");
 }
 
