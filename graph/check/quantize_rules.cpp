@@ -173,7 +173,25 @@ DType onnx_quantized_dtype(const Graph& graph, const Op& op) {
   return op.kind == "QuantizeLinear" ? DType::u8 : graph.values[op.inputs[1]].dtype;
 }
 
+namespace {
+
+/// quant.Q5: oneDNN's f8 has scales alone.
+Status check_f8(const Graph& graph, const Op& op) {
+  const bool back = op.kind == "Dequantize";
+  if (!back && op.kind != "Quantize") return {};
+  const DType stored = graph.values[back ? op.inputs[0] : op.outputs[0]].dtype;
+  if (stored != DType::f8_e4m3 && stored != DType::f8_e5m2) return {};
+  const std::size_t zps = attribute_or<Integers>(op, "zps", {}).size();
+  if (zps == 0) return {};
+  return refuse(Code::invalid_op, op,
+                "has " + std::to_string(zps) + " zps, but " + std::string(to_string(stored)) + " has no zero points",
+                "quant.Q5");
+}
+
+}  // namespace
+
 Status check_quantization(const Graph& graph, const Op& op) {
+  if (op.dialect == Dialect::onednn) return check_f8(graph, op);
   if (op.dialect != Dialect::onnx || op.kind == "DynamicQuantizeLinear") return {};
   const DType follows = onnx_quantized_dtype(graph, op);
   const std::int64_t number = attribute_or<std::int64_t>(op, "output_dtype", 0);
