@@ -8,6 +8,7 @@
 
 #include "graph/eval/backward.hpp"
 #include "graph/eval/batch_norm.hpp"
+#include "graph/eval/constant.hpp"
 #include "graph/eval/convolution.hpp"
 #include "graph/eval/dropout.hpp"
 #include "graph/eval/evaluate_op.hpp"
@@ -58,6 +59,7 @@ constexpr CompositeRow kComposites[] = {
     {Dialect::onnx, "Concat", concat_shapes, evaluate_concat, bound_concat},
     {Dialect::core, "iota", shape_op_shapes, evaluate_shape_op, bound_shape_op},
     {Dialect::onednn, "GenIndex", shape_op_shapes, evaluate_shape_op, bound_shape_op},
+    {Dialect::onnx, "Constant", constant_shapes, evaluate_constant, bound_constant},
     {Dialect::onnx, "Shape", shape_op_shapes, evaluate_shape_op, bound_shape_op},
     {Dialect::onnx, "Size", shape_op_shapes, evaluate_shape_op, bound_shape_op},
     {Dialect::onednn, "StaticReshape", reshape_shapes, evaluate_reshape, bound_reshape},
