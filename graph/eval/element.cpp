@@ -210,6 +210,20 @@ void with_store(DType dtype, Fn fn) {
 /// How many doubles wait between a load and a store.
 constexpr std::int64_t kBlock = 256;
 
+/// The integers of 4 bits too.
+bool is_whole(DType dtype) noexcept { return is_integral(dtype) || dtype == DType::s4 || dtype == DType::u4; }
+
+Integer load_whole(DType dtype, const void* data, std::int64_t index) {
+  return is_narrow(dtype) ? static_cast<Integer>(load_narrow(dtype, data, index)) : load_integer(dtype, data, index);
+}
+
+/// Keeps the low bits.
+void store_whole(DType dtype, void* data, std::int64_t index, Integer value) {
+  if (!is_narrow(dtype)) return store_integer(dtype, data, index, value);
+  const int low = static_cast<int>(value & 0xf);
+  store_narrow(dtype, data, index, Real{static_cast<double>(dtype == DType::s4 && low > 7 ? low - 16 : low)});
+}
+
 Integer saturate(DType dtype, Real value) {
   if (std::isnan(value)) return 0;
   const Integer low = lowest_integer(dtype);
@@ -277,7 +291,7 @@ Integer wrapped(DType dtype, Integer value) {
 
 Integer to_integer(DType dtype, Real value) { return saturate(dtype, std::trunc(value)); }
 
-bool truncates(DType dtype) noexcept { return is_integral(dtype) && dtype != DType::boolean; }
+bool truncates(DType dtype) noexcept { return is_whole(dtype) && dtype != DType::boolean; }
 
 void store_truncated(DType dtype, void* data, std::int64_t index, Real value) {
   store_rounded(dtype, data, index, truncates(dtype) ? std::trunc(value) : value);
@@ -319,8 +333,8 @@ double ulp(DType dtype, double value) noexcept {
 
 void convert(DType from, const void* source, std::int64_t source_index, DType to, void* target,
              std::int64_t target_index) {
-  if (is_integral(from) && is_integral(to)) {
-    store_integer(to, target, target_index, load_integer(from, source, source_index));
+  if (is_whole(from) && is_whole(to)) {
+    store_whole(to, target, target_index, load_whole(from, source, source_index));
     return;
   }
   store_truncated(to, target, target_index, load_exact(from, source, source_index));
@@ -348,7 +362,7 @@ void store_row(DType dtype, void* data, const Row& row, const double* numbers) {
 
 void convert_row(DType from, const void* source, Row at, DType to, void* target, Row target_at) {
   // One by one: integers that wrap, and those that a double does not hold.
-  const bool wraps = is_integral(from) && is_integral(to) && from != to;
+  const bool wraps = is_whole(from) && is_whole(to) && from != to;
   if (wraps || from == DType::s64 || from == DType::u64) {
     for (std::int64_t i = 0; i < at.count; ++i)
       convert(from, source, at.first + i * at.step, to, target, target_at.first + i * target_at.step);

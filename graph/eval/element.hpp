@@ -15,8 +15,8 @@ using Real = long double;
 /// Wide enough for sums of any 64-bit elements; products wrap, as all integer results do at the output's width.
 using Integer = __int128;
 
-/// False for `undef`, the f8 and the 4-bit types, which no function below but load_exact() and store_rounded() may be
-/// asked for, and those not for `undef`.
+/// False for `undef`, the f8 and the 4-bit types, for which there are but what loads, stores and converts reals, and
+/// none for `undef`.
 bool has_elements(DType dtype) noexcept;
 
 /// Integers and boolean.

@@ -19,12 +19,34 @@
 namespace tenfold::graph {
 namespace {
 
-/// Whether the op may be given the storage types: those that go between them and what is computed in, and copies.
-bool takes_narrow(const Op& op, std::span<const ConstTensor> inputs, std::span<const MutableTensor> outputs) {
-  static constexpr std::string_view kKinds[] = {"Quantize",          "Dequantize",     "DynamicQuantize",
-                                                "DynamicDequantize", "QuantizeLinear", "DequantizeLinear"};
-  if (op.kind == "cast" && inputs.size() == 1 && outputs.size() == 1)
-    return inputs[0].desc.dtype == outputs[0].desc.dtype;
+/// Whether the op may be given the storage types: those that go between them and what is computed in, ask what an
+/// element is, or move it.
+bool takes_narrow(const Op& op) {
+  static constexpr std::string_view kFunctions[] = {"identity", "isinf", "isnan"};
+  static constexpr std::string_view kKinds[] = {"Quantize",
+                                                "Dequantize",
+                                                "DynamicQuantize",
+                                                "DynamicDequantize",
+                                                "QuantizeLinear",
+                                                "DequantizeLinear",
+                                                "Cast",
+                                                "CastLike",
+                                                "cast",
+                                                "Identity",
+                                                "IsInf",
+                                                "IsNaN",
+                                                "Flatten",
+                                                "Reshape",
+                                                "reshape",
+                                                "Squeeze",
+                                                "Unsqueeze",
+                                                "Transpose",
+                                                "transpose",
+                                                "Shape",
+                                                "Size"};
+  if (op.kind == "map")
+    return std::find(std::begin(kFunctions), std::end(kFunctions), attribute_or<std::string>(op, "function", "")) !=
+           std::end(kFunctions);
   return std::find(std::begin(kKinds), std::end(kKinds), op.kind) != std::end(kKinds);
 }
 
@@ -101,7 +123,7 @@ Status evaluate_op(const Op& op, std::span<const ConstTensor> inputs, std::span<
     if (Status s = check_counts(op, *row, inputs.size(), outputs.size()); !s.ok()) return s;
     name = function_name(op, *row);
   }
-  const bool narrow = takes_narrow(op, inputs, outputs);
+  const bool narrow = takes_narrow(op);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (is_missing(inputs[i]) && (row == nullptr ? i > 0 : may_be_missing(*row, name, i))) continue;
     if (Status s = check_tensor(op, "input", i, inputs[i].desc, inputs[i].data, narrow); !s.ok()) return s;
@@ -117,7 +139,7 @@ Status evaluate_op(const Op& op, std::span<const ConstTensor> inputs, std::span<
     case Family::select: return evaluate_select(op, *row, inputs, outputs[0]);
     case Family::cast:
       if (Status s = expect_shape(op, outputs[0], inputs[0].desc.shape); !s.ok()) return s;
-      return evaluate_copy(op, inputs[0], outputs[0]);
+      return evaluate_cast(op, inputs[0], outputs[0]);
     case Family::reshape: return evaluate_copy(op, inputs[0], outputs[0]);
     case Family::end: return {};
   }

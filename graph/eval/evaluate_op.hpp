@@ -23,6 +23,9 @@ Status evaluate_map(const Op& op, const OpRow& row, std::string_view function, s
 Status evaluate_select(const Op& op, const OpRow& row, std::span<const ConstTensor> inputs,
                        const MutableTensor& output);
 
+/// Of tensors of one shape. What becomes f8 stops at its greatest finite numbers, but with ONNX's `saturate` = 0.
+Status evaluate_cast(const Op& op, const ConstTensor& input, const MutableTensor& output);
+
 /// Element by element in row-major order, with conversion; the shapes need only have as many elements.
 Status evaluate_copy(const Op& op, const ConstTensor& input, const MutableTensor& output);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Elementwise ops: scalar functions, select, and plain copies with conversion (cast, reshape, identity).
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -9,6 +11,7 @@
 
 #include "graph/eval/evaluate_op.hpp"
 #include "graph/eval/functions.hpp"
+#include "graph/eval/narrow.hpp"
 #include "graph/eval/shapes.hpp"
 #include "graph/eval/walk.hpp"
 
@@ -127,6 +130,17 @@ Status evaluate_select(const Op& op, const OpRow& row, std::span<const ConstTens
     const std::size_t chosen = load_exact(condition.desc.dtype, condition.data, at[0]) != 0 ? 1 : 2;
     const ConstTensor& source = inputs[chosen];
     convert(source.desc.dtype, source.data, at[chosen], output.desc.dtype, output.data, at[3]);
+  });
+  return {};
+}
+
+Status evaluate_cast(const Op& op, const ConstTensor& input, const MutableTensor& output) {
+  const DType from = input.desc.dtype, to = output.desc.dtype;
+  const bool saturates = attribute_or<std::int64_t>(op, "saturate", 1) != 0;
+  if (from == to || !saturates || !is_floating(to) || !is_narrow(to)) return evaluate_copy(op, input, output);
+  walk(input.desc.shape, std::array<Dims, 2>{strides_of(input.desc), strides_of(output.desc)}, [&](const auto& at) {
+    const Real value = load_exact(from, input.data, at[0]), most = largest_narrow(to);
+    store_narrow(to, output.data, at[1], std::isnan(value) ? value : std::clamp(value, -most, most));
   });
   return {};
 }

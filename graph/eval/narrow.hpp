@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Elements of the storage types that are quantized to and from: f8_e5m2 and f8_e4m3, a byte each, and s4 and u4, two in
-// a byte, the first in its low half. Nothing computes in them.
+// a byte, the first in its low half. Nothing computes in them; they are cast and moved.
 #pragma once
 
 #include <cstdint>

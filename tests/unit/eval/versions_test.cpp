@@ -95,18 +95,5 @@ TEST(Versions, SlopesLieAlongDim1Below7) {
   EXPECT_TRUE(same_values(prelu(7), {-10, -200, -30, -400}));
 }
 
-TEST(Versions, EightBitFloatsAreRefusedByName) {
-  const Tensor x(DType::f32, {1}, {1e9});
-  std::uint8_t byte = 0;
-  for (const std::int64_t saturate : {0, 1}) {
-    const MutableTensor out[] = {{{DType::f8_e4m3, {1}, {}}, &byte}};
-    const ConstTensor in[] = {x.in()};
-    const Op op = onnx("Cast", 19, {{"to", std::int64_t{17}}, {"saturate", saturate}});
-    const Status s = evaluate_op(op, in, out);
-    EXPECT_EQ(s.code(), Code::unsupported_dtype);
-    EXPECT_EQ(s.message(), "op 7 'it' (Cast): output 0 is f8_e4m3, in which the reference cannot compute");
-  }
-}
-
 }  // namespace
 }  // namespace tenfold::graph
