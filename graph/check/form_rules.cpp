@@ -100,7 +100,14 @@ Status check_axes_form(const Graph& graph, const Op& op) {
   return {};
 }
 
+/// oneDNN's Concat takes so many tensors.
+constexpr std::size_t kMostJoined = 64;
+
 Status check_form(const Graph& graph, const Op& op) {
+  if (op.dialect == Dialect::onednn && op.kind == "Concat" && op.inputs.size() > kMostJoined)
+    return refuse(Code::invalid_op, op,
+                  "has " + std::to_string(op.inputs.size()) + " inputs, takes at most " + std::to_string(kMostJoined),
+                  "op.O2");
   if (const Form form = form_of(op); is_norm(form)) return check_norm(graph, op, form);
   if (form_of(op) == Form::quantization) return check_quantization(graph, op);
   if (form_of(op) == Form::matmul) return check_matmul(graph, op);

@@ -16,6 +16,7 @@ namespace {
 
 /// Versions in which ONNX's ops have as inputs what were attributes before.
 constexpr int kSliceInputs = 10;
+constexpr int kNumOutputs = 18;  ///< the version from which a Split without sizes says how many parts it makes
 
 bool is_core(const Op& op) { return op.dialect == Dialect::core; }
 
@@ -188,6 +189,12 @@ Result<std::optional<SplitPlan>> split_plan(const Graph& graph, const Op& op) {
   if (const std::int64_t asked = attribute_or<std::int64_t>(op, "num_outputs", parts); asked != parts)
     return refuse(Code::invalid_op, op,
                   "num_outputs is " + std::to_string(asked) + ", but it has " + std::to_string(parts) + " outputs",
+                  "move.V5");
+  const bool counted = find_attribute(op, "num_outputs") != nullptr;
+  if (op.dialect == Dialect::onnx && version_of(op)->since_version >= kNumOutputs && counted == has_input(op, 1))
+    return refuse(Code::invalid_op, op,
+                  std::string(counted ? "both num_outputs and split are" : "neither num_outputs nor split is") +
+                      " given, must be one of them",
                   "move.V5");
   std::optional<Integers> sizes;
   if (find_attribute(op, "split") != nullptr) sizes = list(op, "split");

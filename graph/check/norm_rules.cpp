@@ -79,12 +79,23 @@ Status check_flags(const Op& op, Form form) {
 }
 
 /// norm.N6: attributes of ONNX's norms that take a few numbers only.
-Status check_numbers(const Op& op) {
+Status check_numbers(const Graph& graph, const Op& op) {
   if (op.dialect != Dialect::onnx) return {};
   if (op.kind == "LpNormalization") {
     const std::int64_t p = integer_of(op, "p");
     if (p != 1 && p != 2)
       return refuse(Code::invalid_op, op, "attribute 'p' is " + std::to_string(p) + ", must be 1 or 2", "norm.N6");
+  }
+  if (op.kind == "LayerNormalization") {
+    const DType stash = onnx_stash_dtype(op);
+    for (std::size_t i = 1; i < op.outputs.size() && stash != DType::undef; ++i) {
+      const DType given = op.outputs[i] == kNone ? DType::undef : graph.values[op.outputs[i]].dtype;
+      if (given != DType::undef && given != stash)
+        return refuse(Code::invalid_dtype, op,
+                      "output " + std::to_string(i) + " is " + std::string(to_string(given)) +
+                          ", but stash_type makes it " + std::string(to_string(stash)),
+                      "norm.N6");
+    }
   }
   if (find_attribute(op, "stash_type") == nullptr || onnx_stash_dtype(op) != DType::undef) return {};
   return refuse(Code::invalid_op, op,
@@ -123,7 +134,7 @@ Status check_norm(const Graph& graph, const Op& op, Form form) {
   if (Status s = check_softmax_dtypes(graph, op); !s.ok()) return s;
   if (Status s = check_side_dtypes(graph, op, form); !s.ok()) return s;
   if (Status s = check_flags(op, form); !s.ok()) return s;
-  if (Status s = check_numbers(op); !s.ok()) return s;
+  if (Status s = check_numbers(graph, op); !s.ok()) return s;
   return check_inference(op);
 }
 

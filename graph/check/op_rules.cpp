@@ -196,6 +196,17 @@ Status check_dtypes(const Graph& graph, const Op& op, const OpVersion& version, 
   return {};
 }
 
+/// The newest opset of ONNX in which an op of the tables has changed.
+int newest_opset() {
+  static const int newest = [] {
+    int found = 0;
+    for (const schemas::OpDesc& desc : schemas::all_ops())
+      if (desc.dialect == Dialect::onnx) found = std::max(found, desc.versions.back().since_version);
+    return found;
+  }();
+  return newest;
+}
+
 }  // namespace
 
 Status check_known(const Op& op) {
@@ -213,6 +224,11 @@ Status check_op(const Graph& graph, const Op& op) {
                   "opset " + std::to_string(op.opset) +
                       (op.opset < 0 ? "; opsets count from 1" : "; only ops of the onnx dialect have one"),
                   "op.O13");
+  if (op.opset > newest_opset())
+    return refuse(
+        Code::invalid_op, op,
+        "opset " + std::to_string(op.opset) + "; the newest that is known is " + std::to_string(newest_opset()),
+        "op.O13");
   const OpVersion* version = version_of(op);
   if (version == nullptr)
     return refuse(Code::invalid_op, op,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/check/check.hpp"
+#include "graph/check/movement.hpp"
 #include "graph/check/report.hpp"
 #include "graph/check/rules.hpp"
 
@@ -208,6 +209,24 @@ Result<Shape> arg_reduction_shape(const Graph& graph, const Op& op) {
   return Shape(std::move(shape));
 }
 
+/// That of its input; its axis is judged where it is known.
+Result<Shape> cum_sum_shape(const Graph& graph, const Op& op) {
+  const Value& source = input(graph, op, 0);
+  const Value& axis = input(graph, op, 1);
+  if (axis.ranked && !may_agree(axis.shape, {}) && !may_agree(axis.shape, {1}))
+    return refuse(Code::invalid_shape, op,
+                  "axis is " + std::string(to_string(axis.dtype)) + show_shape(axis) + ", must have one element",
+                  "move.V10");
+  const Result<std::optional<Integers>> known = known_integers(graph, op, 1);
+  if (!known.ok()) return known.status();
+  if (source.ranked && known.value())
+    if (const Result<Integers> axes =
+            normalize_axes(*known.value(), static_cast<int>(source.shape.size()), describe(op));
+        !axes.ok())
+      return axes.status();
+  return shape_of(source);
+}
+
 }  // namespace
 
 bool fits_one_way(const Dims& small, const Dims& big) {
@@ -233,7 +252,8 @@ Result<Shape> infer_shape(const Graph& graph, const Op& op, Form form) {
     case Form::select: return select_shape(graph, op);
     case Form::clip: return clip_shape(graph, op);
     case Form::constant: return constant_shape(op);
-    case Form::cast: return shape_of(input(graph, op, 0));
+    case Form::cast:
+      return op.kind == "CumSum" ? cum_sum_shape(graph, op) : Result<Shape>(shape_of(input(graph, op, 0)));
     default: break;
   }
   return Shape();
