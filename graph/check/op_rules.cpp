@@ -153,13 +153,15 @@ std::string names_of(schemas::DTypeSet set) {
   return join(names);
 }
 
-/// "; u8 is since version 12", when a later version of the op takes the dtype.
-std::string since(const Op& op, const OpVersion& version, std::string_view symbol, DType dtype) {
-  for (const OpVersion& other : schemas::find_op(op.dialect, op.kind)->versions)
-    for (const schemas::TypeConstraint& constraint : other.constraints)
-      if (other.since_version > version.since_version && constraint.symbol == symbol &&
-          (constraint.allowed & schemas::bit(dtype)) != 0)
+/// "; u8 is since version 12", when the port of that name takes the dtype in a later version of the op. Types go by
+/// other symbols there, perhaps.
+std::string since(const Op& op, const OpVersion& version, bool outputs, std::string_view port, DType dtype) {
+  for (const OpVersion& other : schemas::find_op(op.dialect, op.kind)->versions) {
+    if (other.since_version <= version.since_version) continue;
+    for (const PortDesc& later : outputs ? other.outputs : other.inputs)
+      if (later.name == port && (other.constraints[later.constraint].allowed & schemas::bit(dtype)) != 0)
         return "; " + std::string(to_string(dtype)) + " is since version " + std::to_string(other.since_version);
+  }
   return {};
 }
 
@@ -182,7 +184,7 @@ Status check_dtypes(const Graph& graph, const Op& op, const OpVersion& version, 
     if (!pending && (constraint.allowed & schemas::bit(dtype)) == 0)
       return refuse(Code::invalid_dtype, op,
                     where() + "one of " + names_of(constraint.allowed) + by_version(op, version) +
-                        since(op, version, constraint.symbol, dtype),
+                        since(op, version, outputs, port.name, dtype),
                     "op.O4");
     if (dtype == DType::undef || port.mixed) continue;
     DType& first = fixed[port.constraint];
