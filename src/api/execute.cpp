@@ -56,11 +56,11 @@ bool spans_meet(const void* a, const api::OperandCheck& a_check, const void* b, 
   return Status(Code::invalid_argument, a + " overlaps " + b);
 }
 
-Status check_scratch(const Manner& manner, std::size_t needed) {
-  if (manner.scratch_bytes < needed)
-    return Status(Code::invalid_argument, "scratch has " + std::to_string(manner.scratch_bytes) +
+Status check_scratch(const RunOptions& how, std::size_t needed) {
+  if (how.scratch_bytes < needed)
+    return Status(Code::invalid_argument, "scratch has " + std::to_string(how.scratch_bytes) +
                                               " bytes; the partition needs " + std::to_string(needed));
-  if (reinterpret_cast<std::uintptr_t>(manner.scratch) % 64 != 0)
+  if (reinterpret_cast<std::uintptr_t>(how.scratch) % 64 != 0)
     return Status(Code::invalid_argument, "scratch is not aligned to 64 bytes");
   return Status();
 }
@@ -196,11 +196,11 @@ bool CompiledPartition::Impl::execute_directly(const void* const* in, std::size_
 }
 
 Status CompiledPartition::Impl::run(const api::Specialisation& chosen, const void* const* in, void* const* out,
-                                    const Manner& manner) const {
-  ThreadPool* used = manner.threads == 1 ? nullptr : manner.pool;
-  if (used == nullptr && manner.threads != 1) used = &runtime::default_pool();
-  const int most = manner.threads == 0 ? std::numeric_limits<int>::max() : manner.threads;
-  std::byte* const scratch = fixed ? manner.scratch : nullptr;
+                                    const RunOptions& how) const {
+  ThreadPool* used = how.threads == 1 ? nullptr : how.pool;
+  if (used == nullptr && how.threads != 1) used = &runtime::default_pool();
+  const int most = how.threads == 0 ? std::numeric_limits<int>::max() : how.threads;
+  std::byte* const scratch = fixed ? how.scratch : nullptr;
   const runtime::Program& program = chosen.compiled.program;
   const Inputs all_in(in, inputs.size());
   const Outputs all_out(out, outputs.size());
@@ -216,40 +216,39 @@ std::size_t CompiledPartition::Impl::scratch_bytes() const {
 }
 
 Status CompiledPartition::Impl::check_own_scratch(const api::Specialisation& chosen, const void* const* in,
-                                                  void* const* out, const Manner& manner) const {
-  if (Status status = check_scratch(manner, scratch_bytes()); !status.ok()) return status;
+                                                  void* const* out, const RunOptions& how) const {
+  if (Status status = check_scratch(how, scratch_bytes()); !status.ok()) return status;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (Status s = check_apart(manner.scratch, scratch_bytes(), in[i], input_checks[i], "input", inputs[i].id); !s.ok())
+    if (Status s = check_apart(how.scratch, scratch_bytes(), in[i], input_checks[i], "input", inputs[i].id); !s.ok())
       return s;
   for (std::size_t o = 0; o < outputs.size(); ++o)
-    if (Status s =
-            check_apart(manner.scratch, scratch_bytes(), out[o], chosen.output_checks[o], "output", outputs[o].id);
+    if (Status s = check_apart(how.scratch, scratch_bytes(), out[o], chosen.output_checks[o], "output", outputs[o].id);
         !s.ok())
       return s;
   return Status();
 }
 
 Status CompiledPartition::Impl::execute_chosen(const api::Specialisation& chosen, const void* const* in,
-                                               void* const* out, const Manner& manner) const {
+                                               void* const* out, const RunOptions& how) const {
   if (!operands_fit(chosen, in, out))
     if (Status status = say_what_does_not_fit(chosen, in, out); !status.ok()) return status;
-  if (manner.scratch != nullptr)
-    if (Status status = check_own_scratch(chosen, in, out, manner); !status.ok()) return status;
-  if (verbose_number == 0) return run(chosen, in, out, manner);
+  if (how.scratch != nullptr)
+    if (Status status = check_own_scratch(chosen, in, out, how); !status.ok()) return status;
+  if (verbose_number == 0) return run(chosen, in, out, how);
   const auto start = std::chrono::steady_clock::now();
-  const Status status = run(chosen, in, out, manner);
+  const Status status = run(chosen, in, out, how);
   api::say_executed(*this, status, std::chrono::steady_clock::now() - start);
   return status;
 }
 
-Status CompiledPartition::Impl::execute(Inputs in, Outputs out, const Manner& manner) const {
+Status CompiledPartition::Impl::execute(Inputs in, Outputs out, const RunOptions& how) const {
   if (out.size() != outputs.size()) return wrong_count("output", out.size(), outputs.size());
   if (in.size() != inputs.size()) return wrong_count("input", in.size(), inputs.size());
   // A copy of the shared pointer would cost two locked additions a call.
-  if (fixed) return execute_chosen(*fixed, in.data(), out.data(), manner);
+  if (fixed) return execute_chosen(*fixed, in.data(), out.data(), how);
   const Result<Shared> chosen = specialisation(in);
   if (!chosen.ok()) return chosen.status();
-  return execute_chosen(*chosen.value(), in.data(), out.data(), manner);
+  return execute_chosen(*chosen.value(), in.data(), out.data(), how);
 }
 
 std::string CompiledPartition::Impl::explain() const {

@@ -19,7 +19,7 @@
 namespace tenfold {
 
 /// How one execution runs.
-struct Manner {
+struct RunOptions {
   ThreadPool* pool = nullptr;    ///< null: the default pool
   int threads = 0;               ///< 0: as many as the pool has
   std::byte* scratch = nullptr;  ///< for temporaries, aligned to 64; null: the thread's own
@@ -53,11 +53,12 @@ struct CompiledPartition::Impl {
   /// Such a call on this thread; false, and nothing is done, where it is not one or execute() has something to say.
   bool execute_directly(const void* const* in, std::size_t in_count, void* const* out,
                         std::size_t out_count) const noexcept;
-  Status execute(Inputs in, Outputs out, const Manner& manner) const;
+  Status execute(Inputs in, Outputs out, const RunOptions& how) const;
   /// `fixed`, or the one for the axes that `in` holds.
   Result<Shared> specialisation(Inputs in) const;
   std::string explain() const;
-  /// Bytes of Manner::scratch that an execution needs; 0 with run-time axes, whose temporaries are the thread's own.
+  /// Bytes of RunOptions::scratch that an execution needs; 0 with run-time axes, whose temporaries are the thread's
+  /// own.
   std::size_t scratch_bytes() const;
 
  private:
@@ -66,10 +67,10 @@ struct CompiledPartition::Impl {
   bool operands_fit(const api::Specialisation& chosen, const void* const* in, void* const* out) const noexcept;
   Status say_what_does_not_fit(const api::Specialisation& chosen, const void* const* in, void* const* out) const;
   Status check_own_scratch(const api::Specialisation& chosen, const void* const* in, void* const* out,
-                           const Manner& manner) const;
+                           const RunOptions& how) const;
   Status execute_chosen(const api::Specialisation& chosen, const void* const* in, void* const* out,
-                        const Manner& manner) const;
-  Status run(const api::Specialisation& chosen, const void* const* in, void* const* out, const Manner& manner) const;
+                        const RunOptions& how) const;
+  Status run(const api::Specialisation& chosen, const void* const* in, void* const* out, const RunOptions& how) const;
 };
 
 }  // namespace tenfold

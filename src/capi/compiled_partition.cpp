@@ -58,23 +58,23 @@ Status execute(const tenfold_compiled_partition* compiled, const tenfold_execute
   if ((in.data() == nullptr && !in.empty()) || (out.data() == nullptr && !out.empty()))
     return Status(Code::invalid_argument, "the array of pointers is null");
   const CompiledPartition::Impl& impl = compiled->partition.impl();  // NOLINT: require() has looked for null
-  Manner manner{compiled->pool.get(), compiled->threads, nullptr, 0};
-  if (given == nullptr) return impl.execute(in, out, manner);
+  RunOptions how{compiled->pool.get(), compiled->threads, nullptr, 0};
+  if (given == nullptr) return impl.execute(in, out, how);
   const Result<tenfold_execute_options_t> read = read_growing(*given, "options");
   if (!read.ok()) return read.status();
   const tenfold_execute_options_t& options = read.value();
   if (options.threads < 0)
     return Status(Code::invalid_argument,
                   "options: threads is " + std::to_string(options.threads) + "; it must be 0 or more");
-  if (options.threads > 0) manner.threads = options.threads;
-  manner.scratch = static_cast<std::byte*>(options.scratch);
-  manner.scratch_bytes = options.scratch_size;
-  if (options.pool == nullptr) return impl.execute(in, out, manner);
+  if (options.threads > 0) how.threads = options.threads;
+  how.scratch = static_cast<std::byte*>(options.scratch);
+  how.scratch_bytes = options.scratch_size;
+  if (options.pool == nullptr) return impl.execute(in, out, how);
   const Result<tenfold_thread_pool_t> table = read_pool(*options.pool);
   if (!table.ok()) return table.status();
   HostPool pool(table.value());
-  manner.pool = &pool;
-  return impl.execute(in, out, manner);
+  how.pool = &pool;
+  return impl.execute(in, out, how);
 }
 
 std::vector<tenfold_inplace_port_t> inplace_ports(const CompiledPartition::Impl& impl) {

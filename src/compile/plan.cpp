@@ -5,9 +5,9 @@
 #include <optional>
 #include <utility>
 
+#include "compile/kernel_sequence.hpp"
 #include "compile/long_rows.hpp"
 #include "compile/partials.hpp"
-#include "compile/relay.hpp"
 #include "schedule/apart.hpp"
 #include "schedule/body.hpp"
 
@@ -31,11 +31,11 @@ std::vector<Place> all_operands(const std::vector<kernel::Operand>& operands) {
 double count_of(const KernelSpec& spec) { return static_cast<double>(kernel::reduced_count(spec)); }
 
 /// More streams than that evict each other from L1: a Sum of 64 f32 [64, 1000] runs at 0.47 of the roof in one kernel,
-/// at 0.7 in legs of 16. What lies in L2 is not worth another call.
+/// at 0.7 in parts of 16. What lies in L2 is not worth another call.
 constexpr std::size_t kMostStreams = 16;
 constexpr std::int64_t kLegsBytes = 1 << 20;
 
-/// How many inputs a leg may have; as many as there are when one kernel should take them all.
+/// How many inputs a part may have; as many as there are when one kernel should take them all.
 std::size_t inputs_of_leg(const KernelSpec& spec) {
   const std::size_t all = spec.inputs.size();
   if (spec.outputs.size() != 1 || !kernel::is_elementwise(spec)) return all;
@@ -45,22 +45,22 @@ std::size_t inputs_of_leg(const KernelSpec& spec) {
   return std::min(all, static_cast<std::size_t>(kernel::kMaxInputs));
 }
 
-Result<Plan> plan_legs(const KernelSpec& spec, const target::Target& target, std::size_t most_inputs) {
-  Result<Relay> relay = cut_into_legs(spec, most_inputs);
-  if (!relay.ok()) return relay.status();
+Result<Plan> plan_sequence(const KernelSpec& spec, const target::Target& target, std::size_t most_inputs) {
+  Result<KernelSequence> sequence = cut_into_sequence(spec, most_inputs);
+  if (!sequence.ok()) return sequence.status();
   Plan plan;
-  std::vector<Leg>& legs = relay.value().legs;
-  for (std::size_t i = 0; i < legs.size(); ++i) {
+  std::vector<SequencePart>& parts = sequence.value().parts;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
     const int before = static_cast<int>(i) - 1;
     PlannedKernel kernel;
-    kernel.schedule = schedule::choose(legs[i].spec, target);
-    kernel.spec = std::move(legs[i].spec);
-    for (const int read : legs[i].reads)
+    kernel.schedule = schedule::choose(parts[i].spec, target);
+    kernel.spec = std::move(parts[i].spec);
+    for (const int read : parts[i].reads)
       kernel.reads.push_back(read == kHandedOn ? Place{Place::Kind::between, before, 0}
                                                : Place{Place::Kind::operand, read, 0});
-    const bool last = i + 1 == legs.size();
+    const bool last = i + 1 == parts.size();
     kernel.writes = {last ? Place{} : Place{Place::Kind::between, before + 1, 0}};
-    if (!last) plan.between.push_back(relay.value().bytes);
+    if (!last) plan.between.push_back(sequence.value().bytes);
     Status status = add_kernel(plan, std::move(kernel));
     if (!status.ok()) return status;
   }
@@ -127,8 +127,8 @@ Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target, con
                                                 ? "this CPU is below avx2, which kernels need"
                                                 : "the target is 'reference'");
   if (const std::size_t most = inputs_of_leg(spec); most < spec.inputs.size()) {
-    Result<Plan> legs = plan_legs(spec, target, most);
-    if (legs.ok() || spec.inputs.size() > kernel::kMaxInputs) return legs;
+    Result<Plan> parts = plan_sequence(spec, target, most);
+    if (parts.ok() || spec.inputs.size() > kernel::kMaxInputs) return parts;
   }
   if (const std::vector<int> apart = schedule::levels_apart(spec); !apart.empty())
     return plan_apart(spec, target, apart);

@@ -2,8 +2,8 @@
 //
 // Plan: the kernels that run one spec, which is one as a rule. A reduction that is split, or whose
 // reduced levels lie apart, writes partial results and a second kernel combines them in index order (partials.hpp); a
-// body of more inputs than one kernel takes is cut into legs (relay.hpp); long rows of a body in stages are cut into
-// pieces (long_rows.hpp). All of them are ordinary specs and schedules.
+// body of more inputs than one kernel takes is cut into parts (kernel_sequence.hpp); long rows of a body in stages are
+// cut into pieces (long_rows.hpp). All of them are ordinary specs and schedules.
 #pragma once
 
 #include <vector>

@@ -134,15 +134,15 @@ class DnnlCall final : public HeavyCall {
  public:
   explicit DnnlCall(const HeavySpec& spec) : pieces_(cut_into_pieces(spec)) {
     for (const Piece& piece : pieces_) {
-      const auto same = std::find_if(kitchens_.begin(), kitchens_.end(),
-                                     [&piece](const auto& kitchen) { return kitchen->spec == piece.spec; });
-      recipe_of_.push_back(static_cast<std::size_t>(same - kitchens_.begin()));
-      if (same == kitchens_.end()) kitchens_.push_back(std::make_unique<Kitchen>(piece.spec));
+      const auto same = std::find_if(contexts_.begin(), contexts_.end(),
+                                     [&piece](const auto& context) { return context->spec == piece.spec; });
+      recipe_of_.push_back(static_cast<std::size_t>(same - contexts_.begin()));
+      if (same == contexts_.end()) contexts_.push_back(std::make_unique<Context>(piece.spec));
     }
-    for (const auto& kitchen : kitchens_) scratch_bytes_ = std::max(scratch_bytes_, kitchen->recipe.scratch_bytes);
-    const auto slow = std::find_if(kitchens_.begin(), kitchens_.end(),
-                                   [](const auto& kitchen) { return is_reference(kitchen->recipe); });
-    shown_ = slow == kitchens_.end() ? kitchens_[0].get() : slow->get();
+    for (const auto& context : contexts_) scratch_bytes_ = std::max(scratch_bytes_, context->recipe.scratch_bytes);
+    const auto slow = std::find_if(contexts_.begin(), contexts_.end(),
+                                   [](const auto& context) { return is_reference(context->recipe); });
+    shown_ = slow == contexts_.end() ? contexts_[0].get() : slow->get();
   }
 
   std::int64_t tasks() const noexcept override { return static_cast<std::int64_t>(pieces_.size()); }
@@ -153,10 +153,10 @@ class DnnlCall final : public HeavyCall {
              void* scratch) const override try {
     const OneThread one;
     const auto at = static_cast<std::size_t>(task);
-    Kitchen& kitchen = *kitchens_[recipe_of_[at]];
-    std::unique_ptr<Frame> frame = kitchen.frames.take(kitchen.recipe);
-    frame->run(kitchen.recipe, pieces_[at], inputs, outputs, scratch);
-    kitchen.frames.give(std::move(frame));
+    Context& context = *contexts_[recipe_of_[at]];
+    std::unique_ptr<Frame> frame = context.frames.take(context.recipe);
+    frame->run(context.recipe, pieces_[at], inputs, outputs, scratch);
+    context.frames.give(std::move(frame));
     return {};
   } catch (const dnnl::error& error) {
     return Status(error.status == dnnl_out_of_memory ? Code::out_of_memory : Code::internal_error,
@@ -164,9 +164,9 @@ class DnnlCall final : public HeavyCall {
   }
 
  private:
-  /// A recipe, and what it is cooked with.
-  struct Kitchen {
-    explicit Kitchen(const HeavySpec& of) : spec(of), recipe(make_recipe(of)) {}
+  /// A recipe, and frames to run it in.
+  struct Context {
+    explicit Context(const HeavySpec& of) : spec(of), recipe(make_recipe(of)) {}
     HeavySpec spec;
     Recipe recipe;
     FramePool frames;
@@ -174,8 +174,8 @@ class DnnlCall final : public HeavyCall {
 
   std::vector<Piece> pieces_;
   std::vector<std::size_t> recipe_of_;  ///< by piece
-  std::vector<std::unique_ptr<Kitchen>> kitchens_;
-  const Kitchen* shown_ = nullptr;  ///< whose name implementation() gives: reference code, should any be among them
+  std::vector<std::unique_ptr<Context>> contexts_;
+  const Context* shown_ = nullptr;  ///< whose name implementation() gives: reference code, should any be among them
   std::int64_t scratch_bytes_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compile/relay.hpp"
+#include "compile/kernel_sequence.hpp"
 
 #include <algorithm>
 #include <map>
@@ -21,8 +21,8 @@ class Cutter {
     for (const kernel::Store& store : spec.stores) last_use_[at(store.node)] = spec.body.size();
   }
 
-  Result<Relay> run() {
-    Relay relay;
+  Result<KernelSequence> run() {
+    KernelSequence sequence;
     std::size_t begin = 0;
     int carried = kNone;
     while (begin < spec_.body.size()) {
@@ -32,21 +32,22 @@ class Cutter {
                                                    " inputs; this one has " + std::to_string(spec_.inputs.size()) +
                                                    ", and no place where one value alone goes on");
       const bool last = end == spec_.body.size();
-      Result<Leg> leg = write(begin, end, carried);
-      if (!leg.ok()) return leg.status();
+      Result<SequencePart> part = write(begin, end, carried);
+      if (!part.ok()) return part.status();
       if (!last) carried = only_live(end);
-      if (!last) relay.bytes = std::max(relay.bytes, kernel::kept_count(spec_) * byte_size(handed_dtype(carried)));
-      relay.legs.push_back(std::move(leg).value());
+      if (!last)
+        sequence.bytes = std::max(sequence.bytes, kernel::kept_count(spec_) * byte_size(handed_dtype(carried)));
+      sequence.parts.push_back(std::move(part).value());
       begin = end;
     }
-    return relay;
+    return sequence;
   }
 
  private:
   static constexpr int kNone = -1;
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-  /// Loads and constants cost nothing to have again in another leg.
+  /// Loads and constants cost nothing to have again in another part.
   bool is_computed(std::size_t node) const {
     return spec_.body[node].kind != Node::Kind::load && spec_.body[node].kind != Node::Kind::constant;
   }
@@ -63,7 +64,7 @@ class Cutter {
     return found;
   }
 
-  /// The furthest end of a leg from `begin`; `begin` when there is none.
+  /// The furthest end of a part from `begin`; `begin` when there is none.
   std::size_t reach(std::size_t begin, int carried) const {
     std::set<int> inputs;
     const std::size_t room = most_inputs_ - (carried == kNone ? 0 : 1);
@@ -92,18 +93,18 @@ class Cutter {
     return operand;
   }
 
-  Result<Leg> write(std::size_t begin, std::size_t end, int carried) const {
-    Leg leg;
-    leg.spec.levels = spec_.levels;
+  Result<SequencePart> write(std::size_t begin, std::size_t end, int carried) const {
+    SequencePart part;
+    part.spec.levels = spec_.levels;
     std::map<int, int> own;  // by node of the whole
     const auto add = [&](int whole, Node node) {
-      own[whole] = static_cast<int>(leg.spec.body.size());
-      leg.spec.body.push_back(std::move(node));
+      own[whole] = static_cast<int>(part.spec.body.size());
+      part.spec.body.push_back(std::move(node));
     };
     const auto load = [&](int whole, kernel::Operand operand, int read) {
-      add(whole, {.kind = Node::Kind::load, .index = static_cast<int>(leg.reads.size()), .args = {}});
-      leg.spec.inputs.push_back(std::move(operand));
-      leg.reads.push_back(read);
+      add(whole, {.kind = Node::Kind::load, .index = static_cast<int>(part.reads.size()), .args = {}});
+      part.spec.inputs.push_back(std::move(operand));
+      part.reads.push_back(read);
     };
     if (carried != kNone) load(carried, handed_operand(carried), kHandedOn);
     for (std::size_t node = begin; node < end; ++node) {
@@ -120,12 +121,12 @@ class Cutter {
     }
     const bool last = end == spec_.body.size();
     const int result = last ? spec_.stores[0].node : only_live(end);
-    leg.spec.outputs = {last ? spec_.outputs[0] : handed_operand(result)};
-    leg.spec.stores = {{0, own.at(result)}};
-    Result<KernelSpec> collapsed = kernel::collapse(std::move(leg.spec));
+    part.spec.outputs = {last ? spec_.outputs[0] : handed_operand(result)};
+    part.spec.stores = {{0, own.at(result)}};
+    Result<KernelSpec> collapsed = kernel::collapse(std::move(part.spec));
     if (!collapsed.ok()) return collapsed.status();
-    leg.spec = std::move(collapsed).value();
-    return leg;
+    part.spec = std::move(collapsed).value();
+    return part;
   }
 
   const KernelSpec& spec_;
@@ -135,6 +136,8 @@ class Cutter {
 
 }  // namespace
 
-Result<Relay> cut_into_legs(const KernelSpec& spec, std::size_t most_inputs) { return Cutter(spec, most_inputs).run(); }
+Result<KernelSequence> cut_into_sequence(const KernelSpec& spec, std::size_t most_inputs) {
+  return Cutter(spec, most_inputs).run();
+}
 
 }  // namespace tenfold::compiler

@@ -11,21 +11,21 @@
 
 namespace tenfold::compiler {
 
-/// In `Leg::reads`: what the leg before wrote.
+/// In `SequencePart::reads`: what the part before wrote.
 inline constexpr int kHandedOn = -1;
 
-struct Leg {
+struct SequencePart {
   kernel::KernelSpec spec;
   std::vector<int> reads;  ///< by input: which one of the whole spec's, or kHandedOn
 };
 
-struct Relay {
-  std::vector<Leg> legs;
-  std::int64_t bytes = 0;  ///< of what each leg but the last writes
+struct KernelSequence {
+  std::vector<SequencePart> parts;
+  std::int64_t bytes = 0;  ///< of what each part but the last writes
 };
 
-/// Cuts `spec`, which is elementwise and has one output, into as few legs of at most `most_inputs` as its order allows.
-/// unsupported_shape when there is a stretch of more inputs in which several values are always needed at once.
-Result<Relay> cut_into_legs(const kernel::KernelSpec& spec, std::size_t most_inputs);
+/// Cuts `spec`, which is elementwise and has one output, into as few parts of at most `most_inputs` as its order
+/// allows. unsupported_shape when there is a stretch of more inputs in which several values are always needed at once.
+Result<KernelSequence> cut_into_sequence(const kernel::KernelSpec& spec, std::size_t most_inputs);
 
 }  // namespace tenfold::compiler

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bodies of more inputs than one kernel takes: where they are cut, and what is handed on.
-#include "compile/relay.hpp"
+#include "compile/kernel_sequence.hpp"
 
 #include <gtest/gtest.h>
 
@@ -34,11 +34,11 @@ kernel::KernelSpec spec_of(const std::string& text) {
   return spec.ok() ? spec.value() : kernel::KernelSpec{};
 }
 
-TEST(Relay, AFoldIsCutWhereTheInputsRunOut) {
-  const Result<Relay> relay = cut_into_legs(spec_of(fold_text(5, "bf16")), 3);
-  ASSERT_TRUE(relay.ok()) << relay.status().message();
-  ASSERT_EQ(relay.value().legs.size(), 2U);
-  const Leg &first = relay.value().legs[0], &second = relay.value().legs[1];
+TEST(KernelSequence, AFoldIsCutWhereTheInputsRunOut) {
+  const Result<KernelSequence> sequence = cut_into_sequence(spec_of(fold_text(5, "bf16")), 3);
+  ASSERT_TRUE(sequence.ok()) << sequence.status().message();
+  ASSERT_EQ(sequence.value().parts.size(), 2U);
+  const SequencePart &first = sequence.value().parts[0], &second = sequence.value().parts[1];
   EXPECT_EQ(kernel::print(first.spec),
             "kernel\nspace kept 6\nin x0 bf16 [1]\nin x1 bf16 [1]\nin x2 bf16 [1]\nout y0 f32 [1]\n%0 = load x0\n"
             "%1 = load x1\n%2 = add %0 %1\n%3 = load x2\n%4 = add %2 %3\nstore y0 %4\n");
@@ -47,31 +47,31 @@ TEST(Relay, AFoldIsCutWhereTheInputsRunOut) {
             "kernel\nspace kept 6\nin x0 f32 [1]\nin x1 bf16 [1]\nin x2 bf16 [1]\nout y0 bf16 [1]\n%0 = load x0\n"
             "%1 = load x1\n%2 = add %0 %1\n%3 = load x2\n%4 = add %2 %3\nstore y0 %4\n");
   EXPECT_EQ(second.reads, (std::vector<int>{kHandedOn, 3, 4}));
-  EXPECT_EQ(relay.value().bytes, 6 * 4);
+  EXPECT_EQ(sequence.value().bytes, 6 * 4);
 }
 
-TEST(Relay, WhatTwoLegsReadIsLoadedTwice) {
-  const Result<Relay> relay = cut_into_legs(
+TEST(KernelSequence, WhatTwoPartsReadIsLoadedTwice) {
+  const Result<KernelSequence> sequence = cut_into_sequence(
       spec_of("kernel\nspace kept 6\nin x0 s8 [1]\nin x1 s8 [1]\nin x2 s8 [1]\nout y0 s8 [1]\n%0 = load x0\n"
               "%1 = load x1\n%2 = mul %0 %1\n%3 = load x2\n%4 = sub %2 %3\n%5 = max %4 %0\nstore y0 %5\n"),
       2);
-  ASSERT_TRUE(relay.ok()) << relay.status().message();
-  ASSERT_EQ(relay.value().legs.size(), 3U);
-  EXPECT_EQ(relay.value().legs[1].reads, (std::vector<int>{kHandedOn, 2}));
-  EXPECT_EQ(relay.value().legs[2].reads, (std::vector<int>{kHandedOn, 0}));
+  ASSERT_TRUE(sequence.ok()) << sequence.status().message();
+  ASSERT_EQ(sequence.value().parts.size(), 3U);
+  EXPECT_EQ(sequence.value().parts[1].reads, (std::vector<int>{kHandedOn, 2}));
+  EXPECT_EQ(sequence.value().parts[2].reads, (std::vector<int>{kHandedOn, 0}));
 }
 
-TEST(Relay, WhereTwoValuesGoOnThereIsNoCut) {
-  const Result<Relay> relay = cut_into_legs(
+TEST(KernelSequence, WhereTwoValuesGoOnThereIsNoCut) {
+  const Result<KernelSequence> sequence = cut_into_sequence(
       spec_of("kernel\nspace kept 6\nin x0 f32 [1]\nin x1 f32 [1]\nin x2 f32 [1]\nin x3 f32 [1]\nout y0 f32 [1]\n"
               "%0 = load x0\n%1 = load x1\n%2 = add %0 %1\n%3 = load x2\n%4 = load x3\n%5 = add %3 %4\n"
               "%6 = mul %2 %5\nstore y0 %6\n"),
       2);
-  EXPECT_EQ(relay.status().code(), Code::unsupported_shape);
-  EXPECT_NE(relay.status().message().find("at most 2 inputs; this one has 4"), std::string::npos);
+  EXPECT_EQ(sequence.status().code(), Code::unsupported_shape);
+  EXPECT_NE(sequence.status().message().find("at most 2 inputs; this one has 4"), std::string::npos);
 }
 
-TEST(Relay, PlansTakeAsManyKernelsAsTheInputsNeed) {
+TEST(KernelSequence, PlansTakeAsManyKernelsAsTheInputsNeed) {
   target::Target target;
   target.isa = target.native = target::Isa::avx2;
   struct Case {
