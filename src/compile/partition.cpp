@@ -72,7 +72,6 @@ class Partitioner {
     Ops ops;  ///< without the views that they look through
     Region region;
     double cost = 0;
-    std::size_t depth = 0;  ///< greater than that of any group that it reads from
   };
 
   bool has_empty(const Op& op) const {
@@ -193,9 +192,9 @@ class Partitioner {
         continue;
       }
       if (top.wrote_out) top.group = make({top.op});
-      top.group.depth = top.op;
       group_of_[top.op] = static_cast<OpId>(groups_.size());
       groups_.push_back(std::move(top.group));
+      depth_.push_back(top.op);
       open.pop_back();
     }
   }
@@ -285,7 +284,7 @@ class Partitioner {
       return refuse("few rows of many elements each: once fused, they could not be cut into tasks");
     if (merged.cost > groups_[a].cost + groups_[b].cost)
       return refuse("to compute values anew for each element, or in each pass, costs more than to read them");
-    merged.depth = std::max(groups_[a].depth, groups_[b].depth);
+    depth_[a] = std::max(depth_[a], depth_[b]);
     for (const OpId op : groups_[b].ops) group_of_[op] = a;
     groups_[a] = std::move(merged);
     groups_[b] = {};
@@ -299,8 +298,8 @@ class Partitioner {
       const OpId from = open.back();
       open.pop_back();
       for (const OpId to : readers(from)) {
-        if (groups_[to].depth > groups_[from].depth) continue;
-        groups_[to].depth = groups_[from].depth + 1;
+        if (depth_[to] > depth_[from]) continue;
+        depth_[to] = depth_[from] + 1;
         open.push_back(to);
       }
     }
@@ -348,12 +347,12 @@ class Partitioner {
   /// Whether no third group lies on a way between the two: a way goes upwards, and no group on it is as high as the one
   /// where it ends.
   bool is_convex(OpId a, OpId b) const {
-    const bool a_is_deeper = groups_[a].depth > groups_[b].depth;
+    const bool a_is_deeper = depth_[a] > depth_[b];
     const OpId from = a_is_deeper ? b : a, to = a_is_deeper ? a : b;
     std::set<OpId> seen;
     std::vector<OpId> open;
     const auto go_on = [&](OpId next) {
-      if (groups_[next].depth > groups_[from].depth && seen.insert(next).second) open.push_back(next);
+      if (depth_[next] > depth_[from] && seen.insert(next).second) open.push_back(next);
     };
     for (const OpId next : read_by(to)) go_on(next);
     while (!open.empty()) {
@@ -400,6 +399,7 @@ class Partitioner {
   bool written_out_ = false;              ///< some view was not looked through after all
   std::vector<OpId> group_of_;            ///< by op
   std::vector<Group> groups_;
+  std::vector<std::size_t> depth_;  ///< by group: greater than that of any group that it reads from
   std::vector<Unfused> unfused_;
 };
 
