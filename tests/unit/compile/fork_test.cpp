@@ -31,6 +31,9 @@ bool compiles(const graph::Graph& graph) {
 }
 
 TEST(Fork, AChildCompilesWhateverItsParentsThreadsDid) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "NOT RUN: the thread sanitizer does not follow forks of programs with threads";
+#endif
   constexpr int kChildren = 60, kWidths = 40;
   std::vector<graph::Graph> graphs;
   for (int columns = 3; columns < 3 + kWidths; ++columns) graphs.push_back(sum_of(columns));
