@@ -41,6 +41,7 @@ class Columns {
       c_.mov(n_.slot(frame::kNestInput), n_.in);
       n_.save_outputs(frame::kNestOutput, frame::kNestOutput2);
       load_row_stride();
+      if (n_.runs_over) run_over();
       if (n_.schedule.columns == 0) {
         direct();
       } else {
@@ -69,7 +70,34 @@ class Columns {
     }
   }
 
+  /// As long as enough columns follow, in this block and those behind it, the partial step is a whole one.
+  void run_over() {
+    const int lanes = n_.s.lanes(), block = n_.other_levels(false).back();
+    Gpr columns(n_.a), follow(n_.a), tail(n_.a);
+    Label over;
+    n_.load_extent(columns, n_.schedule.vector_level);
+    c_.mov(follow, columns);
+    c_.imul(follow, n_.slot(frame::kCounters + 8 * block));
+    c_.mov(tail, columns);
+    c_.add(columns, lanes - 1);
+    c_.and_(columns, -lanes);
+    c_.cmp(follow, columns);
+    c_.mov(follow.r32(), 0);
+    c_.jae(over);
+    c_.mov(columns, tail);
+    c_.mov(follow, tail);
+    c_.and_(follow, lanes - 1);
+    c_.L(over);
+    c_.shr(columns, std::countr_zero(static_cast<unsigned>(lanes)));
+    c_.mov(n_.slot(frame::kColumnSteps), columns);
+    c_.mov(n_.slot(frame::kTailCount), follow);
+  }
+
   void load_steps(const Reg64& d) {
+    if (n_.runs_over) {
+      c_.mov(d, n_.slot(frame::kColumnSteps));
+      return;
+    }
     n_.load_extent(d, n_.schedule.vector_level);
     c_.shr(d, std::countr_zero(static_cast<unsigned>(n_.s.lanes())));
   }

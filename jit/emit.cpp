@@ -75,11 +75,14 @@ void key_stages(std::ostringstream& key, const kernel::KernelSpec& spec, const s
   if (schedule.nest == schedule::Nest::staged_columns && has_narrow_tasks(schedule)) key << " narrow";
 }
 
-/// Of columns past the last vector step code knows whether there is a whole one before them.
-bool ends_whole(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
-  if (schedule.nest != schedule::Nest::columns) return false;
+/// Of columns past the last vector step code knows whether there is a whole one before them, or what it may run into.
+void key_last_columns(std::ostringstream& key, const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
   const Result<schedule::ReduceBody> body = schedule::read_body(spec);
-  return body.ok() && schedule::ends_whole(spec, schedule::lanes_of(spec, body.value()), schedule);
+  if (!body.ok()) return;
+  const schedule::Lanes lanes = schedule::lanes_of(spec, body.value());
+  if (schedule::ends_whole(spec, lanes, schedule)) key << " w";
+  if (schedule::runs_over(spec, lanes, schedule)) key << " o";
+  if (has_rows_that_settle(spec)) key << " m";
 }
 
 Result<EmittedCode> finish(Assembler& assembler, std::int64_t scratch_bytes) {
@@ -132,8 +135,7 @@ std::string class_key(const kernel::KernelSpec& spec, const schedule::Schedule& 
   for (const kernel::Operand& in : spec.inputs)
     key << ' ' << to_string(in.dtype) << stride_kind(in.strides[vector_level], schedule.nest);
   if (schedule::is_staged(schedule.nest)) key_stages(key, spec, schedule);
-  if (ends_whole(spec, schedule)) key << " w";
-  if (schedule.nest == schedule::Nest::columns && has_rows_that_settle(spec)) key << " m";
+  if (schedule.nest == schedule::Nest::columns) key_last_columns(key, spec, schedule);
   key << " ->";
   for (const kernel::Operand& out : spec.outputs)
     key << ' ' << to_string(out.dtype) << stride_kind(out.strides[vector_level], schedule.nest);

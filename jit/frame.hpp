@@ -28,6 +28,7 @@ inline constexpr int kChainLeft = kStreamOutput + kSlot;   ///< columns: sweeps 
 inline constexpr int kGroupRows = kChainLeft + kSlot;      ///< staged rows: rows of the group, from this frame's on
 inline constexpr int kOnLines =
     kGroupRows + kSlot;  ///< 0 if find_lines() has found that stores may go around the caches
+inline constexpr int kColumnSteps = kOnLines + kSlot;  ///< columns: whole vector steps of the vector level
 /// Rows in runs, where the loops of Nest keep what those of OperandWalk do not: rows of a run, runs that are left, and
 /// that there are, rows that make no run; what is asked for next, and how far apart the runs are.
 inline constexpr int kRunRows = kSavedInput;
@@ -42,6 +43,6 @@ inline constexpr int kRows = kStaging + 256;  ///< arg-reductions: numbers of fo
 inline constexpr int kRecords = kRows + 256;  ///< accumulators of a tile of columns
 
 static_assert(kAskApart < kSavedOutput);
-static_assert(kOnLines + kSlot <= kMasks);
+static_assert(kColumnSteps + kSlot <= kMasks);
 
 }  // namespace tenfold::jit::frame

@@ -23,7 +23,8 @@ Nest::Nest(Assembler& assembler, VectorLayer& layer, ReduceState& state, const k
       schedule(kernel_schedule),
       in(assembler),
       out(assembler),
-      ends_whole(schedule::ends_whole(kernel_spec, state.lane_kind(), kernel_schedule)) {}
+      ends_whole(schedule::ends_whole(kernel_spec, state.lane_kind(), kernel_schedule)),
+      runs_over(schedule::runs_over(kernel_spec, state.lane_kind(), kernel_schedule)) {}
 
 std::vector<int> Nest::other_levels(bool reduced) const {
   std::vector<int> levels;

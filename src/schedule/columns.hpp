@@ -20,4 +20,9 @@ void choose_columns(const kernel::KernelSpec& spec, Lanes lanes, const target::T
 /// integers and sums that AVX-512 loads by masks, which are as fast.
 bool ends_whole(const kernel::KernelSpec& spec, Lanes lanes, const Schedule& schedule);
 
+/// Whether the last vector step of columns runs on into what lies behind them, where they have none to take once more:
+/// blocks of rows are one after another, in the input and in the outputs, so that what it reads is the next rows', and
+/// what it stores too much the next blocks store again. Not for the last blocks of a task.
+bool runs_over(const kernel::KernelSpec& spec, Lanes lanes, const Schedule& schedule);
+
 }  // namespace tenfold::schedule
