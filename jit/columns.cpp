@@ -9,6 +9,8 @@
 // Chained reductions are flushed into f64 after kChain rows: kChain / rows_at_once from each stream. So a chain depends
 // on the number of rows alone, never on the tile. States that must see rows in their order (arg-reductions) get
 // adjacent rows instead: each sweep takes the next `rows_at_once`.
+#include "schedule/columns.hpp"
+
 #include <bit>
 #include <optional>
 
@@ -22,9 +24,6 @@ namespace {
 
 using Xbyak::Label;
 using Xbyak::Reg64;
-
-/// How far ahead of itself a row in registers is asked for.
-constexpr int kDirectAheadBytes = 384;
 
 class Columns {
  public:
@@ -185,8 +184,7 @@ class Columns {
       c_.L(again);
       const std::vector<Memory> pair{at.reg(), at.reg() + sweep_.row_stride.reg()};
       n_.s.step_rows(0, pair);
-      if (n_.schedule.ahead)
-        for (const Memory& row : pair) c_.prefetcht0(c_.ptr[row + kDirectAheadBytes]);
+      for (const Memory& row : pair) ask_ahead(row);
       c_.lea(at, c_.ptr[at.reg() + sweep_.row_stride.reg() * 2]);
       c_.sub(rows, 2);
       c_.jae(again);
@@ -194,17 +192,23 @@ class Columns {
       c_.cmp(rows, -1);
       c_.jne(flush);
       sweep_.step(at, part);
+      ask_ahead(at.reg());
     } else {
       c_.test(rows, rows);
       c_.jz(flush);
       c_.L(again);
       sweep_.step(at, part);
+      ask_ahead(at.reg());
       c_.add(at, sweep_.row_stride);
       c_.dec(rows);
       c_.jnz(again);
     }
     c_.L(flush);
     n_.s.flush(0);
+  }
+
+  void ask_ahead(const Memory& row) {
+    if (n_.schedule.ahead) c_.prefetcht0(c_.ptr[row + schedule::direct_ahead_bytes(n_.spec, n_.schedule.vector_level)]);
   }
 
   // ---- tiled

@@ -83,6 +83,7 @@ void key_last_columns(std::ostringstream& key, const kernel::KernelSpec& spec, c
   if (schedule::ends_whole(spec, lanes, schedule)) key << " w";
   if (schedule::runs_over(spec, lanes, schedule)) key << " o";
   if (has_rows_that_settle(spec)) key << " m";
+  if (schedule.ahead && schedule.columns == 0) key << " a" << schedule::direct_ahead_bytes(spec, schedule.vector_level);
 }
 
 Result<EmittedCode> finish(Assembler& assembler, std::int64_t scratch_bytes) {

@@ -46,15 +46,19 @@ bool is_element(const kernel::Operand& output, int vector_level, const KernelSpe
   return true;
 }
 
-/// Whether each row of what may go around begins on a line if the first one does. Kernels store through the caches
-/// where it does not.
+/// Whether each row of an output begins on a line if the first one does.
+bool rows_begin_on_lines(const KernelSpec& spec, const kernel::Operand& output, int vector_level) {
+  for (std::size_t level = 0; level < spec.levels.size(); ++level)
+    if (static_cast<int>(level) != vector_level && output.strides[level] * byte_size(output.dtype) % kLine != 0)
+      return false;
+  return true;
+}
+
+/// Whether all do of what may go around. Kernels store through the caches where they do not.
 bool lies_on_lines(const KernelSpec& spec, int vector_level) {
-  return std::none_of(spec.outputs.begin(), spec.outputs.end(), [&](const kernel::Operand& output) {
-    if (byte_size(output.dtype) < 4 || !is_element(output, vector_level, spec)) return false;
-    for (std::size_t level = 0; level < spec.levels.size(); ++level)
-      if (static_cast<int>(level) != vector_level && output.strides[level] * byte_size(output.dtype) % kLine != 0)
-        return true;
-    return false;
+  return std::all_of(spec.outputs.begin(), spec.outputs.end(), [&](const kernel::Operand& output) {
+    return byte_size(output.dtype) < 4 || !is_element(output, vector_level, spec) ||
+           rows_begin_on_lines(spec, output, vector_level);
   });
 }
 
@@ -128,9 +132,13 @@ bool pays_around(const KernelSpec& spec, int vector_level, const target::Target&
 bool may_store_columns_around(const KernelSpec& spec, Lanes lanes, const Schedule& schedule) {
   const auto level = static_cast<std::size_t>(schedule.vector_level);
   const std::int64_t step = lanes_per_step(lanes, spec.inputs[0].dtype);
+  // A last step that is taken with columns before it would go through the caches where these have gone around them.
+  const std::int64_t columns = spec.levels[level].extent;
+  if (columns % step != 0 && columns != kernel::kept_count(spec)) return false;
   return schedule.width == 0 && lanes != Lanes::keys && kernel::reduced_count(spec) <= kFewRows &&
          std::all_of(spec.outputs.begin(), spec.outputs.end(), [&](const kernel::Operand& output) {
-           return output.strides[level] == 1 && step * byte_size(output.dtype) % kLine == 0;
+           return output.strides[level] == 1 && step * byte_size(output.dtype) % kLine == 0 &&
+                  rows_begin_on_lines(spec, output, schedule.vector_level);
          });
 }
 

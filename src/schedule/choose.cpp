@@ -272,7 +272,7 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
     if (lanes == Lanes::chained_f32 && schedule.columns > 0 && rows != kChainedStreams)
       return broken("chained columns run in 4 streams");
     if (lanes == Lanes::wide_f64 && rows != 1) return broken("columns of f64 sums run one row at a time");
-    if (schedule.ahead && (schedule.columns == 0 ? gives_index(lanes) : rows < 4))
+    if (schedule.ahead && schedule.columns != 0 && rows < 4)
       return broken("ahead is for tiles of 4 or 8 rows at once, and rows in registers");
     if (schedule.columns % lanes_per_step(lanes, spec.inputs[0].dtype) != 0 || schedule.columns < 0 ||
         schedule.columns > (1 << 16))

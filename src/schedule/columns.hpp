@@ -15,6 +15,9 @@ inline constexpr int kTileRecords = 128;
 /// Sets `columns`, `width`, `rows_at_once` and `ahead` of a schedule whose vector level is chosen and kept.
 void choose_columns(const kernel::KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule);
 
+/// How far ahead of itself a row in registers is asked for, if it is.
+int direct_ahead_bytes(const kernel::KernelSpec& spec, int vector_level);
+
 /// Whether columns past the last whole vector step are taken with some of those before them once more, as a whole step
 /// that ends where they do: a column's bits are its own. Not narrow columns, nor where tasks cut that level, nor of
 /// integers and sums that AVX-512 loads by masks, which are as fast.

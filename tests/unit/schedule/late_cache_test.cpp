@@ -202,6 +202,26 @@ TEST(LateCache, IndicesOfColumnsNearByDoNotAskAhead) {
   EXPECT_TRUE(asks(8192, 64)) << "short rows";
 }
 
+TEST(LateCache, ShortRowsOfSmallBlocksAskAhead) {
+  const auto asks = [](const std::string& monoid, int blocks, int rows, int columns, const char* dtype = "f32") {
+    const std::string row = std::to_string(columns), block = std::to_string(rows * columns);
+    const KernelSpec spec =
+        spec_of(monoid, dtype, "kept " + std::to_string(blocks) + ", reduced " + std::to_string(rows) + ", kept " + row,
+                "[" + block + ", " + row + ", 1]", "[" + row + ", 0, 1]");
+    const Schedule schedule = choose(spec, zen3());
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    EXPECT_EQ(schedule.columns, 0);
+    return schedule.ahead;
+  };
+  EXPECT_TRUE(asks("max", 50000, 9, 9));
+  EXPECT_TRUE(asks("sum", 50000, 9, 9));
+  EXPECT_FALSE(asks("max", 20000, 9, 9)) << "near enough";
+  EXPECT_TRUE(asks("max", 8192, 8, 128));
+  EXPECT_FALSE(asks("sum", 8192, 8, 128)) << "sums of longer rows";
+  EXPECT_FALSE(asks("max", 8192, 8, 160)) << "long blocks";
+  EXPECT_FALSE(asks("max", 500000, 13, 2, "bf16")) << "rows of a few bytes";
+}
+
 TEST(LateCache, ElementsAroundItComeInRuns) {
   const auto chosen = [](const std::string& function, int elements) {
     const Result<KernelSpec> spec =

@@ -216,6 +216,35 @@ TEST(Choose, ColumnsEndWithAWholeStepWhereThereIsOne) {
   EXPECT_TRUE(ends("max", "f32", 100, target::Isa::avx2, {.level = 0, .grain = 1}));
 }
 
+TEST(Choose, ColumnsOfLessThanAStepRunOverWhereBlocksFollow) {
+  const auto over = [](const std::string& dtype, const std::string& space, const std::string& in,
+                       const std::string& out, target::Isa isa = target::Isa::avx2) {
+    const KernelSpec spec = spec_of("max", dtype, space, in, out);
+    const Schedule schedule = choose(spec, machine(isa, 1));
+    EXPECT_EQ(schedule.nest, Nest::columns);
+    return runs_over(spec, lanes_of(spec, read_body(spec).value()), schedule);
+  };
+  EXPECT_TRUE(over("f32", "kept 100, reduced 5, kept 15", "[75, 15, 1]", "[15, 0, 1]"));
+  EXPECT_TRUE(over("s8", "kept 100, reduced 5, kept 15", "[75, 15, 1]", "[15, 0, 1]"));
+  EXPECT_FALSE(over("f32", "kept 100, reduced 5, kept 17", "[85, 17, 1]", "[17, 0, 1]")) << "ends whole";
+  EXPECT_FALSE(over("f32", "kept 100, reduced 5, kept 16", "[80, 16, 1]", "[16, 0, 1]")) << "whole anyway";
+  EXPECT_FALSE(over("f32", "kept 100, reduced 5, kept 15", "[80, 16, 1]", "[15, 0, 1]")) << "gaps after rows";
+  EXPECT_FALSE(over("f32", "kept 100, reduced 5, kept 15", "[80, 15, 1]", "[15, 0, 1]")) << "gaps after blocks";
+  EXPECT_FALSE(over("f32", "kept 100, reduced 5, kept 15", "[75, 15, 1]", "[16, 0, 1]")) << "outputs apart";
+  EXPECT_FALSE(over("f32", "reduced 5, kept 15", "[15, 1]", "[0, 1]")) << "nothing follows";
+  EXPECT_FALSE(over("s8", "kept 100, reduced 5, kept 15", "[75, 15, 1]", "[15, 0, 1]", target::Isa::avx512_core))
+      << "by masks";
+}
+
+TEST(Choose, ColumnsGoAroundTheCachesWhereAllRowsAreLines) {
+  const auto around = [](const std::string& space, const std::string& in, const std::string& out) {
+    return choose(spec_of("sum", "f32", space, in, out), machine(target::Isa::avx2, 1)).around;
+  };
+  EXPECT_TRUE(around("kept 500000, reduced 6, kept 32", "[192, 32, 1]", "[32, 0, 1]"));
+  EXPECT_FALSE(around("kept 500000, reduced 6, kept 24", "[144, 24, 1]", "[24, 0, 1]")) << "lines shared by rows";
+  EXPECT_TRUE(around("reduced 6, kept 12000001", "[12000001, 1]", "[0, 1]")) << "one row";
+}
+
 TEST(Choose, NarrowColumnsOfIndicesAreStepsOrGroups) {
   const auto columns_of = [](const char* dtype, const char* space, const char* in) {
     const std::string text = std::string("kernel\nspace ") + space + "\nin x0 " + dtype + " " + in +
