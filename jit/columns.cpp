@@ -2,19 +2,19 @@
 //
 // The columns nest: lanes are neighbouring outputs. Two forms:
 //
-// direct (schedule.columns == 0): at most kChain rows; one vector of columns at a time, its accumulator in registers.
+// direct (schedule.columns == 0): at most kChain rows, see direct_columns.hpp.
 //
 // tiled: the accumulators of a tile of columns lie in records in L1. The rows of the innermost reduced level are swept
 // over the tile as `rows_at_once` streams side by side, each a run of consecutive rows that memory delivers in order.
 // Chained reductions are flushed into f64 after kChain rows: kChain / rows_at_once from each stream. So a chain depends
 // on the number of rows alone, never on the tile. States that must see rows in their order (arg-reductions) get
 // adjacent rows instead: each sweep takes the next `rows_at_once`.
-#include "schedule/columns.hpp"
 
 #include <bit>
 #include <optional>
 
 #include "jit/column_sweep.hpp"
+#include "jit/direct_columns.hpp"
 #include "jit/grouped_sweeps.hpp"
 #include "jit/narrow_columns.hpp"
 #include "jit/strips.hpp"
@@ -27,9 +27,7 @@ using Xbyak::Reg64;
 
 class Columns {
  public:
-  explicit Columns(Nest& nest) : n_(nest), c_(nest.c), reduced_(nest.other_levels(true)), sweep_(nest) {
-    // Without a reduced level every output is one element: a single row, whose stride does not matter.
-    inner_ = reduced_.empty() ? -1 : reduced_.back();
+  explicit Columns(Nest& nest) : n_(nest), c_(nest.c), reduced_(nest.other_levels(true)), rows_(nest), sweep_(nest) {
     if (!reduced_.empty()) reduced_.pop_back();
     if (sweeps_groups(n_)) n_.s.keep_totals_apart();
     rows_at_once_ = sweep_.is_staged() ? 1 : n_.schedule.rows_at_once;
@@ -39,10 +37,10 @@ class Columns {
     n_.over(n_.other_levels(false), [this] {
       c_.mov(n_.slot(frame::kNestInput), n_.in);
       n_.save_outputs(frame::kNestOutput, frame::kNestOutput2);
-      load_row_stride();
-      if (n_.runs_over) run_over();
+      rows_.load_stride(sweep_.row_stride);
+      if (n_.runs_over) rows_.run_over();
       if (n_.schedule.columns == 0) {
-        direct();
+        emit_direct_columns(n_, rows_, sweep_);
       } else {
         tiles();
       }
@@ -53,171 +51,11 @@ class Columns {
   }
 
  private:
-  void load_row_stride() {
-    if (inner_ >= 0) {
-      n_.load_input_stride(sweep_.row_stride, inner_);
-    } else {
-      c_.xor_(sweep_.row_stride.r32(), sweep_.row_stride.r32());
-    }
-  }
-
-  void load_rows(const Reg64& d) {
-    if (inner_ >= 0) {
-      n_.load_extent(d, inner_);
-    } else {
-      c_.mov(d.cvt32(), 1);
-    }
-  }
-
-  /// As long as enough columns follow, in this block and those behind it, the partial step is a whole one.
-  void run_over() {
-    const int lanes = n_.s.lanes(), block = n_.other_levels(false).back();
-    Gpr columns(n_.a), follow(n_.a), tail(n_.a);
-    Label over;
-    n_.load_extent(columns, n_.schedule.vector_level);
-    c_.mov(follow, columns);
-    c_.imul(follow, n_.slot(frame::kCounters + 8 * block));
-    c_.mov(tail, columns);
-    c_.add(columns, lanes - 1);
-    c_.and_(columns, -lanes);
-    c_.cmp(follow, columns);
-    c_.mov(follow.r32(), 0);
-    c_.jae(over);
-    c_.mov(columns, tail);
-    c_.mov(follow, tail);
-    c_.and_(follow, lanes - 1);
-    c_.L(over);
-    c_.shr(columns, std::countr_zero(static_cast<unsigned>(lanes)));
-    c_.mov(n_.slot(frame::kColumnSteps), columns);
-    c_.mov(n_.slot(frame::kTailCount), follow);
-  }
-
-  void load_steps(const Reg64& d) {
-    if (n_.runs_over) {
-      c_.mov(d, n_.slot(frame::kColumnSteps));
-      return;
-    }
-    n_.load_extent(d, n_.schedule.vector_level);
-    c_.shr(d, std::countr_zero(static_cast<unsigned>(n_.s.lanes())));
-  }
-
-  // ---- direct
-
-  void direct() {
-    Gpr steps(n_.a), one(n_.a);
-    Label partial, done;
-    c_.mov(one.r32(), 1);
-    load_steps(steps);
-    c_.test(steps, steps);
-    c_.jz(partial);
-    n_.store_either_way([&] {
-      Label again;
-      c_.L(again);
-      direct_vector(Part::full);
-      sweep_.advance(n_.in, one);
-      n_.advance_outputs();
-      c_.dec(steps);
-      c_.jnz(again);
-    });
-    c_.L(partial);
-    c_.cmp(n_.slot(frame::kTailCount), 0);
-    c_.jz(done);
-    if (n_.ends_whole) {
-      n_.step_back(n_.in, n_.s.input_bytes());
-      n_.step_outputs_back();
-    }
-    direct_vector(n_.ends_whole ? Part::full : Part::tail);
-    c_.L(done);
-  }
-
-  void direct_vector(Part part) {
-    n_.s.set_whole_steps(part == Part::full);
-    // Past a tail are start values, which settle nothing.
-    if (part == Part::full && n_.s.has_quick_pass()) {
-      quick_vector();
-    } else {
-      direct_rows(part);
-      n_.s.set_whole_steps(false);
-      n_.s.finish(Part::full);
-    }
-    n_.s.set_whole_steps(false);
-    n_.store_finished(part);
-  }
-
-  /// Of many rows one has most likely the sign that settles an extreme. All columns must.
-  void quick_vector() {
-    const Pass quick = has_rows_that_settle(n_.spec) ? Pass::first : Pass::numbers;
-    Label clean, again, done;
-    n_.s.set_pass(quick);
-    n_.s.start_sweep();
-    direct_rows(Part::full);
-    n_.s.jump_if_clean(clean);
-    c_.L(again);
-    n_.s.set_pass(Pass::whole);
-    direct_rows(Part::full);
-    n_.s.finish(Part::full);
-    c_.jmp(done, Xbyak::CodeGenerator::T_NEAR);
-    c_.L(clean);
-    n_.s.set_pass(quick);
-    if (quick == Pass::first) {
-      n_.s.jump_if_settled(done, Part::full);
-      c_.jmp(again, Xbyak::CodeGenerator::T_NEAR);
-    } else {
-      n_.s.finish(Part::full);
-    }
-    c_.L(done);
-    n_.s.set_pass(Pass::whole);
-  }
-
-  /// The rows of a vector of columns at `in`, into set 0, two at a time.
-  void direct_rows(Part part) {
-    Gpr rows(n_.a), at(n_.a);
-    Label again, single, flush;
-    n_.s.init_totals();
-    n_.s.init_set(0);
-    load_rows(rows);
-    c_.mov(at, n_.in);
-    if (part == Part::full && !sweep_.is_staged() && !n_.s.in_order()) {
-      c_.sub(rows, 2);
-      c_.jb(single);
-      align_loop(c_);
-      c_.L(again);
-      const std::vector<Memory> pair{at.reg(), at.reg() + sweep_.row_stride.reg()};
-      n_.s.step_rows(0, pair);
-      for (const Memory& row : pair) ask_ahead(row);
-      c_.lea(at, c_.ptr[at.reg() + sweep_.row_stride.reg() * 2]);
-      c_.sub(rows, 2);
-      c_.jae(again);
-      c_.L(single);
-      c_.cmp(rows, -1);
-      c_.jne(flush);
-      sweep_.step(at, part);
-      ask_ahead(at.reg());
-    } else {
-      c_.test(rows, rows);
-      c_.jz(flush);
-      c_.L(again);
-      sweep_.step(at, part);
-      ask_ahead(at.reg());
-      c_.add(at, sweep_.row_stride);
-      c_.dec(rows);
-      c_.jnz(again);
-    }
-    c_.L(flush);
-    n_.s.flush(0);
-  }
-
-  void ask_ahead(const Memory& row) {
-    if (n_.schedule.ahead) c_.prefetcht0(c_.ptr[row + schedule::direct_ahead_bytes(n_.spec, n_.schedule.vector_level)]);
-  }
-
-  // ---- tiled
-
   void tiles() {
     Label tile, done;
     {
       Gpr steps(n_.a);
-      load_steps(steps);
+      rows_.load_steps(steps);
       c_.mov(n_.slot(frame::kStepsLeft), steps);
     }
     c_.L(tile);
@@ -298,7 +136,7 @@ class Columns {
     c_.mov(sweep_.first, n_.in);
     n_.s.first_row();
     if (n_.schedule.width > 0 && !n_.s.is_sum()) {
-      load_rows(rows);
+      rows_.load_count(rows);
       NarrowColumns(n_).take_rows(sweep_.first, rows);
       sweeps(rows, 1);
       return;
@@ -316,7 +154,7 @@ class Columns {
       // The first stream has ended where the second began.
       for (int stream = 1; stream < rows_at_once_ && !n_.s.in_order(); ++stream) c_.add(sweep_.first, sweep_.stream);
     }
-    load_rows(rows);
+    rows_.load_count(rows);
     if (rows_at_once_ == 1) return sweeps(rows, 1);
     {
       Gpr run(n_.a);
@@ -329,7 +167,7 @@ class Columns {
 
   /// Rows of each stream.
   void load_run(const Reg64& d) {
-    load_rows(d);
+    rows_.load_count(d);
     n_.divide_into_streams(d, rows_at_once_, n_.s.in_order());
   }
 
@@ -440,7 +278,7 @@ class Columns {
   Nest& n_;
   Xbyak::CodeGenerator& c_;
   std::vector<int> reduced_;  ///< levels outside the innermost reduced one
-  int inner_ = -1;            ///< the innermost reduced level
+  ColumnRows rows_;
   int rows_at_once_ = 1;
   bool in_strip_ = false;
   ColumnSweep sweep_;

@@ -12,6 +12,7 @@
 #include "jit/narrow_columns.hpp"
 #include "jit/staged.hpp"
 #include "schedule/columns.hpp"
+#include "schedule/spread.hpp"
 #include "schedule/turned.hpp"
 
 namespace tenfold::jit {
@@ -60,6 +61,11 @@ void key_turned(std::ostringstream& key, const kernel::KernelSpec& spec) {
       for (std::size_t level = inside; level < spec.levels.size(); ++level)
         key << (operand.strides[level] == 0 ? 0 : 1);
     }
+}
+
+/// Of joined rows code knows what repeats, along them or from one to the next.
+void key_spread(std::ostringstream& key, const kernel::KernelSpec& spec) {
+  for (const kernel::Operand& in : spec.inputs) key << ' ' << static_cast<int>(schedule::spread_of(spec, in));
 }
 
 /// In stages, what repeats along the reduced levels is read once per row, and what does along any is not asked for
@@ -136,6 +142,7 @@ std::string class_key(const kernel::KernelSpec& spec, const schedule::Schedule& 
   for (const kernel::Operand& in : spec.inputs)
     key << ' ' << to_string(in.dtype) << stride_kind(in.strides[vector_level], schedule.nest);
   if (schedule::is_staged(schedule.nest)) key_stages(key, spec, schedule);
+  if (schedule.nest == schedule::Nest::flat && schedule.width > 0) key_spread(key, spec);
   if (schedule.nest == schedule::Nest::columns) key_last_columns(key, spec, schedule);
   key << " ->";
   for (const kernel::Operand& out : spec.outputs)

@@ -9,6 +9,7 @@
 #include "jit/lane_emit.hpp"
 #include "jit/operand_walk.hpp"
 #include "jit/side_by_side.hpp"
+#include "jit/spread_operands.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -55,6 +56,7 @@ class Flat {
         layer_(layer),
         schedule_(schedule),
         walk_(assembler, spec, schedule.vector_level),
+        spread_(assembler, walk_, schedule),
         one_(one_step(program, spec)) {}
 
   std::int64_t emit() {
@@ -66,10 +68,11 @@ class Flat {
     if (schedule_.around) walk_.find_lines();
     std::vector<int> outer;
     for (int level = 0; level < static_cast<int>(walk_.spec().levels.size()); ++level)
-      if (level != schedule_.vector_level) outer.push_back(level);
-    walk_.over(outer, 0, [this](std::size_t depth) { elements(depth); });
+      if (level != schedule_.vector_level && (level + 1 != schedule_.vector_level || !joins_rows()))
+        outer.push_back(level);
+    walk_.over(outer, 0, [this](std::size_t depth) { joins_rows() ? elements_of_rows(depth) : elements(depth); });
     if (schedule_.around) walk_.fence();
-    return walk_.scratch_end() + spilled_;
+    return spread_.scratch_end() + spilled_;
   }
 
  private:
@@ -80,12 +83,15 @@ class Flat {
     bool around = false;  ///< stores go around the caches
   };
 
+  bool joins_rows() const { return schedule_.width > 0; }
+  void load_elements(const Reg64& d) { joins_rows() ? spread_.load_elements(d) : walk_.load_vector_extent(d); }
+
   Memory tail_count() const { return c_.rbp + frame::kTailCount; }
 
   void prepare_tail() {
     Gpr tail(a_);
     Label whole;
-    walk_.load_vector_extent(tail);
+    load_elements(tail);
     c_.and_(tail, layer_.lanes() - 1);
     c_.mov(c_.qword[tail_count()], tail);
     c_.jz(whole, Xbyak::CodeGenerator::T_NEAR);
@@ -107,22 +113,63 @@ class Flat {
   void elements(std::size_t depth) {
     Gpr index(a_), end(a_);
     const OperandWalk::KeptPointers pointers(walk_, depth);
-    Label tail, done;
+    Label done;
     c_.xor_(index.r32(), index.r32());
     walk_.load_vector_extent(end);
+    take_whole_steps(depth, index, end);
+    c_.cmp(c_.qword[tail_count()], 0);
+    c_.jz(done, Xbyak::CodeGenerator::T_NEAR);
+    step(one_, {depth, index, end}, Part::tail);
+    c_.L(done);
+  }
+
+  /// Those of joined rows, as many at a time as are spread, of which only the last ones are no whole steps.
+  void elements_of_rows(std::size_t depth) {
+    const Xbyak::Address part_end = c_.qword[c_.rbp + frame::kTileSteps];
+    Gpr index(a_), end(a_);
+    Label part;
+    c_.xor_(index.r32(), index.r32());
+    spread_.begin();
+    spread_.fill_columns(depth);
+    c_.L(part);
+    spread_.fill_next(depth);
+    walk_.enter_turned(depth, index);
+    {
+      Gpr next(a_);
+      c_.lea(next, c_.ptr[index.reg() + static_cast<int>(schedule_.columns)]);
+      spread_.load_elements(end);
+      c_.cmp(end, next);
+      c_.cmova(end, next);
+      c_.mov(part_end, end);
+    }
+    {
+      const OperandWalk::KeptPointers pointers(walk_, depth + 1);
+      Label whole;
+      take_whole_steps(depth + 1, index, end);
+      c_.test(part_end, layer_.lanes() - 1);
+      c_.jz(whole, Xbyak::CodeGenerator::T_NEAR);
+      step(one_, {depth + 1, index, end}, Part::tail);
+      c_.L(whole);
+    }
+    c_.mov(index, part_end);
+    spread_.load_elements(end);
+    c_.cmp(index, end);
+    c_.jb(part, Xbyak::CodeGenerator::T_NEAR);
+  }
+
+  /// From `index` on, as many as there are before `end`.
+  void take_whole_steps(std::size_t depth, const Reg64& index, const Reg64& end) {
+    Label none;
     c_.and_(end, -layer_.lanes());
-    c_.jz(tail, Xbyak::CodeGenerator::T_NEAR);
+    c_.cmp(index, end);
+    c_.jae(none, Xbyak::CodeGenerator::T_NEAR);
     const auto take = [&](bool around) { take_run({depth, index, end, around}); };
     if (schedule_.around) {
       walk_.either_way(take);
     } else {
       take(false);
     }
-    c_.L(tail);
-    c_.cmp(c_.qword[tail_count()], 0);
-    c_.jz(done, Xbyak::CodeGenerator::T_NEAR);
-    step(one_, {depth, index, end}, Part::tail);
-    c_.L(done);
+    c_.L(none);
   }
 
   void take_run(const Run& run) {
@@ -189,7 +236,7 @@ class Flat {
       place.kind == StagePlace::Kind::joined ? walk_.store_joined(layer_, k, s, at(place))
                                              : walk_.store(layer_, k, s, at(place));
     };
-    const Memory spill = c_.rbp + walk_.scratch_end();
+    const Memory spill = c_.rbp + spread_.scratch_end();
     spilled_ = std::max(spilled_, emit_lanes(a_, layer_, program.lanes, spill, {load, store, {}, {}, free_}));
   }
 
@@ -198,6 +245,7 @@ class Flat {
   LaneLayer& layer_;
   const schedule::Schedule& schedule_;
   OperandWalk walk_;
+  SpreadOperands spread_;
   StageProgram one_;
   std::optional<StageProgram> two_;
   int free_ = 0;  ///< vectors below are the programs', above are constants

@@ -330,7 +330,7 @@ void OperandWalk::find_lines(int frames, int frame_bytes) {
       c_.L(other);
     }
     for (int level = 0; level < static_cast<int>(spec_.levels.size()); ++level) {
-      if (level == static_cast<int>(vector_level_)) continue;
+      if (level == static_cast<int>(vector_level_) || level == joined_) continue;
       load_stride(stride, k, level);
       c_.or_(bits, stride);
     }

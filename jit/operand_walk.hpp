@@ -52,6 +52,13 @@ class OperandWalk {
   /// Along the vector level, in memory: a pointer, and the bytes from one to the next.
   void load_row(const Xbyak::Reg64& d, std::size_t k, std::size_t depth, const Xbyak::Reg64& index);
   void load_pitch(const Xbyak::Reg64& d, std::size_t k) const;
+  /// In memory, whether it is turned or not: the bytes from one to the next along a level, and where row `depth`
+  /// stands.
+  void load_own_stride(const Xbyak::Reg64& d, std::size_t k, int level) const;
+  void load_pointer(const Xbyak::Reg64& d, std::size_t k, std::size_t depth) { c_.mov(d, pointer_slot(depth, k)); }
+
+  /// The rows along `level` follow one another along the vector level: an index runs on from one to the next.
+  void join_rows(int level) { joined_ = level; }
 
   /// From now on over() and over_rows() are emitted to take the last row first.
   void set_backwards(bool backwards) { backwards_ = backwards; }
@@ -163,7 +170,6 @@ class OperandWalk {
   bool is_direct(std::size_t k, const At& at, bool tails) const;
   /// What lanes past a tail of turned rows are in scratch, nobody sees.
   Part part_of(std::size_t k, const At& at) const { return is_turned(k) ? Part::full : at.part; }
-  void load_own_stride(const Xbyak::Reg64& d, std::size_t k, int level) const;
   Xbyak::Reg64 pointer_of(std::size_t k, std::size_t depth, std::optional<Gpr>& spare);
   void copy_one(int bytes, const Xbyak::Reg64& to, const Memory& from);
   std::size_t count() const { return spec_.inputs.size() + spec_.outputs.size(); }
@@ -179,6 +185,7 @@ class OperandWalk {
   std::vector<Turned> turned_;            ///< by operand
   std::vector<std::optional<int>> kept_;  ///< by operand: register of its pointer in row kept_depth_
   std::size_t kept_depth_ = 0;
+  int joined_ = -1;
   bool backwards_ = false;
 };
 

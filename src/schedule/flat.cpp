@@ -5,6 +5,7 @@
 
 #include "schedule/around.hpp"
 #include "schedule/levels.hpp"
+#include "schedule/spread.hpp"
 
 namespace tenfold::schedule {
 namespace {
@@ -13,6 +14,8 @@ using kernel::KernelSpec;
 
 /// Vector levels are cut into whole pages of the narrowest elements.
 constexpr std::int64_t kVectorGrain = 4096;
+/// Tasks of joined rows begin with lines if the first one does.
+constexpr std::int64_t kRowGrain = 64;
 
 std::int64_t bytes_per_element(const KernelSpec& spec) {
   std::int64_t bytes = 0;
@@ -51,20 +54,24 @@ Schedule choose_flat(const KernelSpec& spec, const target::Target& target) {
   schedule.isa = target.isa;
   schedule.nest = Nest::flat;
   schedule.vector_level = vector_level_of(spec, spec.outputs[0]);
-  schedule.around = pays_around(spec, schedule.vector_level, target);
-  schedule.claim = pays_to_claim(spec, schedule.vector_level, target);
+  schedule.width = spread_width(spec);
+  if (schedule.width > 0) schedule.columns = choose_spread(spec);
+  const KernelSpec in_line = schedule.width > 0 ? joined(spec) : spec;
+  const int along = schedule.width > 0 ? schedule.vector_level - 1 : schedule.vector_level;
+  schedule.around = pays_around(in_line, along, target);
+  schedule.claim = pays_to_claim(in_line, along, target);
   schedule.runs = comes_in_runs(spec, target);
   if (schedule.runs && bytes(spec) > target.last_cache_bytes()) {
     schedule.around = schedule.around || may_go_around(spec, schedule.vector_level);
   } else if (schedule.runs) {
     schedule.claim = schedule.claim || may_claim(spec, schedule.vector_level);
   }
-  const int widest = widest_level(spec, false);
+  const int widest = widest_level(spec, false, schedule.width > 0 ? schedule.vector_level : -1);
   const std::int64_t extent = spec.levels[static_cast<std::size_t>(widest)].extent;
   if (extent == 0) return schedule;
   const std::int64_t unit_bytes =
       std::max<std::int64_t>(1, kernel::kept_count(spec) / extent * bytes_per_element(spec));
-  const std::int64_t unit = widest == schedule.vector_level ? kVectorGrain : 1;
+  const std::int64_t unit = widest == schedule.vector_level ? kVectorGrain : schedule.width > 0 ? kRowGrain : 1;
   std::int64_t grain = std::max(divide_up(extent, 4 * std::int64_t{target.cores}), divide_up(kTaskBytes, unit_bytes));
   grain = divide_up(grain, unit) * unit;
   if (grain < extent) schedule.tile = {widest, grain};
@@ -79,6 +86,7 @@ Status check_flat(const KernelSpec& spec, const Schedule& schedule) {
   if (levels > kernel::kMaxLevels) return broken("too many levels");
   if (schedule.vector_level < 0 || schedule.vector_level >= levels) return broken("no such vector level");
   if (schedule.split.level >= 0) return broken("an elementwise kernel is split");
+  if (const Status status = check_spread(spec, schedule); !status.ok()) return status;
   if (schedule.around && !may_go_around(spec, schedule.vector_level))
     return broken("no output can be stored around the caches");
   if (schedule.runs && !may_come_in_runs(spec)) return broken("runs are of few operands of one level");

@@ -76,7 +76,9 @@ std::string print(const Schedule& schedule) {
   if (schedule.runs) out << " runs=1";
   if (schedule.keep > 0) out << " keep=" << schedule.keep;
   if (schedule.part > 0) out << " part=" << schedule.part;
-  if (schedule.nest == Nest::columns || schedule.nest == Nest::staged_columns) out << " columns=" << schedule.columns;
+  const bool joins = schedule.nest == Nest::flat && schedule.width > 0;
+  if (joins || schedule.nest == Nest::columns || schedule.nest == Nest::staged_columns)
+    out << " columns=" << schedule.columns;
   if (schedule.width > 0) out << " width=" << schedule.width;
   print_cut(out, "tile", schedule.tile);
   print_cut(out, "split", schedule.split);

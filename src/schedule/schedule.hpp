@@ -58,11 +58,13 @@ struct Schedule {
   bool serpentine = false;
   /// Four runs in turn. Flat: a few lines of each. Staged rows, with `ahead`: a row of each.
   bool runs = false;
-  std::int64_t keep = 0;     ///< staged: elements of a row (columns: of each) that scratch may keep for a later pass
-  std::int64_t part = 0;     ///< staged columns that keep: columns of a tile that scratch has room for at a time
-  std::int64_t columns = 0;  ///< columns: lanes per tile at most, whose accumulators stay in L1; 0: in registers
-  /// Elements that the code has built in: packed, narrow columns: of a row; staged columns: of a block that is turned
-  /// (turned.hpp). 0 for others.
+  std::int64_t keep = 0;  ///< staged: elements of a row (columns: of each) that scratch may keep for a later pass
+  std::int64_t part = 0;  ///< staged columns that keep: columns of a tile that scratch has room for at a time
+  /// Columns: lanes per tile at most, whose accumulators stay in L1; 0: in registers. Flat: elements of rows that are
+  /// joined, at a time.
+  std::int64_t columns = 0;
+  /// Elements that the code has built in: packed, narrow columns: of a row; flat: of one that is joined to others
+  /// (spread.hpp); staged columns: of a block that is turned (turned.hpp). 0 for others.
   int width = 0;
   Cut tile;   ///< cut of a kept level into tasks: never changes a bit of the result
   Cut split;  ///< cut of a reduced level into partial results; depends on the shape alone
