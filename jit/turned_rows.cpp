@@ -18,6 +18,8 @@ constexpr int kHalf = 16;
 constexpr int kMostElements = 8;
 /// No layer keeps anything in these.
 constexpr int kRegisters = 14;
+/// Units of longer rows come in a loop.
+constexpr int kMostUnrolled = 16;
 /// Rows that an address reaches from a pointer.
 constexpr int kReach = 4;
 
@@ -212,7 +214,30 @@ void TurnedRows::turn_out(const Unit& unit, const Reg64& place) {
 }
 
 void TurnedRows::block(Turn turn, const Reg64& place) {
-  for (const Unit& unit : units()) turn == Turn::in ? turn_in(unit, place) : turn_out(unit, place);
+  const std::vector<Unit> all = units();
+  const auto take = [&](const Unit& unit) { turn == Turn::in ? turn_in(unit, place) : turn_out(unit, place); };
+  const int elements = all[0].elements, whole = width_ / elements;
+  if (whole <= kMostUnrolled) {
+    for (const Unit& unit : all) take(unit);
+    return;
+  }
+  const int bytes = elements * element_;
+  const auto move = [&](int units) {
+    for (const Reg64& pointer : quarters_) c_.add(pointer, units * bytes);
+    c_.add(place, units * elements * apart_);
+  };
+  {
+    const Gpr left(a_);
+    Label again;
+    c_.mov(left.r32(), whole);
+    c_.L(again);
+    take(all[0]);
+    move(1);
+    c_.dec(left);
+    c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
+  }
+  if (width_ % elements != 0) take({all.back().first - whole * elements, elements, bytes});
+  move(-whole);
 }
 
 void TurnedRows::emit(Turn turn, const Reg64& rows, const Reg64& place, const Reg64& count) {

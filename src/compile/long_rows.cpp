@@ -32,9 +32,14 @@ enum class Merge : std::uint8_t {
   moments,  ///< sums, and centred second moments beside them
 };
 
+/// Elements of each row from `first` on, in pieces of so many.
+struct Range {
+  std::int64_t first, piece, pieces;
+};
+
 class Cutter {
  public:
-  Cutter(const KernelSpec& spec, std::int64_t piece)
+  Cutter(const KernelSpec& spec, const RowCut& cut)
       : spec_(spec),
         level_(reduced_level(spec)),
         stages_(kernel::passes_of(spec)),
@@ -42,16 +47,15 @@ class Cutter {
         sums_(kernel::sums_beside_moments(spec)),
         vector_level_(level_of_neighbours(spec)),
         extent_(spec.levels[level_].extent),
-        piece_(piece) {
-    while (extent_ % piece_ > 0 && extent_ % piece_ < kLeastPiece) piece_ += kLeastPiece;
-    pieces_ = extent_ / piece_ + (extent_ % piece_ > 0 ? 1 : 0);
-    std::int64_t step = 1;
-    rows_.assign(spec.levels.size(), 0);
-    for (std::size_t level = spec.levels.size(); level-- > 0;) {
-      if (level == level_) continue;
-      rows_[level] = step;
-      step *= spec.levels[level].extent;
-    }
+        in_turn_(cut.in_turn > 0) {
+    std::int64_t piece = in_turn_ ? extent_ / cut.in_turn : cut.piece;
+    if (!in_turn_)
+      while (extent_ % piece > 0 && extent_ % piece < kLeastPiece) piece += kLeastPiece;
+    const std::int64_t whole = in_turn_ ? cut.in_turn : extent_ / piece, rest = extent_ - whole * piece;
+    if (whole > 0 && piece > 0) ranges_.push_back({0, piece, whole});
+    if (rest > 0) ranges_.push_back({whole * piece, rest, 1});
+    pieces_ = whole + (rest > 0 ? 1 : 0);
+    rows_ = dense_strides(level_);
   }
 
   Result<LongRows> run() {
@@ -63,11 +67,8 @@ class Cutter {
       const int end = stage + (merge == Merge::plain ? 1 : 2);
       const std::vector<int> reductions = reductions_of(stage, end);
       std::vector<Place> partials = new_partials(reductions, merge);
-      for (std::int64_t first = 0; first < extent_ && status.ok();) {
-        const std::int64_t whole = extent_ / piece_ * piece_, elements = first < whole ? whole : extent_ - whole;
-        status = reduce_pieces(reductions, merge, partials, first, elements);
-        first += elements;
-      }
+      for (std::size_t range = 0; range < ranges_.size() && status.ok(); ++range)
+        status = reduce_pieces(reductions, merge, partials, ranges_[range], range > 0 ? ranges_[0].pieces : 0);
       if (status.ok()) status = combine(reductions, merge, partials, stage, end, last);
       if (!status.ok()) return status;
       stage = end;
@@ -84,6 +85,8 @@ class Cutter {
 
   Status check() const {
     if (pieces_ < 2) return {Code::unsupported_shape, "rows of one piece"};
+    if (std::any_of(ranges_.begin(), ranges_.end(), [](const Range& range) { return range.piece < 2; }))
+      return {Code::unsupported_shape, "pieces of one element"};
     for (int i = 0; i < static_cast<int>(spec_.body.size()); ++i) {
       const Node& one = node(i);
       if (one.kind == Node::Kind::reduce && !can_combine(i))
@@ -142,44 +145,62 @@ class Cutter {
   }
 
   bool of_columns() const { return vector_level_ != level_; }
-  /// From a piece's results to the next one's: rows have theirs side by side, columns those of a piece.
-  std::int64_t partial_stride() const { return of_columns() ? kernel::kept_count(spec_) : 1; }
+  /// Those of a dense buffer over the kept levels, and 0 along `without`.
+  std::vector<std::int64_t> dense_strides(std::size_t without) const {
+    std::vector<std::int64_t> strides(spec_.levels.size(), 0);
+    std::int64_t step = 1;
+    for (std::size_t level = spec_.levels.size(); level-- > 0;) {
+      if (level == without) continue;
+      strides[level] = step;
+      step *= level == level_ ? pieces_ : spec_.levels[level].extent;
+    }
+    return strides;
+  }
+  /// Of what the pieces gave: rows have theirs side by side, columns those of a piece, and of pieces in turn those of a
+  /// block of columns.
   std::vector<std::int64_t> partial_strides() const {
+    if (in_turn_) return dense_strides(spec_.levels.size());
     std::vector<std::int64_t> strides = rows_;
     if (!of_columns())
       for (std::int64_t& stride : strides) stride *= pieces_;
-    strides[level_] = partial_stride();
+    strides[level_] = of_columns() ? kernel::kept_count(spec_) : 1;
     return strides;
   }
 
-  /// The strides along the level of pieces and the one within them, in place of the one along the row.
-  void split_stride(std::vector<std::int64_t>& strides) const {
-    const auto level = static_cast<std::ptrdiff_t>(level_);
-    strides.insert(strides.begin() + level, strides[level_] * piece_);
+  /// The level of pieces comes before the one within them, or after it where pieces take elements in turn.
+  std::ptrdiff_t level_of_pieces() const { return static_cast<std::ptrdiff_t>(level_) + (in_turn_ ? 1 : 0); }
+  std::ptrdiff_t level_of_piece() const { return static_cast<std::ptrdiff_t>(level_) + (in_turn_ ? 0 : 1); }
+
+  /// The strides along both, in place of the one along the row.
+  void split_stride(std::vector<std::int64_t>& strides, const Range& range) const {
+    const std::int64_t stride = strides[level_];
+    strides[level_] = in_turn_ ? stride * range.pieces : stride;
+    strides.insert(strides.begin() + level_of_pieces(), in_turn_ ? stride : stride * range.piece);
   }
 
-  /// A node of the whole and all that it is made of, up to what is known or held in a buffer. Of the inputs, elements
-  /// from `first` on; `split`: the draft has a level of pieces.
-  int copy(KernelDraft& draft, int index, std::int64_t first, bool split) const {
+  /// A node of the whole and all that it is made of, up to what is known or held in a buffer. `range`: the draft has a
+  /// level of pieces, and takes its elements.
+  int copy(KernelDraft& draft, int index, const Range* range) const {
     const auto known = draft.known.find(index);
     if (known != draft.known.end()) return known->second;
     int made = 0;
     if (const auto held = held_.find(index); held != held_.end()) {
       kernel::Operand operand{dtype(index), rows_};
-      if (split) split_stride(operand.strides);
+      if (range != nullptr) split_stride(operand.strides, *range);
       made = draft.load(std::move(operand), held->second);
       if (is_online_sum(index)) made = within_its_bounds(draft, index, made);
     } else if (is_exponential(index)) {
-      const int difference = copy(draft, node(index).args[0], first, split);
+      const int difference = copy(draft, node(index).args[0], range);
       made = draft.apply(Function::exp, {draft.apply(Function::min, {difference, draft.constant(dtype(index), 0)})});
     } else if (node(index).kind == Node::Kind::load) {
       kernel::Operand operand = spec_.inputs[at(node(index).index)];
+      const std::int64_t first = range != nullptr ? range->first : 0;
       const std::int64_t offset = first * operand.strides[level_] * byte_size(operand.dtype);
-      if (split) split_stride(operand.strides);
+      if (range != nullptr) split_stride(operand.strides, *range);
       made = draft.load(std::move(operand), {Place::Kind::operand, node(index).index, offset});
     } else {
       Node one = node(index);
-      for (int& arg : one.args) arg = copy(draft, arg, first, split);
+      for (int& arg : one.args) arg = copy(draft, arg, range);
       made = draft.add(std::move(one));
     }
     draft.known[index] = made;
@@ -208,32 +229,30 @@ class Cutter {
     return {};
   }
 
-  /// The space of so many elements of each row: whole pieces, or what is left.
-  std::vector<kernel::Level> levels_of_pieces(std::int64_t elements) const {
+  std::vector<kernel::Level> levels_of(const Range& range) const {
     std::vector<kernel::Level> levels = spec_.levels;
-    const std::int64_t piece = std::min(piece_, elements);
-    levels[level_].extent = piece;
-    levels.insert(levels.begin() + static_cast<std::ptrdiff_t>(level_), {elements / piece, false});
+    levels[level_].extent = range.piece;
+    levels.insert(levels.begin() + level_of_pieces(), {range.pieces, false});
     return levels;
   }
 
-  /// Reduces the elements from `first` on.
+  /// Reduces the elements of the range, of which the first piece is number `number`.
   Status reduce_pieces(const std::vector<int>& reductions, Merge merge, const std::vector<Place>& partials,
-                       std::int64_t first, std::int64_t elements) {
-    KernelDraft draft(levels_of_pieces(elements));
+                       const Range& range, std::int64_t number) {
+    KernelDraft draft(levels_of(range));
     const auto store = [&](int value, DType of, Place to) {
       std::vector<std::int64_t> strides = partial_strides();
-      strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(level_) + 1, 0);
-      to.offset = first / piece_ * partial_stride() * byte_size(of);
+      to.offset = number * strides[level_] * byte_size(of);
+      strides.insert(strides.begin() + level_of_piece(), 0);
       draft.store(value, {of, std::move(strides)}, to);
     };
     for (std::size_t i = 0; i < reductions.size(); ++i) {
-      int value = copy(draft, reductions[i], first, true);
-      if (merge == Merge::online && i == 0) value = max_or_nan(draft, value, copy(draft, reductions[1], first, true));
+      int value = copy(draft, reductions[i], &range);
+      if (merge == Merge::online && i == 0) value = max_or_nan(draft, value, copy(draft, reductions[1], &range));
       store(value, partial_dtype(reductions[i]), partials[i]);
     }
     if (merge == Merge::moments) store(draft.count(), DType::f64, partials.back());
-    return add(draft, std::min(piece_, elements), true);
+    return add(draft, range.piece, true);
   }
 
   /// The max, or NaN where the sum of the exponentials says so: kernels need not look for NaN in the max itself then.
@@ -268,7 +287,7 @@ class Cutter {
       if (!per_row_[at(i)] || stage >= end || (stage < begin && (stage > 0 || end <= last))) continue;
       for (const kernel::Store& store : spec_.stores)
         if (store.node == i)
-          draft.store(copy(draft, i, 0, false), spec_.outputs[at(store.output)],
+          draft.store(copy(draft, i, nullptr), spec_.outputs[at(store.output)],
                       {Place::Kind::operand, store.output, 0});
       if (asked.contains(i)) hold(draft, i);
     }
@@ -341,28 +360,33 @@ class Cutter {
 
   void hold(KernelDraft& draft, int index) {
     const Place place = new_buffer(kernel::kept_count(spec_), dtype(index));
-    draft.store(copy(draft, index, 0, false), {dtype(index), rows_}, place);
+    draft.store(copy(draft, index, nullptr), {dtype(index), rows_}, place);
     waiting_[index] = place;
   }
 
-  /// In pieces, too: their kernels ask for what comes next.
+  /// In pieces, too: their kernels ask for what comes next. Those in turn are whole rows beside one that repeats.
   Status store_elements() {
-    const std::int64_t whole = extent_ / piece_ * piece_;
-    Status status = store_elements(KernelDraft(levels_of_pieces(whole)), 0);
-    if (status.ok() && whole < extent_) status = store_elements(KernelDraft(levels_of_pieces(extent_ - whole)), whole);
+    if (in_turn_) {
+      std::vector<kernel::Level> levels = spec_.levels;
+      levels[level_].reduced = false;
+      return store_elements(KernelDraft(std::move(levels)), nullptr);
+    }
+    Status status;
+    for (const Range& range : ranges_)
+      if (status.ok()) status = store_elements(KernelDraft(levels_of(range)), &range);
     return status;
   }
 
-  Status store_elements(KernelDraft draft, std::int64_t first) {
+  Status store_elements(KernelDraft draft, const Range* range) {
     for (const kernel::Store& store : spec_.stores) {
       if (per_row_[at(store.node)]) continue;
       kernel::Operand operand = spec_.outputs[at(store.output)];
+      const std::int64_t first = range != nullptr ? range->first : 0;
       const std::int64_t offset = first * operand.strides[level_] * byte_size(operand.dtype);
-      split_stride(operand.strides);
-      draft.store(copy(draft, store.node, first, true), std::move(operand),
-                  {Place::Kind::operand, store.output, offset});
+      if (range != nullptr) split_stride(operand.strides, *range);
+      draft.store(copy(draft, store.node, range), std::move(operand), {Place::Kind::operand, store.output, offset});
     }
-    return draft.stores() ? add(draft, extent_, true) : Status();
+    return draft.stores() ? add(draft, extent_, range != nullptr) : Status();
   }
 
   const KernelSpec& spec_;
@@ -371,7 +395,9 @@ class Cutter {
   std::vector<bool> per_row_;
   std::vector<int> sums_;     ///< kernel::sums_beside_moments
   std::size_t vector_level_;  ///< of neighbours in memory: the reduced one, or else there are columns
-  std::int64_t extent_, piece_, pieces_ = 0;
+  std::int64_t extent_, pieces_ = 0;
+  bool in_turn_;
+  std::vector<Range> ranges_;
   std::vector<std::int64_t> rows_;  ///< strides of a dense buffer over the kept levels
   std::map<int, Place> held_;       ///< by node: values of rows that a kernel before has stored
   std::map<int, Place> waiting_;    ///< those of the kernel that is being written
@@ -381,6 +407,6 @@ class Cutter {
 
 }  // namespace
 
-Result<LongRows> cut_long_rows(const KernelSpec& spec, std::int64_t piece) { return Cutter(spec, piece).run(); }
+Result<LongRows> cut_long_rows(const KernelSpec& spec, const RowCut& cut) { return Cutter(spec, cut).run(); }
 
 }  // namespace tenfold::compiler

@@ -13,6 +13,9 @@
 //   max, sum of e^(x - max)     sum of s e^(m - max), with m and s a piece's: the online softmax, a block at a time
 //   mean, sum of (x - mean)^2   sum of q + n (mean of the piece - mean)^2, with q and n a piece's
 //
+// Columns that are narrow have pieces that take rows in turn: piece j of g has rows j, j + g, j + 2 g, ... So g rows
+// are one of g times as many columns, which fill vectors.
+//
 // How they are cut follows from the spec and the piece alone, as it decides bits.
 #pragma once
 
@@ -20,6 +23,7 @@
 #include <vector>
 
 #include "compile/place.hpp"
+#include "compile/row_pieces.hpp"
 #include "kernel/spec.hpp"
 #include "tenfold/status.hpp"
 
@@ -36,9 +40,9 @@ struct LongRows {
   std::vector<std::int64_t> between;   ///< bytes of each buffer
 };
 
-/// Cuts the rows of `spec`, a body in stages, in pieces of `piece` elements, a few more where the last one would have
-/// less than 16. unsupported_op or unsupported_shape with the reason where the body or its operands are not of a form
-/// that can be.
-Result<LongRows> cut_long_rows(const kernel::KernelSpec& spec, std::int64_t piece);
+/// Cuts the rows of `spec`, a body in stages, as `cut` says, in pieces of a few elements more where the last one would
+/// have less than 16. unsupported_op or unsupported_shape with the reason where the body or its operands are not of a
+/// form that can be.
+Result<LongRows> cut_long_rows(const kernel::KernelSpec& spec, const RowCut& cut);
 
 }  // namespace tenfold::compiler

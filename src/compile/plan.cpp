@@ -81,9 +81,9 @@ Result<Plan> plan_two(TwoKernels two, double count, const schedule::Schedule& fi
 
 /// Nothing where the rows are not to be cut, or cannot be.
 std::optional<Plan> plan_long_rows(const KernelSpec& spec, const target::Target& target, const RowPieces& pieces) {
-  const std::int64_t piece = schedule::read_body(spec).ok() ? 0 : long_row_piece(spec, pieces);
-  if (piece == 0) return std::nullopt;
-  Result<LongRows> rows = cut_long_rows(spec, piece);
+  const RowCut cut = schedule::read_body(spec).ok() ? RowCut{} : row_cut(spec, pieces);
+  if (!cut.cuts()) return std::nullopt;
+  Result<LongRows> rows = cut_long_rows(spec, cut);
   if (!rows.ok()) return std::nullopt;
   Plan plan;
   plan.in_pieces = true;

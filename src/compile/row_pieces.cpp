@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "schedule/turned.hpp"
+
 namespace tenfold::compiler {
 
 using kernel::Function;
@@ -27,6 +29,13 @@ bool sums_exponentials(const KernelSpec& spec) {
     for (int max = 0; max < sum; ++max)
       if (is_sum_of_exponentials(spec, sum, max)) return true;
   return false;
+}
+
+/// Whether no element is stored.
+bool only_reduces(const KernelSpec& spec) {
+  const std::vector<bool> per_row = kernel::per_row(spec);
+  return std::all_of(spec.stores.begin(), spec.stores.end(),
+                     [&](const kernel::Store& store) { return bool{per_row[at(store.node)]}; });
 }
 
 }  // namespace
@@ -56,21 +65,49 @@ bool is_sum_of_exponentials(const KernelSpec& spec, int sum, int max) {
          difference.args == std::vector<int>{node(max).args[0], max};
 }
 
+namespace {
+
 std::int64_t long_row_piece(const KernelSpec& spec, const RowPieces& pieces) {
   if (reduced_levels(spec) != 1 || spec.levels.size() >= at(kernel::kMaxLevels)) return 0;
   const std::size_t level = reduced_level(spec), neighbours = level_of_neighbours(spec);
   const std::int64_t rows = kernel::kept_count(spec), elements = spec.levels[level].extent;
   if (rows == 0 || neighbours >= spec.levels.size()) return 0;
-  const std::vector<bool> per_row = kernel::per_row(spec);
-  const bool only_reduces = std::all_of(spec.stores.begin(), spec.stores.end(),
-                                        [&](const kernel::Store& store) { return bool{per_row[at(store.node)]}; });
   if (neighbours != level) {
     const std::int64_t row_bytes = spec.levels[neighbours].extent * byte_size(spec.inputs[0].dtype);
     const std::int64_t piece = std::clamp(pieces.column_piece_bytes / row_bytes, pieces.column_piece, pieces.piece);
-    const bool far = kernel::bytes_read(spec) >= (only_reduces ? pieces.columns_from : pieces.written_columns_from);
+    const bool far =
+        kernel::bytes_read(spec) >= (only_reduces(spec) ? pieces.columns_from : pieces.written_columns_from);
     return far && elements >= 2 * piece && sums_exponentials(spec) ? piece : 0;
   }
-  return elements >= (only_reduces && rows < kFewRows ? pieces.few_from : pieces.from) ? pieces.piece : 0;
+  return elements >= (only_reduces(spec) && rows < kFewRows ? pieces.few_from : pieces.from) ? pieces.piece : 0;
+}
+
+/// Where vectors of columns have empty lanes: g rows, one after another, are one of so many times as many columns then.
+std::int64_t pieces_in_turn(const KernelSpec& spec, const RowPieces& pieces) {
+  constexpr std::int64_t kStep = 16, kRowsForThreads = 256, kMostColumns = 4096;
+  const std::size_t levels = spec.levels.size();
+  if (levels < 2 || levels >= at(kernel::kMaxLevels) || reduced_levels(spec) != 1 || kernel::kept_count(spec) == 0)
+    return 0;
+  const std::int64_t width = spec.levels[levels - 1].extent, rows = spec.levels[levels - 2].extent;
+  const std::vector<std::int64_t>& strides = spec.inputs[0].strides;
+  if (!spec.levels[levels - 2].reduced || strides[levels - 1] != 1 || strides[levels - 2] != width) return 0;
+  const bool again = !only_reduces(spec) && sums_exponentials(spec) && byte_size(spec.outputs[0].dtype) <= 2;
+  if (width >= (again ? pieces.narrow_row / 4 : pieces.narrow_row) || width % kStep == 0 ||
+      width * rows < pieces.narrow_from || schedule::turned_levels(spec).found())
+    return 0;
+  // Of many rows as many as give threads tasks.
+  const std::int64_t columns = std::clamp(width * rows / kRowsForThreads, pieces.narrow_columns, kMostColumns);
+  std::int64_t in_turn = std::min(columns / width, rows / pieces.narrow_least_rows);
+  // A row that is left over has nothing to reduce.
+  while (in_turn > 1 && rows % in_turn == 1) --in_turn;
+  return in_turn > 1 ? in_turn : 0;
+}
+
+}  // namespace
+
+RowCut row_cut(const KernelSpec& spec, const RowPieces& pieces) {
+  if (const std::int64_t in_turn = pieces_in_turn(spec, pieces); in_turn > 0) return {0, in_turn};
+  return {long_row_piece(spec, pieces), 0};
 }
 
 }  // namespace tenfold::compiler

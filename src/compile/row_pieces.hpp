@@ -26,10 +26,20 @@ struct RowPieces {
   /// which elements are stored from so many.
   std::int64_t column_piece = 64, column_piece_bytes = 128 << 10;
   std::int64_t columns_from = 16 << 20, written_columns_from = 64 << 20;
+  /// Columns of rows of less than so many elements, from so many elements of a block of them on, have pieces that take
+  /// rows in turn, as many as make so many columns, if each has as many rows at least.
+  std::int64_t narrow_row = 30, narrow_from = 1000, narrow_columns = 256, narrow_least_rows = 8;
 };
 
-/// Elements of the pieces in which rows of `spec`, a body in stages, are to be cut; 0: they are not.
-std::int64_t long_row_piece(const kernel::KernelSpec& spec, const RowPieces& pieces = {});
+/// How rows are cut: in pieces of elements side by side, or in so many that take elements in turn. Neither: not at all.
+struct RowCut {
+  std::int64_t piece = 0;
+  std::int64_t in_turn = 0;
+  bool cuts() const { return piece > 0 || in_turn > 0; }
+};
+
+/// That of the rows of `spec`, a body in stages.
+RowCut row_cut(const kernel::KernelSpec& spec, const RowPieces& pieces = {});
 
 /// Of a spec with one: the level that is reduced, and that along which the first input's elements are neighbours.
 std::size_t reduced_level(const kernel::KernelSpec& spec);

@@ -20,7 +20,7 @@ using kernel::KernelSpec;
 constexpr std::int64_t kMostWidth = 64;
 /// Where the innermost level is kept and has so few elements, columns would leave most of their lanes empty: longer
 /// blocks are turned then.
-constexpr std::int64_t kFewKept = 8, kMostWidthOfFew = 256;
+constexpr std::int64_t kMostKept = 24, kVectorStep = 16, kMostWidthOfFew = 2048;
 /// Fewer blocks would leave lanes empty, too.
 constexpr std::int64_t kLeastRows = 32;
 /// Lanes run along the innermost level outside if it has so many, as those lie closest to one another.
@@ -41,7 +41,8 @@ std::ptrdiff_t turned_inputs(const KernelSpec& spec, const TurnedLevels& levels)
 /// Blocks of so many elements, all that are read counted, are turned.
 std::int64_t most_width(const KernelSpec& spec) {
   const kernel::Level& last = spec.levels.back();
-  return !last.reduced && last.extent < kFewKept ? kMostWidthOfFew : kMostWidth;
+  const bool wastes = !last.reduced && last.extent <= kMostKept && last.extent != kVectorStep;
+  return wastes ? kMostWidthOfFew : kMostWidth;
 }
 
 /// Blocks of a tile: as many as leave what is turned, and the records of columns, in L1.

@@ -258,11 +258,16 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
     return reduces || got == first ? "" : "fused gives other bits than unfused";
   }
 
-  /// Rows of a few vectors in pieces of one or two, as rows that no cache holds would be.
+  /// Rows of a few vectors in pieces of one or two, as rows that no cache holds would be, and narrow columns of a few
+  /// rows in pieces that take them in turn.
   std::string check_pieces(const Ready& ready, std::uint64_t index, bool counts) {
     if (index % kPiecesEvery != 0) return "";
     const std::int64_t piece = index / kPiecesEvery % 2 == 0 ? 16 : 32;
-    const compiler::RowPieces pieces{piece, 2 * piece, 2 * piece, 16, 0, 0, 0};
+    compiler::RowPieces pieces{piece, 2 * piece, 2 * piece, 16, 0, 0, 0};
+    pieces.narrow_row = 64;
+    pieces.narrow_from = 4;
+    pieces.narrow_columns = 3 * piece;
+    pieces.narrow_least_rows = 2;
     Elements first;
     const std::vector<target::Isa> native = native_levels();
     for (const target::Isa isa : all_levels()) {

@@ -32,7 +32,7 @@ constexpr Place operand(int index, std::int64_t offset = 0) { return {Place::Kin
 using Places = std::vector<Place>;
 
 TEST(LongRows, SoftmaxReadsItsInputTwice) {
-  const Result<LongRows> made = cut_long_rows(spec_of(softmax(3, 100)), 32);
+  const Result<LongRows> made = cut_long_rows(spec_of(softmax(3, 100)), {.piece = 32});
   ASSERT_TRUE(made.ok()) << made.status().message();
   const std::vector<LongRowKernel>& kernels = made.value().kernels;
   // Pieces of 32 or 48 would leave 4 elements.
@@ -69,7 +69,7 @@ TEST(LongRows, MeanAndVarianceReadTheirInputOnce) {
       spec_of("kernel\nspace kept 2, reduced 96\nin x0 f32 [96, 1]\nout y0 f32 [1, 0]\nout y1 f32 [1, 0]\n"
               "%0 = load x0\n%1 = reduce sum %0\n%2 = count\n%3 = div %1 %2\n%4 = sub %0 %3\n%5 = square %4\n"
               "%6 = reduce sum %5\n%7 = div %6 %2\nstore y0 %3\nstore y1 %7\n"),
-      32);
+      {.piece = 32});
   ASSERT_TRUE(made.ok()) << made.status().message();
   const std::vector<LongRowKernel>& kernels = made.value().kernels;
   ASSERT_EQ(kernels.size(), 2U);
@@ -87,7 +87,7 @@ TEST(LongRows, AStageThatNeedsTheOneBeforeReadsAgain) {
       spec_of(
           "kernel\nspace kept 2, reduced 96\nin x0 bf16 [96, 1]\nout y0 f32 [1, 0]\n%0 = load x0\n%1 = cast f32 %0\n"
           "%2 = reduce max %1\n%3 = div %1 %2\n%4 = abs %3\n%5 = reduce sum %4\n%6 = sqrt %5\nstore y0 %6\n"),
-      32);
+      {.piece = 32});
   ASSERT_TRUE(made.ok()) << made.status().message();
   const std::vector<LongRowKernel>& kernels = made.value().kernels;
   ASSERT_EQ(kernels.size(), 4U);
@@ -101,7 +101,7 @@ TEST(LongRows, TheInputThatRunsAlongRowsLeads) {
       spec_of("kernel\nspace kept 2, reduced 96\nin x0 f32 [96, 1]\nin x1 f32 [1, 0]\nout y0 f32 [1, 0]\n"
               "%0 = load x1\n%1 = load x0\n%2 = mul %0 %1\n%3 = reduce sum %2\n%4 = reduce max %1\n%5 = add %3 %4\n"
               "store y0 %5\n"),
-      32);
+      {.piece = 32});
   ASSERT_TRUE(made.ok()) << made.status().message();
   EXPECT_EQ(made.value().kernels[0].reads, (Places{operand(0), operand(1)}));
   EXPECT_EQ(made.value().kernels[0].spec.levels.back().reduced, true);
@@ -112,7 +112,7 @@ TEST(LongRows, ColumnsHandOnWhatAPieceGaveSideBySide) {
       spec_of("kernel\nspace reduced 100, kept 24\nin x0 f32 [24, 1]\nout y0 f32 [0, 1]\n%0 = load x0\n"
               "%1 = reduce max %0\n%2 = sub %0 %1\n%3 = exp %2\n%4 = reduce sum %3\n%5 = log %4\n%6 = add %5 %1\n"
               "store y0 %6\n"),
-      32);
+      {.piece = 32});
   ASSERT_TRUE(made.ok()) << made.status().message();
   const std::vector<LongRowKernel>& kernels = made.value().kernels;
   ASSERT_EQ(kernels.size(), 3U);
@@ -129,22 +129,66 @@ TEST(LongRows, OnlyColumnsOfExponentialsAreCut) {
     return spec_of("kernel\nspace reduced 8192, kept 1024\nin x0 f32 [1024, 1]\nout y0 f32 [0, 1]\n%0 = load x0\n" +
                    rest);
   };
-  EXPECT_EQ(long_row_piece(columns("%1 = reduce max %0\n%2 = sub %0 %1\n%3 = exp %2\n%4 = reduce sum %3\n"
-                                   "store y0 %4\n")),
+  EXPECT_EQ(row_cut(columns("%1 = reduce max %0\n%2 = sub %0 %1\n%3 = exp %2\n%4 = reduce sum %3\n"
+                            "store y0 %4\n"))
+                .piece,
             64);
-  EXPECT_EQ(long_row_piece(columns("%1 = reduce max %0\n%2 = sub %0 %1\n%3 = reduce sum %2\nstore y0 %3\n")), 0);
+  EXPECT_EQ(row_cut(columns("%1 = reduce max %0\n%2 = sub %0 %1\n%3 = reduce sum %2\nstore y0 %3\n")).cuts(), false);
+}
+
+const char* const kColumnSoftmax =
+    "%0 = load x0\n%1 = reduce max %0\n%2 = sub %0 %1\n%3 = exp %2\n%4 = reduce sum %3\n%5 = div %3 %4\nstore y0 %5\n";
+
+TEST(LongRows, NarrowColumnsHavePiecesThatTakeRowsInTurn) {
+  const Result<LongRows> made = cut_long_rows(
+      spec_of("kernel\nspace kept 2, reduced 103, kept 5\nin x0 f32 [515, 5, 1]\nout y0 f32 [515, 5, 1]\n" +
+              std::string(kColumnSoftmax)),
+      {.in_turn = 10});
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  const std::vector<LongRowKernel>& kernels = made.value().kernels;
+  ASSERT_EQ(kernels.size(), 4U);
+  EXPECT_EQ(kernels[0].spec.levels, (std::vector<kernel::Level>{{2, false}, {10, true}, {50, false}}));
+  EXPECT_EQ(kernels[0].spec.inputs[0].strides, (std::vector<std::int64_t>{515, 50, 1}));
+  EXPECT_EQ(kernels[0].spec.outputs[0].strides, (std::vector<std::int64_t>{55, 0, 1})) << "eleven pieces of five";
+  EXPECT_EQ(kernels[1].spec.levels, (std::vector<kernel::Level>{{2, false}, {3, true}, {5, false}}))
+      << "rows left over";
+  EXPECT_EQ(kernels[1].reads, Places{operand(0, 500 * 4)});
+  EXPECT_EQ(kernels[1].writes, (Places{between(0, 50 * 4), between(1, 50 * 8)}));
+  EXPECT_EQ(kernels[2].spec.levels, (std::vector<kernel::Level>{{2, false}, {11, true}, {5, false}}));
+  EXPECT_TRUE(kernel::is_elementwise(kernels[3].spec));
+  EXPECT_EQ(kernels[3].spec.levels, (std::vector<kernel::Level>{{2, false}, {103, false}, {5, false}}));
+}
+
+TEST(LongRows, NarrowColumnsOfManyRowsAreCut) {
+  const auto in_turn = [](int blocks, int rows, int columns, const char* dtype = "f32") {
+    const std::string row = std::to_string(columns), block = std::to_string(rows * columns), type = dtype;
+    const std::string strides = "[" + block + ", " + row + ", 1]";
+    return row_cut(spec_of("kernel\nspace kept " + std::to_string(blocks) + ", reduced " + std::to_string(rows) +
+                           ", kept " + row + "\nin x0 " + type + " " + strides + "\nout y0 " + type + " " + strides +
+                           "\n" + kColumnSoftmax))
+        .in_turn;
+  };
+  EXPECT_EQ(in_turn(2, 1000, 9), 28) << "252 columns";
+  EXPECT_EQ(in_turn(2, 125, 9), 15) << "of 8 rows at least";
+  EXPECT_EQ(in_turn(2, 113, 9), 13) << "14 would leave one row";
+  EXPECT_EQ(in_turn(2, 100, 9), 0) << "small blocks";
+  EXPECT_EQ(in_turn(2, 1000, 16), 0) << "whole vector steps";
+  EXPECT_EQ(in_turn(2, 1000, 30), 0) << "not narrow";
+  EXPECT_EQ(in_turn(2, 100000, 9), 390) << "columns for threads";
+  EXPECT_EQ(in_turn(40, 200, 9), 0) << "turned";
+  EXPECT_EQ(in_turn(40, 1000, 9), 28) << "blocks too long to be turned";
 }
 
 TEST(LongRows, WhatCannotBeCombinedIsNotCut) {
   for (const char* body : {"%0 = load x0\n%1 = reduce argmax %0\nstore y0 %1\n",
                            "%0 = load x0\n%1 = count\n%2 = div %0 %1\n%3 = reduce sum %2\n%4 = reduce max %2\n%5 = add "
                            "%3 %4\nstore y0 %5\n"})
-    EXPECT_FALSE(
-        cut_long_rows(
-            spec_of("kernel\nspace kept 2, reduced 96\nin x0 f32 [96, 1]\nout y0 f32 [1, 0]\n" + std::string(body)), 32)
-            .ok())
+    EXPECT_FALSE(cut_long_rows(spec_of("kernel\nspace kept 2, reduced 96\nin x0 f32 [96, 1]\nout y0 f32 [1, 0]\n" +
+                                       std::string(body)),
+                               {.piece = 32})
+                     .ok())
         << body;
-  EXPECT_FALSE(cut_long_rows(spec_of(softmax(2, 40)), 32).ok()) << "one piece and a few elements";
+  EXPECT_FALSE(cut_long_rows(spec_of(softmax(2, 40)), {.piece = 32}).ok()) << "one piece and a few elements";
 }
 
 TEST(LongRows, OnlyLongRowsAreCut) {
