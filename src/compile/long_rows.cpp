@@ -87,6 +87,9 @@ class Cutter {
     if (pieces_ < 2) return {Code::unsupported_shape, "rows of one piece"};
     if (std::any_of(ranges_.begin(), ranges_.end(), [](const Range& range) { return range.piece < 2; }))
       return {Code::unsupported_shape, "pieces of one element"};
+    // Means of a few rows differ so much that what they are rounded by would show.
+    if (in_turn_ && std::any_of(sums_.begin(), sums_.end(), [](int sum) { return sum >= 0; }))
+      return {Code::unsupported_op, "moments of pieces that take rows in turn"};
     for (int i = 0; i < static_cast<int>(spec_.body.size()); ++i) {
       const Node& one = node(i);
       if (one.kind == Node::Kind::reduce && !can_combine(i))

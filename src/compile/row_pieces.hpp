@@ -27,7 +27,9 @@ struct RowPieces {
   std::int64_t column_piece = 64, column_piece_bytes = 128 << 10;
   std::int64_t columns_from = 16 << 20, written_columns_from = 64 << 20;
   /// Columns of rows of less than so many elements, from so many elements of a block of them on, have pieces that take
-  /// rows in turn, as many as make so many columns, if each has as many rows at least.
+  /// rows in turn, as many as make so many columns, if each has as many rows at least. Softmax over axis 0 of f32
+  /// [1024, 8] takes 0.25 of the time of columns so on Zen 3, over axis 1 of [16, 1000, 20] 0.61, [16, 100, 30] 0.95;
+  /// of [8, 100, 9] with 4 rows each 0.76, log-sum-exp 1.6, with 8 0.57 and 1.05.
   std::int64_t narrow_row = 30, narrow_from = 1000, narrow_columns = 256, narrow_least_rows = 8;
 };
 

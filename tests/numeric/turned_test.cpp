@@ -220,6 +220,37 @@ TEST_P(Turned, RowsGiveWhatColumnsGive) {
   }
 }
 
+/// Blocks that are turned in a loop, of columns that would leave lanes empty.
+TEST_P(Turned, LongBlocksGiveWhatColumnsGive) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  const Chain& chain = GetParam();
+  std::mt19937_64 random(test_seed());
+  std::printf("seed %llu\n", static_cast<unsigned long long>(test_seed()));
+  constexpr std::array<std::int64_t, 2> kBlocks[] = {{22, 3}, {13, 5},  {18, 8},   {17, 9},  {30, 15},
+                                                     {8, 17}, {20, 24}, {129, 15}, {700, 2}, {341, 6}};
+  for (const target::Isa isa : all_levels()) {
+    const std::vector<target::Isa> native = native_levels();
+    const bool emulated = std::find(native.begin(), native.end(), isa) == native.end();
+    for (std::size_t i = 0; i < (emulated ? 3 : std::size(kBlocks)); ++i) {
+      const std::int64_t rows = 32 + static_cast<std::int64_t>(random() % 40);
+      const Space as_rows{rows, kBlocks[i][0], kBlocks[i][1], false},
+          as_columns{rows, kBlocks[i][0], kBlocks[i][1], true};
+      const auto guard = i % 2 == 0 ? GuardedBuffer::Guard::before : GuardedBuffer::Guard::after;
+      SCOPED_TRACE(std::string(target::to_string(isa)) + ", " + std::to_string(rows) + " blocks of " +
+                   std::to_string(kBlocks[i][0]) + " times " + std::to_string(kBlocks[i][1]));
+      const Elements data = input_of(chain.in, as_rows, random);
+      Elements weights =
+          input_of(chain.in == DType::f64 ? DType::f64 : DType::f32, {1, kBlocks[i][0], kBlocks[i][1], false}, random);
+      Outputs expected, got;
+      run(chain, as_columns, 0, guard, isa, data, weights, expected);
+      run(chain, as_rows, as_rows.block(), guard, isa, data, weights, got);
+      ASSERT_FALSE(HasFatalFailure() || HasNonfatalFailure());
+      ASSERT_TRUE(expected.rows == got.rows);
+      ASSERT_TRUE(expected.elements == got.elements);
+    }
+  }
+}
+
 constexpr Chain kChains[] = {
     {"normalize", DType::f32, DType::f32}, {"normalize", DType::bf16, DType::bf16},
     {"normalize", DType::f16, DType::f32}, {"softmax", DType::f32, DType::f32},

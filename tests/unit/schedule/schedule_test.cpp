@@ -574,8 +574,14 @@ TEST(Choose, ShortBlocksInStagesAreTurned) {
   const auto turns = [](const KernelSpec& spec) { return choose(spec, machine(target::Isa::avx2, 1)).width > 0; };
   EXPECT_FALSE(turns(staged_spec("kept 1000, reduced 65", "[65, 1]", "[65, 1]", writes))) << "long rows";
   EXPECT_FALSE(turns(staged_spec("kept 31, reduced 8", "[8, 1]", "[8, 1]", writes))) << "few of them";
-  EXPECT_FALSE(turns(staged_spec("kept 1000, reduced 20, kept 8", "[160, 8, 1]", "[160, 8, 1]", writes)))
+  EXPECT_TRUE(turns(staged_spec("kept 1000, reduced 20, kept 8", "[160, 8, 1]", "[160, 8, 1]", writes)));
+  EXPECT_TRUE(turns(staged_spec("kept 1000, reduced 20, kept 24", "[480, 24, 1]", "[480, 24, 1]", writes)));
+  EXPECT_FALSE(turns(staged_spec("kept 1000, reduced 20, kept 25", "[500, 25, 1]", "[500, 25, 1]", writes)))
       << "columns that fill lanes";
+  EXPECT_FALSE(turns(staged_spec("kept 1000, reduced 20, kept 16", "[320, 16, 1]", "[320, 16, 1]", writes)))
+      << "columns of a whole step";
+  EXPECT_FALSE(turns(staged_spec("kept 1000, reduced 400, kept 6", "[2400, 6, 1]", "[2400, 6, 1]", writes)))
+      << "long blocks";
   EXPECT_FALSE(turns(staged_spec("kept 1000, reduced 8", "[16, 2]", "[8, 1]", writes))) << "elements with gaps";
   EXPECT_FALSE(turns(staged_spec("reduced 8, kept 1000, reduced 8", "[8000, 8, 1]", "[0, 1, 0]")))
       << "reduced outside, too";
