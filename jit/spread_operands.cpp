@@ -70,6 +70,7 @@ void SpreadOperands::fill_row(const Place& place, std::size_t depth) {
 }
 
 void SpreadOperands::repeat_row(const Place& place) {
+  if (rows_at_once_ == 1) return;
   Gpr to(assembler_), count(assembler_);
   Label again;
   code_.lea(to, code_.ptr[code_.rbp + place.at]);

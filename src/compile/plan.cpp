@@ -8,6 +8,7 @@
 #include "compile/kernel_sequence.hpp"
 #include "compile/long_rows.hpp"
 #include "compile/partials.hpp"
+#include "compile/transposed.hpp"
 #include "schedule/apart.hpp"
 #include "schedule/body.hpp"
 
@@ -119,6 +120,26 @@ Result<Plan> plan_apart(const KernelSpec& spec, const target::Target& target, co
   return plan_two(std::move(two).value(), count_of(spec), first, target);
 }
 
+/// Nothing where elements are neighbours along the same level everywhere.
+std::optional<Plan> plan_transposed(const KernelSpec& spec, const target::Target& target) {
+  std::vector<TransposedPart> parts = transposed_parts(spec);
+  if (parts.empty()) return std::nullopt;
+  Plan plan;
+  const auto places = [](const std::vector<std::int64_t>& offsets) {
+    std::vector<Place> made;
+    for (std::size_t i = 0; i < offsets.size(); ++i)
+      made.push_back({Place::Kind::operand, static_cast<int>(i), offsets[i]});
+    return made;
+  };
+  for (TransposedPart& part : parts) {
+    const schedule::Schedule schedule = schedule::choose_whole(part.spec, target);
+    std::vector<Place> reads = places(part.input_offsets), writes = places(part.output_offsets);
+    if (!add_kernel(plan, {std::move(part.spec), schedule, std::move(reads), std::move(writes), 0}).ok())
+      return std::nullopt;
+  }
+  return plan;
+}
+
 }  // namespace
 
 Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target, const RowPieces& pieces) {
@@ -130,6 +151,7 @@ Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target, con
     Result<Plan> parts = plan_sequence(spec, target, most);
     if (parts.ok() || spec.inputs.size() > kernel::kMaxInputs) return parts;
   }
+  if (std::optional<Plan> transposed = plan_transposed(spec, target)) return std::move(*transposed);
   if (const std::vector<int> apart = schedule::levels_apart(spec); !apart.empty())
     return plan_apart(spec, target, apart);
   if (std::optional<Plan> long_rows = plan_long_rows(spec, target, pieces)) return std::move(*long_rows);

@@ -87,9 +87,9 @@ std::int64_t choose_spread(const KernelSpec& spec) {
     if (spread_of(spec, input) != Spread::none) element_bytes += byte_size(input.dtype);
   const LastTwo extents = extents_of(spec);
   const std::int64_t least = std::lcm(extents.columns, kStep);
-  const std::int64_t elements = std::max(least, kElements / least * least);
-  if (element_bytes * least > kMostBytes) return 0;
-  return element_bytes * elements > kMostBytes ? least : elements;
+  const std::int64_t most = kMostBytes / std::max<std::int64_t>(1, element_bytes);
+  if (most < least) return 0;
+  return std::max(least, std::min(most, kElements) / least * least);
 }
 
 Status check_spread(const KernelSpec& spec, const Schedule& schedule) {

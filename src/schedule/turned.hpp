@@ -20,6 +20,9 @@ struct TurnedLevels {
   bool found() const { return rows >= 0; }
 };
 
+/// Elements of a block at most where nothing is reduced (compile/transposed.hpp).
+inline constexpr std::int64_t kMostTransposed = 127;
+
 /// Those of a body in stages whose blocks are turned; none where they are long, or few. As it decides bits it looks at
 /// the spec alone.
 TurnedLevels turned_levels(const kernel::KernelSpec& spec);

@@ -30,8 +30,12 @@ std::string dims(std::int64_t outer, std::int64_t rows, std::int64_t width) {
   return "[" + std::to_string(outer) + "," + std::to_string(rows) + "," + std::to_string(width) + "]";
 }
 
-/// Which operands there are beside the elements.
-enum class Beside : std::uint8_t { columns, rows, both };
+/// Which operands there are beside the elements; many: rows that leave scratch little room for each.
+constexpr int kMany = 6;
+enum class Beside : std::uint8_t { columns, rows, both, many };
+
+int row_operands(Beside beside) { return beside == Beside::rows ? 0 : beside == Beside::many ? kMany : 1; }
+bool has_elements_of_rows(Beside beside) { return beside == Beside::rows || beside == Beside::both; }
 
 /// min(max(x, columns), rows): exact in every type.
 std::string graph_of(DType dtype, const Space& s, Beside beside) {
@@ -44,8 +48,8 @@ std::string graph_of(DType dtype, const Space& s, Beside beside) {
             ") {function = \"" + function + "\"}" + all;
     last = value;
   };
-  if (beside != Beside::rows) take("max", dims(s.outer, 1, s.width));
-  if (beside != Beside::columns) take("min", dims(s.outer, s.rows, 1));
+  for (int i = 0; i < row_operands(beside); ++i) take("max", dims(s.outer, 1, s.width));
+  if (has_elements_of_rows(beside)) take("min", dims(s.outer, s.rows, 1));
   return text + " output " + last + "\n}\n";
 }
 
@@ -75,8 +79,8 @@ class Spread : public ::testing::TestWithParam<DType> {
     GuardedBuffer y(static_cast<std::size_t>(all * byte_size(GetParam())), guard);
     std::fill_n(y.data(), y.size(), GuardedBuffer::kCanary);
     std::vector<Bytes> from{{x->data(), x->size()}};
-    if (beside != Beside::rows) from.push_back({columns->data(), columns->size()});
-    if (beside != Beside::columns) from.push_back({rows->data(), rows->size()});
+    for (int i = 0; i < row_operands(beside); ++i) from.push_back({columns->data(), columns->size()});
+    if (has_elements_of_rows(beside)) from.push_back({rows->data(), rows->size()});
     const Bytes to{y.data(), y.size()};
     const Status status = run_at(compiled.value().program, isa, from, {&to, 1});
     ASSERT_TRUE(status.ok()) << status.message();
@@ -86,9 +90,9 @@ class Spread : public ::testing::TestWithParam<DType> {
     };
     for (std::int64_t i = 0; i < all; ++i) {
       double wanted = real(*x, i);
-      if (beside != Beside::rows)
+      if (row_operands(beside) > 0)
         wanted = std::max(wanted, real(*columns, i / (s.rows * s.width) * s.width + i % s.width));
-      if (beside != Beside::columns) wanted = std::min(wanted, real(*rows, i / s.width));
+      if (has_elements_of_rows(beside)) wanted = std::min(wanted, real(*rows, i / s.width));
       ASSERT_EQ(real(y, i), wanted) << "element " << i << " at " << target::to_string(isa) << "\n" << text;
     }
     ++runs_;
@@ -101,7 +105,7 @@ class Spread : public ::testing::TestWithParam<DType> {
 TEST_P(Spread, ElementsMeetWhatRepeats) {
   if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
   constexpr std::int64_t kRows[] = {32, 33, 47, 63, 200, 341, 342, 343, 513, 700};
-  constexpr Beside kBeside[] = {Beside::columns, Beside::rows, Beside::both};
+  constexpr Beside kBeside[] = {Beside::columns, Beside::rows, Beside::both, Beside::many};
   std::printf("seed %llu\n", static_cast<unsigned long long>(test_seed()));
   std::uint64_t turn = 0;
   for (const target::Isa isa : all_levels()) {

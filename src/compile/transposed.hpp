@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Elementwise kernels of tensors whose elements are neighbours along different levels: a transposition, or a sum of a
+// tensor and a transposed one. Along any level some operand would go element by element. So lanes run along one of the
+// two, and what has its neighbours along the other is turned round, a block of them at a time, as short rows of
+// reductions are (schedule/turned.hpp): the level of blocks counts as reduced, though nothing is.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernel/spec.hpp"
+
+namespace tenfold::compiler {
+
+/// A part of the space, with blocks of one length.
+struct TransposedPart {
+  kernel::KernelSpec spec;
+  std::vector<std::int64_t> input_offsets, output_offsets;  ///< bytes, by operand
+};
+
+/// The parts of an elementwise spec that is to be run so, one or two; none if it is not.
+std::vector<TransposedPart> transposed_parts(const kernel::KernelSpec& spec);
+
+}  // namespace tenfold::compiler
