@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies: random slices (steps of either sign) and concatenations of every width of element, with gapped strides,
-// against the reference evaluator, bit by bit, natively and emulated.
+// Copies: random slices (steps of either sign), concatenations and transpositions of every width of element, with
+// gapped strides, against the reference evaluator, bit by bit, natively and emulated.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
+#include <numeric>
 
 #include "compile/compile.hpp"
 #include "emulated_run.hpp"
@@ -44,10 +47,40 @@ graph::ValueId add_value(graph::Graph& g, DType dtype, const Dims& shape, std::m
   return static_cast<graph::ValueId>(g.values.size() - 1);
 }
 
-/// One core.slice or core.concat.
+/// Few elements beside one dim of many, or two of a middle size, in any order.
+graph::Op draw_transpose(graph::Graph& g, DType dtype, std::mt19937_64& random) {
+  constexpr std::int64_t kLong[] = {32, 40, 63, 64, 65, 100, 127, 128, 129, 130, 191, 192, 200, 300, 1000};
+  constexpr std::int64_t kMost = 60'000;
+  Dims shape;
+  const std::size_t rank = 2 + random() % 3;
+  for (std::size_t dim = 0; dim < rank; ++dim)
+    shape.push_back(random() % 2 == 0 ? kSizes[random() % 6] : kLong[random() % std::size(kLong)]);
+  while (std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>()) > kMost) {
+    std::int64_t& widest = *std::ranges::max_element(shape);
+    widest = (widest + 2) / 3;
+  }
+  Dims permutation(rank), out(rank);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::ranges::shuffle(permutation, random);
+  for (std::size_t dim = 0; dim < rank; ++dim) out[dim] = shape[static_cast<std::size_t>(permutation[dim])];
+  graph::Op op;
+  op.dialect = graph::Dialect::core;
+  op.kind = "transpose";
+  op.attributes = {{"permutation", permutation}};
+  op.inputs = {add_value(g, dtype, shape, random)};
+  op.outputs = {add_value(g, dtype, out, random)};
+  return op;
+}
+
+/// One core.slice, core.concat or core.transpose.
 graph::Graph draw(DType dtype, std::mt19937_64& random) {
   graph::Graph g;
   graph::Op op;
+  if (random() % 3 == 0) {
+    g.ops.push_back(draw_transpose(g, dtype, random));
+    graph::connect(g);
+    return g;
+  }
   op.dialect = graph::Dialect::core;
   const std::size_t rank = 1 + random() % 3;
   Dims shape;
@@ -87,7 +120,9 @@ graph::Graph draw(DType dtype, std::mt19937_64& random) {
 
 class Movement : public ::testing::TestWithParam<DType> {
  protected:
-  static void check(std::uint64_t index, std::mt19937_64& random) {
+  std::int64_t turned_ = 0;
+
+  void check(std::uint64_t index, std::mt19937_64& random) {
     const graph::Graph g = draw(GetParam(), random);
     const std::string where = repeat_line(test_name(), index);
     const auto guard = index % 2 == 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
@@ -119,6 +154,7 @@ class Movement : public ::testing::TestWithParam<DType> {
       const Result<compiler::Compiled> compiled = compiler::compile(g, target);
       ASSERT_TRUE(compiled.ok()) << compiled.status().message() << "\n" << where;
       ASSERT_EQ(compiled.value().regions[0].kind, compiler::RegionReport::Kind::kernel) << where;
+      turned_ += compiled.value().regions[0].kernels[0].schedule.width > 0 ? 1 : 0;
       GuardedBuffer output(out_size, guard);
       std::fill_n(output.data(), out_size, GuardedBuffer::kCanary);
       void* const address = output.data();
@@ -141,7 +177,11 @@ TEST_P(Movement, CopiesEachBit) {
     std::mt19937_64 random(case_seed(test_name(), static_cast<std::uint64_t>(index)));
     check(static_cast<std::uint64_t>(index), random);
   }
-  std::printf("seed %llu\n", static_cast<unsigned long long>(test_seed()));
+  std::printf("%lld kernels turned blocks, seed %llu\n", static_cast<long long>(turned_),
+              static_cast<unsigned long long>(test_seed()));
+  if (!only_case() && !HasFatalFailure()) {
+    EXPECT_GT(turned_, 0);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, Movement, ::testing::ValuesIn(kTypes),
