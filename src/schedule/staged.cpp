@@ -200,7 +200,8 @@ Status check_staged_rows(const KernelSpec& spec, const Schedule& schedule) {
 }  // namespace
 
 Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
-  if (turned_levels(spec).found()) return choose_turned(spec, target, keeps_columns(spec));
+  if (turned_levels(spec).found() && !fill_lanes(spec, target.isa))
+    return choose_turned(spec, target, keeps_columns(spec));
   Schedule schedule;
   schedule.isa = target.isa;
   schedule.vector_level = vector_level_of(spec, spec.inputs[0]);

@@ -148,6 +148,13 @@ std::int64_t turned_width(const KernelSpec& spec, const TurnedLevels& levels, co
   return width > 1 ? width : 0;
 }
 
+bool fill_lanes(const KernelSpec& spec, target::Isa isa) {
+  const kernel::Level& last = spec.levels.back();
+  const std::int64_t lanes = divide_up(last.extent, kVectorStep) * kVectorStep;
+  return isa != target::Isa::avx2 && !last.reduced && has_reductions(spec) &&
+         turned_width(spec, turned_levels(spec)) > kMostWidth && 4 * last.extent >= 3 * lanes;
+}
+
 Schedule choose_turned(const KernelSpec& spec, const target::Target& target, bool keeps) {
   const TurnedLevels levels = turned_levels(spec);
   Schedule schedule;

@@ -33,6 +33,9 @@ std::int64_t turned_width(const kernel::KernelSpec& spec, const TurnedLevels& le
 /// own. 0: it is not; along the lanes it repeats, or they find its elements side by side as they are.
 std::int64_t turned_width(const kernel::KernelSpec& spec, const TurnedLevels& levels, const kernel::Operand& operand);
 
+/// Whether columns would fill their lanes well enough with masks, which AVX-512 has; their bits are the same.
+bool fill_lanes(const kernel::KernelSpec& spec, target::Isa isa);
+
 /// For a spec that has such levels. `keeps`: it has elements that are expensive to compute, and needed again.
 Schedule choose_turned(const kernel::KernelSpec& spec, const target::Target& target, bool keeps);
 /// Of a schedule with a width: internal_error when it is not one of turned rows.

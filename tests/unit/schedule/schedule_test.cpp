@@ -575,6 +575,16 @@ TEST(Choose, ShortBlocksInStagesAreTurned) {
   EXPECT_FALSE(turns(staged_spec("kept 1000, reduced 65", "[65, 1]", "[65, 1]", writes))) << "long rows";
   EXPECT_FALSE(turns(staged_spec("kept 31, reduced 8", "[8, 1]", "[8, 1]", writes))) << "few of them";
   EXPECT_TRUE(turns(staged_spec("kept 1000, reduced 20, kept 8", "[160, 8, 1]", "[160, 8, 1]", writes)));
+  const auto avx512 = [](int columns) {
+    const std::string row = std::to_string(columns), strides = "[" + std::to_string(20 * columns) + ", " + row + ", 1]";
+    return choose(staged_spec("kept 1000, reduced 20, kept " + row, strides, strides, "%3 = div %1 %2\nstore y0 %3\n"),
+                  machine(target::Isa::avx512_core, 1))
+               .width > 0;
+  };
+  EXPECT_TRUE(avx512(11));
+  EXPECT_FALSE(avx512(12)) << "masks leave few lanes empty";
+  EXPECT_TRUE(avx512(23));
+  EXPECT_FALSE(avx512(24));
   EXPECT_TRUE(turns(staged_spec("kept 1000, reduced 20, kept 24", "[480, 24, 1]", "[480, 24, 1]", writes)));
   EXPECT_FALSE(turns(staged_spec("kept 1000, reduced 20, kept 25", "[500, 25, 1]", "[500, 25, 1]", writes)))
       << "columns that fill lanes";

@@ -501,11 +501,12 @@ TEST_F(Command, BenchAsksForThePageBeforeItMeasuresAndReportsWithoutIt) {
 
 TEST_F(Command, CtrlCIsSaidOfASingleCaseToo) {
   if (__builtin_cpu_supports("avx2") == 0) GTEST_SKIP() << "NOT RUN: no AVX2, so no kernel to tune";
+  // To the command alone: the group's signal would come to it a second time, which ends it at once.
   // 64 MiB of s8, so that data are still being filled, or contenders called for the first time, or measured.
   for (const std::string when : {"0.5", "2"})
     for (const std::string command : {"bench", "tune"}) {
       const std::string line = command + " --dtype s8 --shape 8192x8192 --seconds 3600 ";
-      const std::string timeout = "timeout --preserve-status -s INT " + when;
+      const std::string timeout = "timeout --foreground --preserve-status -s INT " + when;
       const Answer table = run(line, timeout);
       EXPECT_EQ(table.exit_code, 130) << line << when << table.err;
       EXPECT_NE(table.out.find("stopped before the end\n"), std::string::npos) << line << when << table.out;
