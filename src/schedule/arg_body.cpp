@@ -19,6 +19,11 @@ Status unsupported(const char* what) {
           std::string("not an arg-reduction alone (the index of an extreme, and the extreme itself): it has ") + what};
 }
 
+/// Indices of short rows of 64 bits, which no places are packed beside, are those of columns, whose elements are copied
+/// together: of the time as rows, ArgMax over the last axis of f64 [65520, 2] takes 0.2 on Zen 3, [20000, 3] 0.27, of
+/// [N, 5] 0.45, [N, 8] 0.8, [N, 10] 0.7; of s64 [N, 13] 1.35.
+constexpr std::int64_t kMostAcross = 10, kLeastAcross = 8;
+
 }  // namespace
 
 bool has_arg_reduction(const kernel::KernelSpec& spec) noexcept {
@@ -56,6 +61,14 @@ Result<ReduceBody> read_arg_body(const kernel::KernelSpec& spec) {
   body.last = index.last;
   body.stores_extreme = results == 2;
   return body;
+}
+
+bool takes_lanes_across(const kernel::KernelSpec& spec, int vector_level) {
+  if (!has_arg_reduction(spec) || byte_size(spec.inputs[0].dtype) != 8 || spec.levels.size() < 2) return false;
+  const std::size_t last = spec.levels.size() - 1;
+  const kernel::Level& rows = spec.levels[last - 1];
+  return vector_level == static_cast<int>(last) && spec.levels[last].reduced && !rows.reduced &&
+         rows.extent >= kLeastAcross && spec.levels[last].extent <= kMostAcross;
 }
 
 }  // namespace tenfold::schedule

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "schedule/arg_body.hpp"
 #include "schedule/around.hpp"
 #include "schedule/body.hpp"
 #include "schedule/columns.hpp"
@@ -193,6 +194,7 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
   if (!body.ok()) return choose_staged(spec, target);
   const Lanes lanes = lanes_of(spec, body.value());
   schedule.vector_level = vector_level_of(spec, spec.inputs[0]);
+  if (takes_lanes_across(spec, schedule.vector_level)) --schedule.vector_level;
   const bool reduced = spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced;
   schedule.nest = !reduced ? Nest::columns : packs(spec, body.value()) ? Nest::packed : Nest::rows;
   if (schedule.nest == Nest::packed) {

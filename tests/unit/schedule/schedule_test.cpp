@@ -176,6 +176,24 @@ TEST(Choose, ShortRowsSideBySideArePacked) {
   EXPECT_EQ(nest_of("sum", "f32", "reduced 3, kept 100, reduced 8", "[800, 8, 1]", "[0, 1, 0]"), Nest::rows);
 }
 
+TEST(Choose, IndicesOfShortRowsOf64BitsAreThoseOfColumns) {
+  const auto nest_of = [](const std::string& dtype, int rows, int width) {
+    const std::string row = std::to_string(width);
+    const KernelSpec spec =
+        kernel::parse("kernel\nspace kept " + std::to_string(rows) + ", reduced " + row + "\nin x0 " + dtype + " [" +
+                      row + ", 1]\nout y0 s64 [1, 0]\n%0 = load x0\n%1 = reduce argmax %0\nstore y0 %1\n")
+            .value();
+    const Schedule schedule = choose(spec, machine(target::Isa::avx2, 1));
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    return schedule.nest;
+  };
+  EXPECT_EQ(nest_of("f64", 1000, 2), Nest::columns);
+  EXPECT_EQ(nest_of("s64", 1000, 10), Nest::columns);
+  EXPECT_EQ(nest_of("s64", 1000, 11), Nest::rows);
+  EXPECT_EQ(nest_of("s64", 7, 3), Nest::rows);
+  EXPECT_EQ(nest_of("s32", 1000, 3), Nest::packed);
+}
+
 TEST(Choose, ColumnsThatFitOneStepAreNarrow) {
   const auto width_of = [](const char* dtype, const char* space, const char* in, const char* out) {
     const KernelSpec spec = spec_of("sum", dtype, space, in, out);
