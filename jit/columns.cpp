@@ -9,9 +9,7 @@
 // Chained reductions are flushed into f64 after kChain rows: kChain / rows_at_once from each stream. So a chain depends
 // on the number of rows alone, never on the tile. States that must see rows in their order (arg-reductions) get
 // adjacent rows instead: each sweep takes the next `rows_at_once`.
-
 #include <bit>
-#include <optional>
 
 #include "jit/column_sweep.hpp"
 #include "jit/direct_columns.hpp"
