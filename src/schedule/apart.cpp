@@ -1,28 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One kernel would take short rows far from one another for each output, and end each of them by itself. Of f32
-// [16, 64, 64, 64] over {1, 3} these are rows of 256 bytes, 16 KiB apart: 0.28 of the roof. With {3} kept, the first
-// kernel has columns of 4096 elements, which it reads in order, and the second one 1024 rows of 64 numbers: 0.66, which
-// is what columns of that size reach on Zen 4.
+// One kernel would take short rows far from one another for each output, and end each of them by itself. Of
+// [16, 64, 64, 64] over {1, 3} these are rows of 64 elements, 4096 apart. With {3} kept, the first kernel has columns
+// of 4096 elements, which it reads in order, and the second one 1024 rows of 64 numbers.
 //
 // Over {0, 3} that would leave a sixteenth as many partial results as elements. So {3} comes first, as packed rows,
-// which are read in order, too, and then 16 rows of 4096 numbers. On Zen 5, AVX2 and AVX-512, us:
-//   ReduceSum f32 [16, 64, 64, 64]   451 and 505   254 and 247
-//   ReduceMax                        850 and 620   276 and 248
-//   ReduceSum f32 [8, 32, 32, 8]    17.4 and 14.5  3.8 and 3.7
-//   ReduceMax bf16                  22.3 and 15.4  2.5 and 2.5
-//   ReduceSum s8                    62.8 and 12.1  1.1 and 1.1
-//   ReduceSum f32 [2, 4, 4, 4]     0.097           0.049
-// Rows of more elements than are packed lose as often as they gain. Where both ways are open, {3} first would take 0.7
-// of the time of f32 [16, 64, 64, 64] over {1, 3} there, but 1.1 to 1.2 of bf16, and up to 1.7 of s8 in rows of 100.
+// which are read in order, too, and then 16 rows of 4096 numbers. Rows of more elements than are packed lose as often
+// as they gain, and where both ways are open the first one does better by most dtypes.
 //
-// Where the innermost level is kept, columns of few rows end once for each of the outer ones: s8 [100, 24, 12, 3] over
-// {0, 2} takes 12 rows of 3 bytes 2400 times. The outermost reduced level comes first then, alone: it has columns as
-// wide as all that is inside it. On Zen 5, AVX2, us:
-//   ReduceSum s8 [100, 24, 12, 3]  238   2.4     ReduceMax f32 [100, 24, 12, 3]   48  3.6
-//   ReduceSum s8 [64, 8, 8, 100]    13   3.9     ReduceMax f32 [64, 4, 8, 1000]  263  104
-//   ReduceSum f32 [64, 8, 8, 100]   25    23     ReduceSum f32 [64, 4, 8, 1000]  109  122
-// More than 15 rows in line are long enough, but of bytes: f32 [32, 4, 32, 200] 43 and 52, s8 9.6 and 7.9.
+// Where the innermost level is kept, columns of few rows end once for each of the outer ones: [100, 24, 12, 3] over
+// {0, 2} takes 12 rows of 3 elements 2400 times. The outermost reduced level comes first then, alone: it has columns as
+// wide as all that is inside it. More than 15 rows in line are long enough, but of bytes.
+//
+// Measured: docs/measurements.md.
 #include "schedule/apart.hpp"
 
 #include "schedule/packed.hpp"
@@ -34,7 +24,7 @@ using kernel::KernelSpec;
 
 /// Below this there is too little for a second call, of 20 ns.
 constexpr std::int64_t kLeastBytes = 128;
-/// Rows from this length on hide their ends: f32 [16, 16, 64, 256] over {1, 3} runs as fast in one kernel.
+/// Rows from this length on hide their ends.
 constexpr std::int64_t kLongRowBytes = 1024;
 /// So many rows of columns, one after another, are worth their end.
 constexpr std::int64_t kRowsInLine = 16;

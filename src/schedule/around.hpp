@@ -16,12 +16,10 @@ namespace tenfold::schedule {
 /// or 64 bits that has its elements side by side, it cannot.
 bool may_go_around(const kernel::KernelSpec& spec, int vector_level);
 
-/// Bytes that have to be moved for that to pay, inputs and outputs together: what fills the last cache, three quarters
-/// of it where that is fast, or late.
-std::int64_t least_moved_around(const target::Target& target);
-
-/// Whether that pays: where inputs and outputs fill the last cache, and elements are cheap to compute, or `kept` in
-/// scratch where they are expensive, and rows lie on lines.
+/// Whether that pays: where inputs and outputs fill the last cache (machine.hpp), and elements are cheap to compute, or
+/// `kept` in scratch where they are expensive, and rows lie on lines. What is expensive is bound by its arithmetic, and
+/// does better through the caches, which take a store at a time; so are elements of 16 bits, which take a few
+/// operations to round.
 bool pays_around(const kernel::KernelSpec& spec, int vector_level, const target::Target& target, bool kept = false);
 
 /// The same of columns: steps store whole lines of each output, which is a good part of what is moved. It pays where
@@ -34,7 +32,7 @@ bool pays_to_store_columns_around(const kernel::KernelSpec& spec, Lanes lanes, c
 bool may_claim(const kernel::KernelSpec& spec, int vector_level);
 
 /// Whether stores through the caches ask for their lines some way ahead, so as to own them by then: where inputs and
-/// outputs are more than a core's own caches have room for, and the last cache is far away.
+/// outputs are more than a core's own caches have room for, and the last cache is far away (machine.hpp).
 bool pays_to_claim(const kernel::KernelSpec& spec, int vector_level, const target::Target& target);
 
 }  // namespace tenfold::schedule

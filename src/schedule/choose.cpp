@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The heuristic: every number here says where it comes from.
+// The heuristic. Where its numbers come from: docs/measurements.md.
 #include <algorithm>
-#include <numeric>
 
 #include "schedule/arg_body.hpp"
 #include "schedule/around.hpp"
 #include "schedule/body.hpp"
+#include "schedule/broken.hpp"
 #include "schedule/columns.hpp"
 #include "schedule/flat.hpp"
 #include "schedule/levels.hpp"
+#include "schedule/machine.hpp"
 #include "schedule/narrow.hpp"
 #include "schedule/packed.hpp"
 #include "schedule/schedule.hpp"
+#include "schedule/stage_traits.hpp"
 #include "schedule/staged.hpp"
 #include "schedule/streams.hpp"
 
@@ -23,9 +25,8 @@ using kernel::KernelSpec;
 
 /// Below this a reduction runs whole: two tasks of less than 256 KiB gain nothing over the fork-join (docs/threads.md).
 constexpr std::int64_t kSplitBytes = 512 << 10;
-/// Pieces of a split. Fixed where it decides bits: 8 cores are fed. Else no more than there are cores. Each piece of
-/// columns starts four streams anew; with 16 pieces ReduceMax of [4096, 1024] over axis 0 reaches 0.87 of the roof,
-/// with 8 it reaches 0.92.
+/// Pieces of a split. Fixed where it decides bits: 8 cores are fed. Else no more than there are cores, as each piece of
+/// columns starts four streams anew.
 constexpr std::int64_t kSplitPieces = 8;
 /// With this many tasks or more from kept levels alone nothing is split.
 constexpr std::int64_t kEnoughTasks = 16;
@@ -34,26 +35,16 @@ constexpr std::int64_t kIndexSplitBytes = 1 << 20;
 /// Partial results may cost no more than this part of the bytes read.
 constexpr std::int64_t kPartialsPart = 32;
 /// Outputs that take turns: so many records fit the stack. They do where an output would have this many rows to read
-/// side by side and more: ReduceSum f32 [32, 128, 512] over axes 0 and 2 takes 95 us so instead of 110, ReduceMax s8
-/// [64, 64, 4096] 239 instead of 450; but fewer are streams of their own: ReduceMax f32 [16, 64, 64, 64] over axes 0
-/// and 3 would take 450 us instead of 280, ReduceSum [8, 500, 1000] 231 instead of 198.
+/// side by side and more; fewer are streams of their own.
 constexpr int kMostTurns = 64;
 constexpr std::int64_t kLeastRowsOfTurns = 32;
-/// A last cache that is fast in order alone wants turns of four rows and more, if these are not short. On Zen 5, AVX2
-/// and AVX-512, of the time of an output after the other, over axes 0 and 2 of f32, ReduceSum [4, 1000, 1000] 0.87 and
-/// 0.72, [8, 500, 1000] 0.68 and 0.81, [8, 1000, 4096] 0.69 and 0.57, [16, 500, 1000] 0.81 and 0.83, [8, 1000, 500]
-/// 0.75 and 0.84, [24, 1000, 300] 0.76 and 1.09; ReduceMax [4, 1000, 1000] 0.62 and 0.63, [8, 1000, 500] 0.79 and 0.65,
-/// [16, 1000, 300] 0.69 and 1.25, bf16 [8, 1000, 1000] 0.84 and 0.63, s8 [8, 1000, 2000] 0.71 and 0.62; but ReduceSum
-/// [2, 1000, 4096] 1.12 and 1.06.
-constexpr std::int64_t kLeastRowsOfFastTurns = 4, kLeastFastTurn = 1024, kLeastFastTurnOfAvx512 = 1536;
-/// Up to so much, which the caches of two cores hold, tasks may read parts of rows of 1 KiB: ReduceSum f32 [512, 512]
-/// over axis 0, too little for partial results, takes 15.5 us whole and 6.9 in each of two halves, [512, 1024] 34
-/// and 21.
+/// Where few are enough (Machine::Streams), so many of so many bytes.
+constexpr std::int64_t kLeastOfFewTurns = 4, kLeastRowOfFewTurns = 1024, kLeastRowOfFewTurnsOfAvx512 = 1536;
+/// Up to so much, which the caches of two cores hold, tasks may read parts of rows of 1 KiB: what is too little for
+/// partial results.
 constexpr std::int64_t kSliverBytes = 2 << 20;
-/// Rows of arg-reductions from so many steps on are taken in groups of four. ArgMax over the last axis of f32 [64,
-/// 4096] takes 8.4 us so instead of 14.0, with AVX2 12.0 instead of 21.6, [512, 512] 11.6 and 17.9 instead of 15.3
-/// and 24.9; but [1000, 300] 23.6 and 32.1 instead of 21.9 and 34.9, as a row ends with a look at where its extreme
-/// was.
+/// Rows of arg-reductions from so many steps on are taken in groups of four. Shorter ones are not, as a row ends with a
+/// look at where its extreme was.
 constexpr std::int64_t kLeastStepsOfGroups = 24;
 
 /// Kept levels outside the vector level: how many outputs, or rows of outputs, are independent tasks.
@@ -118,7 +109,7 @@ Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, i
     if (schedule.width > 0) return {};
     level = schedule.vector_level;
     // A tile of whole cache lines of outputs, and at least 4 KiB of each row, keeps the reads streaming. What cannot be
-    // split instead takes slivers: ArgMax f32 [4096, 1024] over axis 0 is 1.8 times as fast on two threads so.
+    // split instead takes slivers.
     const bool slivers = kernel::bytes_read(spec) <= kSliverBytes || gives_index(lanes);
     grain_unit = slivers ? 1024 / byte_size(spec.inputs[0].dtype) : 1024;
     per_core = 1;
@@ -181,9 +172,9 @@ bool takes_turns(const KernelSpec& spec, Lanes lanes) {
 bool gains_by_turns(const KernelSpec& spec, const target::Target& target) {
   if (kernel::bytes_read(spec) <= target.l2_bytes) return false;
   const std::int64_t width = spec.levels.back().extent, rows = kernel::reduced_count(spec) / width;
-  const std::int64_t least = target.isa == target::Isa::avx2 ? kLeastFastTurn : kLeastFastTurnOfAvx512;
-  const bool fast = target.fast_l3() && width * byte_size(spec.inputs[0].dtype) >= least;
-  return rows >= (fast ? kLeastRowsOfFastTurns : kLeastRowsOfTurns);
+  const std::int64_t least = target.isa == target::Isa::avx2 ? kLeastRowOfFewTurns : kLeastRowOfFewTurnsOfAvx512;
+  const bool few = machine_of(target).streams.turns_of_few && width * byte_size(spec.inputs[0].dtype) >= least;
+  return rows >= (few ? kLeastOfFewTurns : kLeastRowsOfTurns);
 }
 
 Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_split) {
@@ -221,6 +212,72 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
   return schedule;
 }
 
+/// Whether a cut is of a level that is there, and of the kind.
+Status check_cut(const KernelSpec& spec, const Cut& cut, bool reduced) {
+  if (cut.level < 0) return {};
+  if (cut.level >= static_cast<int>(spec.levels.size()) || cut.grain < 1) return broken("no such cut");
+  if (spec.levels[static_cast<std::size_t>(cut.level)].reduced != reduced)
+    return broken("a tile is of a kept level, a split of a reduced one");
+  return {};
+}
+
+/// Whether the nest has what the schedule asks of it.
+Status check_nest_has(const Schedule& schedule) {
+  const Nest nest = schedule.nest;
+  if (schedule.serpentine && nest != Nest::staged_columns) return broken("serpentine is for columns in stages");
+  if (schedule.stored != 1 && nest != Nest::staged_columns) return broken("stored is for columns in stages");
+  if (schedule.early && nest != Nest::staged_rows) return broken("early is for rows in stages");
+  if (schedule.runs && nest != Nest::staged_rows && nest != Nest::flat)
+    return broken("runs is for flat kernels and rows in stages");
+  if (schedule.turns != 0 && nest != Nest::rows) return broken("turns is for rows");
+  if (schedule.around && (nest == Nest::rows || nest == Nest::packed))
+    return broken("around is for columns, flat kernels and those in stages");
+  if (schedule.claim && nest != Nest::flat && !is_staged(nest))
+    return broken("claim is for flat kernels and those in stages");
+  return {};
+}
+
+Status check_rows(const KernelSpec& spec, const ReduceBody& body, const Schedule& schedule) {
+  const Lanes lanes = lanes_of(spec, body);
+  const int unroll = schedule.unroll;
+  if (lanes == Lanes::wide_f64 && unroll != 1) return broken("rows of f64 sums unroll by 1");
+  if (lanes == Lanes::chained_f32 && unroll != kChainedUnroll) return broken("chained rows unroll by 4");
+  if (unroll != 1 && unroll != 2 && unroll != 4) return broken("unroll is not 1, 2 or 4");
+  // 8 vectors of 64 bytes on AVX2: sets, two totals or none, one loaded vector, one for the layer itself.
+  if (lanes == Lanes::order && unroll > most_order_unroll(schedule.isa))
+    return broken("order states unroll by 1 or 2, with AVX-512 by 4");
+  if (Status status = check_streams(spec, lanes, schedule); !status.ok()) return status;
+  if (schedule.turns < 0 || schedule.turns > kMostTurns || (schedule.turns > 0 && !takes_turns(spec, lanes)))
+    return broken("turns is for rows of outputs that lie side by side inside what is reduced");
+  if (lanes == Lanes::arg && unroll > most_arg_unroll(spec, body))
+    return broken("arg-reductions unroll by 1 or 2, beside the extreme by 1, in groups by 1, 2 or 4");
+  return {};
+}
+
+Status check_columns(const KernelSpec& spec, const ReduceBody& body, const Schedule& schedule) {
+  const Lanes lanes = lanes_of(spec, body);
+  if (schedule.around && !may_store_columns_around(spec, lanes, schedule))
+    return broken("around is for columns of few rows that store whole lines");
+  const int rows = schedule.rows_at_once;
+  if (rows != 1 && rows != 2 && rows != 4 && rows != 8) return broken("rows is not 1, 2, 4 or 8");
+  if (rows == 8 && lanes != Lanes::order && lanes != Lanes::integer) return broken("8 rows are for exact states");
+  if (lanes == Lanes::chained_f32 && schedule.columns > 0 && rows != kChainedStreams)
+    return broken("chained columns run in 4 streams");
+  if (lanes == Lanes::wide_f64 && rows != 1) return broken("columns of f64 sums run one row at a time");
+  if (schedule.ahead && schedule.columns != 0 && rows < 4)
+    return broken("ahead is for tiles of 4 or 8 rows at once, and rows in registers");
+  if (schedule.columns % lanes_per_step(lanes, spec.inputs[0].dtype) != 0 || schedule.columns < 0 ||
+      schedule.columns > (1 << 16))
+    return broken("columns is not a multiple of the lanes");
+  const Narrow narrow = narrow_columns(spec, lanes, schedule.vector_level);
+  if (schedule.width != 0 && (schedule.columns == 0 || schedule.ahead || schedule.width != narrow.width ||
+                              (narrow.columns > 0 && schedule.columns != narrow.columns)))
+    return broken("width is not that of narrow columns");
+  if (schedule.columns == 0 && (reduced_levels(spec) > 1 || kernel::reduced_count(spec) > kChain))
+    return broken("columns in registers are for one reduced level of at most 16");
+  return {};
+}
+
 }  // namespace
 
 Schedule choose(const KernelSpec& spec, const target::Target& target) { return choose(spec, target, true); }
@@ -228,67 +285,22 @@ Schedule choose(const KernelSpec& spec, const target::Target& target) { return c
 Schedule choose_whole(const KernelSpec& spec, const target::Target& target) { return choose(spec, target, false); }
 
 Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
-  const auto broken = [](const std::string& what) { return Status(Code::internal_error, "schedule: " + what); };
-  Status status = kernel::check(spec);
-  if (!status.ok()) return status;
-  if (schedule.serpentine && schedule.nest != Nest::staged_columns)
-    return broken("serpentine is for columns in stages");
-  if (schedule.stored != 1 && schedule.nest != Nest::staged_columns) return broken("stored is for columns in stages");
-  if (schedule.early && schedule.nest != Nest::staged_rows) return broken("early is for rows in stages");
-  if (schedule.runs && schedule.nest != Nest::staged_rows && schedule.nest != Nest::flat)
-    return broken("runs is for flat kernels and rows in stages");
-  if (schedule.turns != 0 && schedule.nest != Nest::rows) return broken("turns is for rows");
+  if (Status status = kernel::check(spec); !status.ok()) return status;
+  if (spec.levels.size() > kernel::kMaxLevels) return broken("too many levels");
+  if (schedule.isa == target::Isa::reference) return {Code::unsupported_target, "the reference target has no kernels"};
+  if (Status status = check_cut(spec, schedule.tile, false); !status.ok()) return status;
+  if (Status status = check_cut(spec, schedule.split, true); !status.ok()) return status;
+  if (Status status = check_nest_has(schedule); !status.ok()) return status;
   if (kernel::is_elementwise(spec)) return check_flat(spec, schedule);
   if (is_staged(schedule.nest)) return check_staged(spec, schedule);
-  if (schedule.around && schedule.nest != Nest::columns)
-    return broken("around is for columns, flat kernels and those in stages");
-  if (schedule.claim) return broken("claim is for flat kernels and those in stages");
   const Result<ReduceBody> body = read_body(spec);
   if (!body.ok()) return body.status();
   if (schedule.nest == Nest::packed) return check_packed(spec, body.value(), schedule);
-  const Lanes lanes = lanes_of(spec, body.value());
-  const int levels = static_cast<int>(spec.levels.size());
-  if (levels > kernel::kMaxLevels) return broken("too many levels");
-  if (schedule.isa == target::Isa::reference) return {Code::unsupported_target, "the reference target has no kernels"};
-  if (schedule.vector_level < 0 || schedule.vector_level >= levels) return broken("no such vector level");
+  if (schedule.vector_level < 0 || schedule.vector_level >= static_cast<int>(spec.levels.size()))
+    return broken("no such vector level");
   const bool reduced = spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced;
   if (reduced != (schedule.nest == Nest::rows)) return broken("the vector level is not of the nest's kind");
-  if (schedule.around && !may_store_columns_around(spec, lanes, schedule))
-    return broken("around is for columns of few rows that store whole lines");
-  if (schedule.nest == Nest::rows) {
-    if (lanes == Lanes::wide_f64 && schedule.unroll != 1) return broken("rows of f64 sums unroll by 1");
-    if (lanes == Lanes::chained_f32 && schedule.unroll != kChainedUnroll) return broken("chained rows unroll by 4");
-    if (schedule.unroll != 1 && schedule.unroll != 2 && schedule.unroll != 4) return broken("unroll is not 1, 2 or 4");
-    // 8 vectors of 64 bytes on AVX2: sets, two totals or none, one loaded vector, one for the layer itself.
-    if (lanes == Lanes::order && schedule.unroll > most_order_unroll(schedule.isa))
-      return broken("order states unroll by 1 or 2, with AVX-512 by 4");
-    if (status = check_streams(spec, lanes, schedule); !status.ok()) return status;
-    if (schedule.turns < 0 || schedule.turns > kMostTurns || (schedule.turns > 0 && !takes_turns(spec, lanes)))
-      return broken("turns is for rows of outputs that lie side by side inside what is reduced");
-    if (lanes == Lanes::arg && schedule.unroll > most_arg_unroll(spec, body.value()))
-      return broken("arg-reductions unroll by 1 or 2, beside the extreme by 1, in groups by 1, 2 or 4");
-  } else {
-    const int rows = schedule.rows_at_once;
-    if (rows != 1 && rows != 2 && rows != 4 && rows != 8) return broken("rows is not 1, 2, 4 or 8");
-    if (rows == 8 && lanes != Lanes::order && lanes != Lanes::integer) return broken("8 rows are for exact states");
-    if (lanes == Lanes::chained_f32 && schedule.columns > 0 && rows != kChainedStreams)
-      return broken("chained columns run in 4 streams");
-    if (lanes == Lanes::wide_f64 && rows != 1) return broken("columns of f64 sums run one row at a time");
-    if (schedule.ahead && schedule.columns != 0 && rows < 4)
-      return broken("ahead is for tiles of 4 or 8 rows at once, and rows in registers");
-    if (schedule.columns % lanes_per_step(lanes, spec.inputs[0].dtype) != 0 || schedule.columns < 0 ||
-        schedule.columns > (1 << 16))
-      return broken("columns is not a multiple of the lanes");
-    int reduced_levels = 0;
-    for (const kernel::Level& level : spec.levels) reduced_levels += level.reduced ? 1 : 0;
-    const Narrow narrow = narrow_columns(spec, lanes, schedule.vector_level);
-    if (schedule.width != 0 && (schedule.columns == 0 || schedule.ahead || schedule.width != narrow.width ||
-                                (narrow.columns > 0 && schedule.columns != narrow.columns)))
-      return broken("width is not that of narrow columns");
-    if (schedule.columns == 0 && (reduced_levels > 1 || kernel::reduced_count(spec) > kChain))
-      return broken("columns in registers are for one reduced level of at most 16");
-  }
-  return {};
+  return reduced ? check_rows(spec, body.value(), schedule) : check_columns(spec, body.value(), schedule);
 }
 
 }  // namespace tenfold::schedule

@@ -18,8 +18,8 @@ void choose_columns(const kernel::KernelSpec& spec, Lanes lanes, const target::T
 /// How far ahead of itself a row in registers is asked for, if it is.
 int direct_ahead_bytes(const kernel::KernelSpec& spec, int vector_level);
 
-/// Whether columns past the last whole vector step are taken with some of those before them once more, as a whole step
-/// that ends where they do: a column's bits are its own. Not narrow columns, nor where tasks cut that level, nor of
+/// Whether columns past the last whole vector step are covered by a whole step that overlaps the one before it and ends
+/// where they do: a column's bits are its own. Not narrow columns, nor where tasks cut that level, nor of
 /// integers and sums that AVX-512 loads by masks, which are as fast.
 bool ends_whole(const kernel::KernelSpec& spec, Lanes lanes, const Schedule& schedule);
 

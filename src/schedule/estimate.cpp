@@ -38,7 +38,7 @@ double tasks_of(const KernelSpec& spec, const Schedule& schedule) {
 }
 
 double rows_cycles(const KernelSpec& spec, const Schedule& schedule) {
-  // What an unrolled row has more of accumulators, its end has more to combine.
+  // Each accumulator of an unrolled row has to be combined at its end.
   return static_cast<double>(kernel::kept_count(spec)) * (kRowCycles + 4.0 * schedule.unroll);
 }
 

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "schedule/around.hpp"
+#include "schedule/broken.hpp"
 #include "schedule/levels.hpp"
+#include "schedule/machine.hpp"
 #include "schedule/spread.hpp"
 
 namespace tenfold::schedule {
@@ -33,18 +35,14 @@ bool may_come_in_runs(const KernelSpec& spec) {
   return spec.levels.size() == 1 && spec.inputs.size() + spec.outputs.size() <= kMostOperandsInRuns;
 }
 
-/// Whether elements come from four runs in turn: what is more than a last cache that is far away, around the caches
-/// then, expensive ones as well. On a Xeon, AVX2 and AVX-512, |x| of f32 [67108864] takes 23.0 and 21.9 ms so instead
-/// of 31.2 and 29.2, x + y 37.3 and 35.2 instead of 44.1 and 39.8, exp(x), which went through the caches, 31.8 and 26.8
-/// instead of 53.6 and 43.4; but x + y of [4194304] 1789 us with AVX-512 instead of 1708. Expensive ones wait less so
-/// from L2 on: exp(x) of [4194304] takes 1342 and 1152 us instead of 1844 and 1200, tanh 2048 and 1332 instead of 2593
-/// and 1462. On Zen 3 both gain where 24 MiB are moved, of the time in one run, x + y 0.78, |x| 0.94, of [4194304]
-/// 0.91, exp(x) 0.92; of what memory delivers |x| 0.97, exp(x) 0.89.
+/// Whether elements come from four runs in turn: of what memory delivers. Expensive ones wait less so from L2 on, where
+/// the last cache is far away.
 bool comes_in_runs(const KernelSpec& spec, const target::Target& target) {
-  const bool expensive = std::any_of(spec.body.begin(), spec.body.end(), kernel::is_expensive);
   if (!may_come_in_runs(spec) || spec.outputs[0].strides[0] != 1) return false;
-  if (target.late_l3()) return bytes(spec) >= least_moved_around(target);
-  return target.far_l3() && bytes(spec) > (expensive ? target.l2_bytes : target.last_cache_bytes());
+  const Machine::Flat& machine = machine_of(target).flat;
+  if (machine.runs.reached_by(bytes(spec), target)) return true;
+  const bool expensive = std::any_of(spec.body.begin(), spec.body.end(), kernel::is_expensive);
+  return machine.expensive_runs_beyond_l2 && expensive && bytes(spec) > target.l2_bytes;
 }
 
 }  // namespace
@@ -79,7 +77,6 @@ Schedule choose_flat(const KernelSpec& spec, const target::Target& target) {
 }
 
 Status check_flat(const KernelSpec& spec, const Schedule& schedule) {
-  const auto broken = [](const std::string& what) { return Status(Code::internal_error, "schedule: " + what); };
   const int levels = static_cast<int>(spec.levels.size());
   if (schedule.nest != Nest::flat) return broken("an elementwise kernel is not in the flat nest");
   if (schedule.isa == target::Isa::reference) return {Code::unsupported_target, "the reference target has no kernels"};

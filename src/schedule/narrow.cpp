@@ -13,11 +13,9 @@ constexpr std::int64_t kMostRowElements = 4096;
 /// Accumulators of chained columns that registers hold, beside two totals and a loaded vector.
 constexpr int kStepsInRegisters = 4;
 /// Bytes of rows that are taken as one: so many where there are enough rows, or else what makes whole vector steps, if
-/// it stays in L1 with its accumulators. ReduceMax f32 [61680, 17] over axis 0 runs at 0.87 of the roof, row by row at
-/// 0.2.
+/// it stays in L1 with its accumulators.
 constexpr std::int64_t kGroupBytes = 2048, kMostGroupBytes = 8192;
-/// Rows of whole vector steps gain nothing by groups from this length on, and of bytes lose a tenth: ReduceMax s8
-/// [4096, 1024] over axis 0 takes 63 us, read in pairs 57.
+/// Rows of whole vector steps gain nothing by groups from this length on, and of bytes they lose.
 constexpr std::int64_t kPlainRowBytes = 256;
 /// Four streams have a group each; it takes many to make groups longer than they must be.
 constexpr std::int64_t kLeastGroups = 4, kManyGroups = 128;
@@ -33,12 +31,11 @@ std::int64_t rows_of_group(const KernelSpec& spec, std::int64_t width, std::int6
   return group;
 }
 
-/// Rows of two steps that make fewer groups than this are taken with a set for each step. ReduceMax f32 [400, 100, 17]
-/// over axis 1 takes 67 us so, 121 in groups. f64, whose steps in registers are dearer, gains nothing.
+/// Rows of two steps that make fewer groups than this are taken with a set for each step. f64, whose steps in registers
+/// are dearer, gains nothing.
 constexpr std::int64_t kFewGroups = 16;
-/// Extremes of rows of two whole steps are taken so as well, up to so many bytes: f32 [8, 1024, 32] over axis 1
-/// takes 7.9 and 6.0 us on a Xeon, AVX2 and AVX-512, in groups 11.8 and 8.0. What no cache holds comes faster from the
-/// four streams of groups: [1000000, 32] over axis 0 takes 6.6 and 5.2 ms, 9.2 and 7.7 so.
+/// Extremes of rows of two whole steps are taken so as well, up to so many bytes. What no cache holds comes faster from
+/// the four streams of groups.
 constexpr std::int64_t kTwoStepBytes = std::int64_t{16} << 20;
 
 }  // namespace
@@ -59,8 +56,7 @@ Narrow narrow_columns(const KernelSpec& spec, Lanes lanes, int vector_level) {
   if (lanes == Lanes::wide_f64) return width <= step ? Narrow{built_in, step} : Narrow{};
   // Whole rows that fill three quarters of a step are as good as groups, and need no records.
   if (step / width * width >= step * 3 / 4) return {built_in, step};
-  // Indices of whole steps row by row: ArgMax f32 [512, 512, 32] over axis 1 takes 1.4 ms so, 4.1 in groups, s64
-  // [256, 512, 16] 0.46 and 1.06.
+  // Indices of whole steps come row by row.
   if (gives_index(lanes) && width % step == 0) return {};
   const std::int64_t rows = spec.levels[static_cast<std::size_t>(inner)].extent;
   const std::int64_t group = rows_of_group(spec, width, rows, step);

@@ -13,8 +13,8 @@
 
 namespace tenfold::schedule {
 
-/// Every legal schedule of `spec` that differs from `base`, the heuristic's, in what decides no bit: unroll, rows,
-/// ahead, keep, columns, tile.
+/// Every legal schedule of `spec` that differs from `base`, the heuristic's, in what decides no bit: all but the nest,
+/// the vector level, width, pilot and split, and of sums what orders their additions.
 std::vector<Schedule> neighbours(const kernel::KernelSpec& spec, const Schedule& base);
 
 /// Whether `wanted` is `base` or one of its neighbours.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Schedule: how a kernel is to be run. A plain value that heuristics (choose) and, later, a tuner produce; the emitter
+// Schedule: how a kernel is to be run. A plain value that the heuristic (choose) and the tuner produce; the emitter
 // follows it and decides nothing. Its text form is one line:
 //
 //   avx2 rows level=1 unroll=4 tile=0:256
@@ -47,8 +47,8 @@ struct Schedule {
   int pilot = 0;   ///< staged rows: steps that the pilot of a centred moment is the mean of; 0: it takes two passes
   int turns = 0;   ///< rows: outputs that take turns, a row of each; 0: one output at a time
   /// Columns: sweeps prefetch the next one's rows. Staged columns of narrow tiles: the last pass prefetches the next
-  /// tile's. Packed: blocks prefetch others. Rows: streams that a state has not sets for are visited in turns, each
-  /// asking for the next. Staged rows: the second pass, or the only one, prefetches the next row.
+  /// tile's. Packed: blocks prefetch others. Rows: streams beyond the state's sets take turns, each asking for the
+  /// next. Staged rows: the second pass, or the only one, prefetches the next row.
   bool ahead = false;
   bool early = false;  ///< staged rows, with `ahead`: half as far again, for what would not be there in time
   /// Flat, staged: elements that no later pass reads are stored past the caches. Columns: outputs are.
@@ -67,12 +67,13 @@ struct Schedule {
   /// (spread.hpp); staged columns: of a block that is turned (turned.hpp). 0 for others.
   int width = 0;
   Cut tile;   ///< cut of a kept level into tasks: never changes a bit of the result
-  Cut split;  ///< cut of a reduced level into partial results; depends on the shape alone
+  Cut split;  ///< cut of a reduced level into partial results; of sums and products it depends on the shape alone
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
-/// The heuristic choice for `spec` on `target`. What decides bits (nest, vector_level, and the split of sums and
-/// products) depends on the spec alone, never on target or threads, so that results have the same bits everywhere.
+/// The heuristic choice for `spec` on `target`. What decides bits (which elements share a lane, the runs of a row and
+/// the split of sums and products, the pilot of moments) depends on the spec alone, never on target or threads, so that
+/// results have the same bits everywhere.
 Schedule choose(const kernel::KernelSpec& spec, const target::Target& target);
 /// The same for one of two kernels of a reduction, which is not split any further.
 Schedule choose_whole(const kernel::KernelSpec& spec, const target::Target& target);

@@ -4,14 +4,15 @@
 #include <algorithm>
 #include <numeric>
 
+#include "schedule/broken.hpp"
+
 namespace tenfold::schedule {
 namespace {
 
 using kernel::KernelSpec;
 
-/// Longer rows fill vectors by themselves; fewer are not worth a copy. x + y of f32 [N, W] and [W], 4 MiB, on Zen 3, of
-/// the time row by row: W = 3 0.04, 16 0.51, 32 0.67, 64 0.77, 100 0.5, 128 1.0; and [N, 1], which is stored in pieces
-/// of rows first: 3 0.09, 16 0.75, 100 0.75, 127 1.06, but 32 1.0 and 64 1.2.
+/// Longer rows fill vectors by themselves; fewer are not worth a copy. Beside one element a row, which is stored in
+/// pieces of rows first, rows of whole steps do so as well.
 constexpr std::int64_t kMostWidth = 127, kMostWidthOfRows = 112, kLeastRows = 32;
 /// Steps have 8 or 16 lanes.
 constexpr std::int64_t kStep = 16;
@@ -93,7 +94,6 @@ std::int64_t choose_spread(const KernelSpec& spec) {
 }
 
 Status check_spread(const KernelSpec& spec, const Schedule& schedule) {
-  const auto broken = [](const std::string& what) { return Status(Code::internal_error, "schedule: " + what); };
   if (schedule.width == 0) return schedule.columns == 0 ? Status() : broken("columns without rows that are joined");
   if (schedule.width != spread_width(spec)) return broken("width is not that of rows that can be joined");
   if (schedule.vector_level + 1 != static_cast<int>(spec.levels.size()) || schedule.tile.level == schedule.vector_level)

@@ -9,7 +9,9 @@
 #include "kernel/passes.hpp"
 #include "schedule/around.hpp"
 #include "schedule/body.hpp"
+#include "schedule/broken.hpp"
 #include "schedule/levels.hpp"
+#include "schedule/machine.hpp"
 #include "schedule/stage_traits.hpp"
 #include "schedule/staged_columns.hpp"
 #include "schedule/turned.hpp"
@@ -19,28 +21,28 @@ namespace {
 
 using kernel::KernelSpec;
 
-/// A task for threads has at least so many columns; where it has fewer than those of a page, the machine's own
-/// prefetching does not get going: softmax of f32 [1000, 4000] in parts of 512 takes 4.4 ms, with prefetches 3.0.
+/// A task for threads has at least so many columns. The machine's own prefetching does not get going on parts of rows
+/// that are shorter than a page, so that these ask for the next rows.
 constexpr std::int64_t kTaskColumns = 512;
 constexpr std::int64_t kPageColumns = 1024;
 /// Elements of 32 bits that scratch keeps of a row: what stays in L2 beside the row itself.
 constexpr std::int64_t kKept = 16 << 10;
-/// Rows of which two are taken in turns. LayerNorm of f32 [32768, 128] takes 2.33 ms so, 3.33 row by row, [16384, 256]
-/// 1.78 instead of 2.27; [4096, 1024] is slower, as reads and writes come in greater lumps.
+/// Rows up to this long take turns in pairs, as their ends wait for one another.
 constexpr std::int64_t kShortRowBytes = 2048;
-/// Where the caches hold what is read and written, lumps do not matter, and rows of so many elements take turns:
-/// RMSNorm of f32 [1024, 1024] takes 143 us so instead of 155, with AVX-512 126 instead of 143, softmax of [256, 1024]
-/// 72 and 62 instead of 76 and 66, LayerNorm of [512, 1024] 105 and 85 instead of 104 and 91; [2048, 1024] gains
-/// nothing, and LayerNorm of [64, 2048] loses 7 %. Of the last cache, inputs have an eighth then. On Zen 5, which asks
-/// for the next rows, they do so from anywhere where they compute long or store no element.
-constexpr std::int64_t kCachedShortRow = 1024, kCachedPart = 8;
+/// Longer ones do up to so many elements and twice as many bytes where that makes no greater lumps of reads and writes:
+/// where inputs are no more than an eighth of the last cache, and where the machine asks for the next rows.
+constexpr std::int64_t kCachedShortRow = 1024;
+constexpr std::int64_t kCachedPart = 8;
 /// A row and the next one beside it are this much at most, which L2 has room for.
 constexpr std::int64_t kMostNextRow = 128 << 10;
-/// Where rows are late (target::L3::late), they are asked for from this part of the last cache on, of what takes one
-/// pass from another one, those of a centred moment up to so many bytes. Runs are of longer rows there.
-constexpr std::int64_t kLatePart = 6, kLatePartOfOnePass = 5, kMostLateRow = 16 << 10, kLeastLateRunRow = 2048;
-/// Rows in runs: so many and more, of so many bytes.
-constexpr std::int64_t kLeastRunRows = 16, kLeastRunRow = 512, kMostRunRow = 128 << 10;
+/// Rows with a pilot, which are read from L2 again, ask for the next one up to this length.
+constexpr std::int64_t kMostPilotRow = 16 << 10;
+/// Rows in runs: so many and more, of so many bytes; of cheap ones alone from two pages on.
+constexpr std::int64_t kLeastRunRows = 16, kLeastRunRow = 512, kLeastCheapRunRow = 2048, kMostRunRow = 128 << 10;
+
+bool is_cached(const KernelSpec& spec, const target::Target& target) {
+  return kCachedPart * kernel::bytes_read(spec) <= target.last_cache_bytes();
+}
 
 Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
   const int level = widest_level(spec, false);
@@ -79,17 +81,16 @@ bool has_short_rows(const KernelSpec& spec, const target::Target& target) {
   const auto last = std::find_if(spec.levels.rbegin(), spec.levels.rend(), [](const auto& l) { return !l.reduced; });
   if (last == spec.levels.rend() || last->extent < 2 || kernel::pass_count(spec) < 2) return false;
   const std::int64_t count = kernel::reduced_count(spec), bytes = count * byte_size(spec.inputs[0].dtype);
+  const Machine::StagedRows& machine = machine_of(target).staged_rows;
   const bool written = writes_elements(spec);
-  const bool cached = kCachedPart * kernel::bytes_read(spec) <= target.last_cache_bytes() && written;
-  const bool fast = (target.fast_l3() && (expensive_functions(spec) > 0 || !written)) || (target.late_l3() && !written);
-  return bytes <= kShortRowBytes || ((cached || fast) && count <= kCachedShortRow && bytes <= 2 * kShortRowBytes);
+  const bool anywhere = (machine.read_rows_take_turns && !written) ||
+                        (machine.expensive_rows_take_turns && expensive_functions(spec) > 0);
+  return bytes <= kShortRowBytes || ((anywhere || (is_cached(spec, target) && written)) && count <= kCachedShortRow &&
+                                     bytes <= 2 * kShortRowBytes);
 }
 
 /// Whether what follows from a row's reductions has a root or a longer function, one waiting for the other. Four rows
-/// take it together then, a lane each. On a Xeon, AVX2 and AVX-512, log-sum-exp of f32 rows of 64 elements takes 26 and
-/// 22 ns a row so instead of 37 and 28, LayerNorm of 128 38 and 33 instead of 42 and 38, of 1024 192 and 126 instead of
-/// 199 and 142; softmax of 512 153 and 106 instead of 144 and 106. From farther away four long rows are too great a
-/// lump: log-sum-exp of [8192, 512] takes 857 us with AVX-512 instead of 797.
+/// take it together then, a lane each; from farther away four long rows are too great a lump.
 bool has_long_ends(const KernelSpec& spec) {
   const std::vector<bool> per_row = kernel::per_row(spec);
   const std::vector<int> pass = kernel::passes_of(spec);
@@ -103,87 +104,60 @@ bool has_long_ends(const KernelSpec& spec) {
 
 bool takes_four(const KernelSpec& spec, const target::Target& target) {
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
-  const bool cached = kCachedPart * kernel::bytes_read(spec) <= target.last_cache_bytes();
-  const bool fast = (target.fast_l3() || target.late_l3()) && !writes_elements(spec);
-  return has_long_ends(spec) && (cached || fast || 2 * row_bytes <= kShortRowBytes);
+  const bool anywhere = machine_of(target).staged_rows.read_rows_take_turns && !writes_elements(spec);
+  return has_long_ends(spec) && (is_cached(spec, target) || anywhere || 2 * row_bytes <= kShortRowBytes);
 }
 
-/// The same where rows are late. On Zen 3, f32, of the time unasked: [4096, 1024] x / max |x| 0.65, RMSNorm 0.70,
-/// LayerNorm 0.72, softmax 0.73, log-softmax 0.66, variance 0.66, log-sum-exp 0.76, max |x| times a scale 0.84, max of
-/// two 0.8; [256, 16384] x / max |x| 0.78, log-softmax 0.73, but LayerNorm 1.03, of [512, 8192] 1.05, of [1024, 8192]
-/// 1.14; of [1024, 1024] RMSNorm 1.14. What takes one pass gains by it from its part of the last cache on, and loses
-/// again beyond it: max of two [1024, 1024] 1.11, [1024, 8192] 1.13, max |x| times a scale [32768, 1024] 1.12.
-bool asks_for_late_row(const KernelSpec& spec, const target::Target& target, std::int64_t row_bytes, bool has_pilot) {
-  const std::int64_t bytes = kernel::bytes_read(spec), cache = target.last_cache_bytes();
-  if (kernel::pass_count(spec) == 1) return kLatePartOfOnePass * bytes > cache && moving_inputs(spec) * bytes <= cache;
-  return kLatePart * bytes > cache && (!has_pilot || row_bytes <= kMostLateRow);
-}
-
-/// Whether the second pass asks for the next row, while the first one's is near: where the last cache is far away, and
-/// so is what the pass computes from what it waits for. On a Xeon softmax of f32 [4096, 1024] takes 1.42 ms so, with
-/// outputs around the caches, instead of 2.25 without both, LayerNorm 1.25 instead of 1.5; a Zen 4 core gains nothing,
-/// and softmax took a sixth longer. Zen 5 does, with AVX2 and AVX-512: log-sum-exp of f32 [4096, 1024] takes 869 and
-/// 525 us instead of 1002 and 619, [8, 4194304] 6.9 and 4.5 ms instead of 9.7 and 6.9, [65536, 1024] 14.9 and 11.6
-/// instead of 16.8 and 13.6.
+/// Whether the second pass, or the only one, asks for the next row while its own is near: where what it computes would
+/// wait for the cache that the row comes from.
 bool asks_for_next_row(const KernelSpec& spec, const target::Target& target, const Schedule& schedule) {
   const bool has_next = std::any_of(spec.levels.begin(), spec.levels.end(), [](const auto& l) { return !l.reduced; });
+  const std::int64_t bytes = kernel::bytes_read(spec);
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
   if (!has_next || reduced_levels(spec) != 1 || row_bytes > kMostNextRow) return false;
-  if (target.late_l3()) return asks_for_late_row(spec, target, row_bytes, schedule.pilot > 0);
-  const bool computes = kernel::pass_count(spec) > 1 || (writes_elements(spec) && expensive_functions(spec) > 0);
-  return (target.far_l3() || target.fast_l3()) && computes && kernel::bytes_read(spec) > target.l2_bytes;
+  const Machine::StagedRows& machine = machine_of(target).staged_rows;
+  const bool one_pass = kernel::pass_count(spec) == 1;
+  const bool computes = !one_pass || (writes_elements(spec) && expensive_functions(spec) > 0);
+  if (machine.asks_beyond_l2 && computes && bytes > target.l2_bytes) return true;
+  if (one_pass)
+    return machine.one_pass_asks.reached_by(bytes, target) && moving_inputs(spec) * bytes <= target.last_cache_bytes();
+  return machine.asks.reached_by(bytes, target) && (schedule.pilot == 0 || row_bytes <= kMostPilotRow);
 }
 
-/// Whether a row of each of four runs comes in turn, and asks for the next ones of all: of what memory delivers, and of
-/// one input that is read once, where the last cache is far away. On a Xeon, AVX2 and AVX-512, log-sum-exp of f32
-/// [65536, 1024] takes 19.4 and 17.7 ms so instead of 29.5 and 30.8, softmax 28.6 and 26.0 instead of 35.1 and 35.4, x
-/// / max |x| 23.2 and 22.5 instead of 33.6 and 28.5, variance 15.4 and 14.7 instead of 25.2 and 22.6; of [4096, 1024]
-/// max, min and sum 564 and 568 us instead of 650 and 589, but softmax 1527 and 1408 instead of 1358 and 1354. On Zen
-/// 3, where it is not more than memory has to deliver, of the time of asking for the next row: [4096, 4096] x / max |x|
-/// 0.75, RMSNorm 0.79, variance 0.72, [32768, 1024] 0.94, 1.05 and 0.79, max, min and sum 0.85; softmax 1.04 and 1.35.
+/// Whether a row of each of four runs comes in turn, and asks for the next ones of all: of what memory delivers.
 bool comes_in_runs(const KernelSpec& spec, const target::Target& target) {
   const auto last = std::find_if(spec.levels.rbegin(), spec.levels.rend(), [](const auto& l) { return !l.reduced; });
   if (last == spec.levels.rend() || last->extent < kLeastRunRows || reduced_levels(spec) > 1) return false;
-  const std::int64_t bytes = kernel::bytes_read(spec);
+  const std::int64_t bytes = kernel::bytes_read(spec), cache = target.last_cache_bytes();
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
   if (row_bytes < kLeastRunRow || row_bytes > kMostRunRow) return false;
-  const bool one_read = moving_inputs(spec) == 1 && !writes_elements(spec);
-  if (target.late_l3())
-    return bytes >= target.last_cache_bytes() && row_bytes >= kLeastLateRunRow && expensive_functions(spec) == 0 &&
-           (one_read || writes_elements(spec));
-  if (!target.far_l3()) return false;
+  const Machine::StagedRows& machine = machine_of(target).staged_rows;
+  const bool written = writes_elements(spec), one_read = moving_inputs(spec) == 1 && !written;
+  const bool cheap = expensive_functions(spec) == 0 && row_bytes >= kLeastCheapRunRow;
+  if (machine.cheap_runs && bytes >= cache && cheap && (one_read || written)) return true;
   const bool read_once = kernel::pass_count(spec) == 1 && one_read;
-  return bytes > target.last_cache_bytes() || (read_once && bytes > target.l2_bytes);
+  return machine.runs && (bytes > cache || (read_once && bytes > target.l2_bytes));
 }
 
-/// Whether expensive elements of rows, which go through the caches, ask for the lines that they are stored to on Zen 5,
-/// too: of f32 [4096, 1024], AVX2 and AVX-512, log-softmax takes 1187 and 777 us so, with the next row asked for and
-/// two rows in turns, instead of 1350 and 1014, softmax 1172 and 798 instead of 1305 and 911.
+/// Whether expensive elements of rows, which go through the caches, ask for the lines that they are stored to.
 bool claims_lines_of_rows(const KernelSpec& spec, const Schedule& schedule, const target::Target& target) {
-  return target.fast_l3() && expensive_functions(spec) > 0 && kernel::bytes_read(spec) > target.l2_bytes &&
-         may_claim(spec, schedule.vector_level);
+  return machine_of(target).stores.expensive_rows_claim && expensive_functions(spec) > 0 &&
+         kernel::bytes_read(spec) > target.l2_bytes && may_claim(spec, schedule.vector_level);
 }
 
-/// Where the last cache is fast, rows that are stored around it take turns up to 4 KiB, and the next ones are asked for
-/// half as far again, without which they come too late; log-softmax, whose lines are claimed, would take 1.05. On Zen
-/// 5, AVX2 and AVX-512, f32 over the last axis, of the time without both (short rows: of turns, and stores through the
-/// caches): x / max |x| of [4096, 1024] 0.93 and 0.87, RMSNorm 0.82 and 0.87, LayerNorm 0.87 and 0.85; of [8192, 512]
-/// 0.81 and 0.62, 0.88 and 0.69, 0.93 and 0.81; of [16384, 256] 0.95 and 0.75, 0.85 and 0.82, 0.95 and 0.88; of
-/// [131072, 512], from memory, 0.84 and 0.92, 0.89 and 0.74. Longer rows take no turns: of [2048, 2048], asked for
-/// early, 0.90 and 0.90, 0.89 and 1.0, 0.94 and 0.90; of 16 KiB they gain nothing by it, and from memory those of 4 KiB
-/// nothing by turns. Zen 3 gains by what is early alone: of f32 [3072, 1024], of what is asked for in time for the next
-/// row, 0.96, [4096, 1024] 0.96, [8192, 512] 0.94.
+/// Rows that are stored around the caches and ask for the next ones: short ones come in pairs, and the next of a few
+/// KiB are asked for half as far again, without which they come too late. Longer rows gain by neither.
 void store_rows_around(const KernelSpec& spec, const target::Target& target, Schedule& schedule) {
   constexpr std::int64_t kMostInTurns = 4 << 10, kLeastEarly = 1 << 10, kMostEarly = 8 << 10;
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
-  const bool cached = kernel::bytes_read(spec) < target.last_cache_bytes() && !target.late_l3();
-  if (cached && row_bytes <= kMostInTurns) schedule.rows_at_once = std::max(schedule.rows_at_once, 2);
+  const bool pairs =
+      machine_of(target).staged_rows.pairs_around && kernel::bytes_read(spec) < target.last_cache_bytes();
+  if (pairs && row_bytes <= kMostInTurns) schedule.rows_at_once = std::max(schedule.rows_at_once, 2);
   const std::int64_t bytes = schedule.rows_at_once * row_bytes;
   schedule.early = kLeastEarly < bytes && bytes <= kMostEarly;
 }
 
 Status check_staged_rows(const KernelSpec& spec, const Schedule& schedule) {
-  const auto broken = [](const std::string& what) { return Status(Code::internal_error, "schedule: " + what); };
   if (schedule.unroll != 1 && schedule.unroll != 2 && schedule.unroll != 4) return broken("unroll is not 1, 2 or 4");
   const int rows = schedule.rows_at_once;
   if (rows != 1 && rows != 2 && rows != 4) return broken("rows is not 1, 2 or 4");
@@ -213,13 +187,15 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
     schedule.pilot = choose_pilot(spec);
     schedule.runs = comes_in_runs(spec, target);
     if (!schedule.runs && has_short_rows(spec, target)) schedule.rows_at_once = takes_four(spec, target) ? 4 : 2;
-    const bool fast = (target.fast_l3() && expensive_functions(spec) == 0) || target.late_l3();
-    const bool expensive = (target.far_l3() && (schedule.keep > 0 || kernel::pass_count(spec) == 1)) ||
-                           (target.late_l3() && schedule.keep > 0);
-    schedule.around =
-        (schedule.rows_at_once == 1 || fast) && pays_around(spec, schedule.vector_level, target, expensive);
+    const Machine& machine = machine_of(target);
+    const bool turns_around = expensive_functions(spec) == 0 ? machine.staged_rows.cheap_turns_around
+                                                             : machine.staged_rows.expensive_turns_around;
+    const bool expensive_around = (machine.stores.kept_rows_around && schedule.keep > 0) ||
+                                  (machine.stores.one_pass_around && kernel::pass_count(spec) == 1);
+    schedule.around = (schedule.rows_at_once == 1 || turns_around) &&
+                      pays_around(spec, schedule.vector_level, target, expensive_around);
     schedule.ahead = schedule.runs || asks_for_next_row(spec, target, schedule);
-    if (schedule.around && schedule.ahead && !schedule.runs && fast) store_rows_around(spec, target, schedule);
+    if (schedule.around && schedule.ahead && !schedule.runs && turns_around) store_rows_around(spec, target, schedule);
   } else {
     choose_staged_columns(spec, target, schedule);
   }
@@ -231,7 +207,6 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
 }
 
 Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
-  const auto broken = [](const std::string& what) { return Status(Code::internal_error, "schedule: " + what); };
   const int levels = static_cast<int>(spec.levels.size());
   if (schedule.isa == target::Isa::reference) return {Code::unsupported_target, "the reference target has no kernels"};
   if (levels > kernel::kMaxLevels) return broken("too many levels");

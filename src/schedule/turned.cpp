@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kernel/passes.hpp"
+#include "schedule/broken.hpp"
 #include "schedule/levels.hpp"
 
 namespace tenfold::schedule {
@@ -13,14 +14,10 @@ namespace {
 
 using kernel::KernelSpec;
 
-/// Longer rows are better left alone, those that are read but once also where several inputs are turned. On Zen 5, of
-/// 2^20 elements of f32, AVX2 and AVX-512, us: softmax of rows of 8 2990 and 2340 as rows, 439 and 351 turned, of 32
-/// 833 and 654, 420 and 333, of 64 558 and 422, 432 and 332, of 128 415 and 310, 600 and 480; LayerNorm of 64 518 and
-/// 426, 415 and 356; the sum of x * y of 16 267 and 241, 211 and 195, of 64 127 and 122, 232 and 204.
+/// Longer rows are better left alone, those that are read but once also where several inputs are turned.
 constexpr std::int64_t kMostWidth = 64;
 /// Where the innermost level is kept and has so few elements, columns would leave many of their lanes empty: longer
-/// blocks are turned then. Softmax over axis 1 of f32 on Zen 3, of the time as columns: [3000, 33, 15] 0.5, [3000, 400,
-/// 4] 0.14, [5000, 5, 24] 0.75, but [5000, 7, 31] 1.2, and of whole steps, [3000, 10, 16], 1.3.
+/// blocks are turned then, but not those of whole steps.
 constexpr std::int64_t kMostKept = 24, kVectorStep = 16, kMostWidthOfFew = 2048;
 /// Fewer blocks would leave lanes empty, too.
 constexpr std::int64_t kLeastRows = 32;
@@ -46,9 +43,7 @@ std::int64_t most_width(const KernelSpec& spec) {
   return wastes ? kMostWidthOfFew : kMostWidth;
 }
 
-/// What is but moved may have so much of L2: runs of pages are read and written better than runs of lines. On Zen 3, of
-/// the time in half of L1, transposed f32 [63, 66576] takes 0.57, [127, 33026] 0.5, [33026, 127] 0.56, [2048, 2048]
-/// 0.7, [1024, 1024] 0.8, [1000, 1000] 0.88; with 64 and 256 KiB about as much.
+/// What is but moved may have so much of L2: runs of pages are read and written better than runs of lines.
 constexpr std::int64_t kMovedBytes = 128 << 10, kMovedPart = 4, kMostMovedColumns = 1024;
 
 bool has_reductions(const KernelSpec& spec) {
@@ -177,7 +172,6 @@ Schedule choose_turned(const KernelSpec& spec, const target::Target& target, boo
 }
 
 Status check_turned(const KernelSpec& spec, const Schedule& schedule) {
-  const auto broken = [](const std::string& what) { return Status(Code::internal_error, "schedule: " + what); };
   const TurnedLevels levels = turned_levels(spec);
   if (!levels.found() || schedule.vector_level != levels.rows || schedule.width != turned_width(spec, levels))
     return broken("width is not that of turned rows");

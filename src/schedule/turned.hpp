@@ -29,8 +29,8 @@ TurnedLevels turned_levels(const kernel::KernelSpec& spec);
 
 /// Elements of a block: the product of the extents inside.
 std::int64_t turned_width(const kernel::KernelSpec& spec, const TurnedLevels& levels);
-/// Those that the operand has of each, if it is turned: side by side in the order of the levels, and of each block its
-/// own. 0: it is not; along the lanes it repeats, or they find its elements side by side as they are.
+/// Elements of each block that the operand itself has, if it is turned: side by side in the order of the levels, and of
+/// each block its own. 0: it is not; along the lanes it repeats, or they find its elements side by side as they are.
 std::int64_t turned_width(const kernel::KernelSpec& spec, const TurnedLevels& levels, const kernel::Operand& operand);
 
 /// Whether columns would fill their lanes well enough with masks, which AVX-512 has; their bits are the same.

@@ -73,14 +73,10 @@ struct Target {
   int cores = 1;  ///< within the affinity mask and cgroup limit
   L3 l3 = L3::near;
 
-  bool far_l3() const { return l3 == L3::far; }
-  bool fast_l3() const { return l3 == L3::fast; }
-  bool late_l3() const { return l3 == L3::late; }
-
   /// Of the last cache, what the process can count on. A large one is that of many cores, whose work, often that of
   /// other machines on the same socket, fills it as well: 260 MiB on a Xeon of which two cores are ours hold no more
   /// than the 32 MiB of a small EPYC do.
-  std::int64_t last_cache_bytes() const {
+  constexpr std::int64_t last_cache_bytes() const {
     constexpr std::int64_t kShare = 16 << 20, kLeast = 2 * kShare;
     return std::min(l3_bytes, std::max(kLeast, cores * kShare));
   }

@@ -38,7 +38,7 @@ std::vector<target::Target> targets() {
       target.isa = target.native = isa;
       target.cores = 2;
       target.l3 = l3;
-      if (target.far_l3()) target.l1_bytes = 48 << 10;
+      if (l3 == target::L3::far) target.l1_bytes = 48 << 10;
       all.push_back(target);
     }
   return all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the heuristic chooses where what is beyond L2 is late (Target::late_l3).
+// What the heuristic chooses where what is beyond L2 is late (target::L3::late).
 #include <gtest/gtest.h>
 
 #include "schedule/schedule.hpp"

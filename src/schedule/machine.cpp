@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/machine.hpp"
+
+namespace tenfold::schedule {
+namespace {
+
+/// All that were not measured, and AMD's Zen 4.
+constexpr Machine kNear{};
+
+/// Xeons of AVX-512.
+constexpr Machine kFar{
+    .fills_cache = kNever,
+    .stores = {.kept_rows_around = true, .one_pass_around = true, .claims = true},
+    .streams = {.in_half_of_l2 = 4},
+    .columns = {.pages_of_long_rows = true},
+    .packed = {.asks = kNever, .tiny_rows_ask = true},
+    .flat = {.runs = {1, 1, true}, .expensive_runs_beyond_l2 = true},
+    .staged_rows = {.asks_beyond_l2 = true, .runs = true},
+    .staged_columns = {.scratch_keeps = false,
+                       .computes_again = {2, 1},
+                       .narrow_around = true,
+                       .asks_around = false,
+                       .asking_tile_bytes = 1},
+};
+
+/// AMD's from Zen 5 on.
+constexpr Machine kFast{
+    .fills_cache = kNever,
+    .stores = {.around = {3, 4}, .kept_columns_around = {15, 16, true}, .expensive_rows_claim = true},
+    .streams = {.from_memory = 2, .one_row_of_words = true, .visits_runs_of_row = false, .turns_of_few = true},
+    .columns = {.eight_rows_in_l2 = true,
+                .whole_rows_in_l3 = true,
+                .direct_rows_ask = true,
+                .pages_of_keys = true,
+                .places_by_distance = true},
+    .packed = {.asks = kNever, .row_bytes = 128, .cached_row_bytes = 128},
+    .flat = {},
+    .staged_rows = {.read_rows_take_turns = true,
+                    .expensive_rows_take_turns = true,
+                    .cheap_turns_around = true,
+                    .pairs_around = true,
+                    .asks_beyond_l2 = true},
+    .staged_columns = {.avx512_computes_again = true,
+                       .stores_rows_together = true,
+                       .asks_around = false,
+                       .pairs_in_order = true,
+                       .asking_tile_bytes = 4},
+};
+
+/// AMD's up to Zen 3.
+constexpr Machine kLate{
+    .fills_cache = {3, 8, true},
+    .stores = {.around = {3, 4}, .kept_columns_around = {1, 1, true}, .kept_rows_around = true},
+    .streams = {.one_row = {1, 4}, .four_rows_of_extremes = {9, 16, true}},
+    .columns = {.long_parts = true, .eight_whole_rows = true, .rows_of_bytes = 4, .near_places = true},
+    .packed = {.asks = {1, 4, true}, .row_bytes = 160, .cached_row_bytes = 640},
+    .flat = {.runs = {3, 4}},
+    .staged_rows = {.read_rows_take_turns = true,
+                    .cheap_turns_around = true,
+                    .expensive_turns_around = true,
+                    .asks = {1, 6, true},
+                    .one_pass_asks = {1, 5, true},
+                    .cheap_runs = true},
+    .staged_columns = {.outputs_keep = true, .asking_tile_bytes = 1},
+};
+
+}  // namespace
+
+const Machine& machine_of(const target::Target& target) noexcept {
+  switch (target.l3) {
+    case target::L3::far: return kFar;
+    case target::L3::fast: return kFast;
+    case target::L3::late: return kLate;
+    case target::L3::near: break;
+  }
+  return kNear;
+}
+
+}  // namespace tenfold::schedule
