@@ -18,6 +18,10 @@
 namespace tenfold::jit {
 namespace {
 
+// What a spec may have, the arguments of a kernel have room for.
+static_assert(kMaxInputs == kernel::kMaxInputs && kMaxOutputs == kernel::kMaxOutputs &&
+              kMaxLevels == kernel::kMaxLevels);
+
 std::int64_t scratch_bytes(const ReduceState& state, const schedule::Schedule& schedule) {
   if (schedule.nest == schedule::Nest::rows) return frame::kRecords + state.record_planes() * state.plane_bytes();
   if (schedule.columns == 0) return frame::kRecords;
@@ -68,8 +72,8 @@ void key_spread(std::ostringstream& key, const kernel::KernelSpec& spec) {
   for (const kernel::Operand& in : spec.inputs) key << ' ' << static_cast<int>(schedule::spread_of(spec, in));
 }
 
-/// In stages, what repeats along the reduced levels is read once per row, and what does along any is not asked for
-/// ahead of it; of columns, tasks that are narrow ask less often.
+/// In stages, what repeats along the reduced levels is read once per row, and what repeats along any level is not asked
+/// for ahead of it; of columns, tasks that are narrow ask less often.
 void key_stages(std::ostringstream& key, const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
   for (const kernel::Operand& in : spec.inputs) key << (kernel::moves_along_reduced(spec, in) ? 'e' : 'r');
   if (schedule.width > 0) return key_turned(key, spec);
@@ -151,7 +155,7 @@ std::string class_key(const kernel::KernelSpec& spec, const schedule::Schedule& 
     key << ' ' << static_cast<int>(node.kind);
     if (node.kind == kernel::Node::Kind::apply) key << kernel::row(node.function).name;
     if (node.kind == kernel::Node::Kind::reduce) key << kernel::row(node.monoid).name << (node.last ? "last" : "");
-    if (node.kind == kernel::Node::Kind::load) key << 'x' << node.index;
+    if (node.kind == kernel::Node::Kind::load) key << 'x' << node.index << (node.total ? "total" : "");
     if (node.kind == kernel::Node::Kind::constant) key << std::bit_cast<std::uint64_t>(node.value);
     if (node.kind == kernel::Node::Kind::constant || node.kind == kernel::Node::Kind::cast)
       key << to_string(node.dtype);

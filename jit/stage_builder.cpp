@@ -25,15 +25,18 @@ std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::ve
   for (const Node& node : spec.body) {
     const int sum = sums[positions.size()];
     Position at;
-    if (node.kind == Node::Kind::load)
+    if (node.kind == Node::Kind::load) {
       at.per_row = !kernel::moves_along_reduced(spec, spec.inputs[static_cast<std::size_t>(node.index)]);
+      at.reduced = node.total;
+    }
     for (const int arg : node.args) {
       const Position& of = positions[static_cast<std::size_t>(arg)];
       at.per_row = at.per_row && of.per_row;
+      at.reduced = at.reduced || of.reduced;
       at.pass = std::max(at.pass, of.pass);
     }
     if (node.kind == Node::Kind::reduce)
-      at = {true, sum < 0 ? at.pass + 1 : positions[static_cast<std::size_t>(sum)].pass};
+      at = {true, sum < 0 ? at.pass + 1 : positions[static_cast<std::size_t>(sum)].pass, true};
     positions.push_back(at);
   }
   return positions;
@@ -152,12 +155,13 @@ Lane StageBuilder::saved_value(const SavedValue& what) {
   }
 }
 
-/// Elements divided by what follows from a reduction of the row, which another kernel may have made.
+/// Elements divided by what follows from a reduction of the row, which another kernel may have made. Other quotients
+/// are the nearest.
 bool StageBuilder::is_by_row(const Node& at) const {
   if (at.function != Function::div || lane_type(dtype(at.args[0])) != LaneType::f32) return false;
   const Position &dividend = positions_[static_cast<std::size_t>(at.args[0])],
                  &divisor = positions_[static_cast<std::size_t>(at.args[1])];
-  return !dividend.per_row && divisor.per_row && (divisor.pass > 0 || reductions_.empty());
+  return !dividend.per_row && divisor.per_row && divisor.reduced;
 }
 
 Lane StageBuilder::divided_by_row(int index) {

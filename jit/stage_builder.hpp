@@ -19,9 +19,11 @@ namespace tenfold::jit {
 struct Position {
   bool per_row = true;
   int pass = 0;
+  bool reduced = false;
 };
 
-/// By node. `pass` of a value of rows: the one that it is known before. `sums`: by node, the sum in whose pass a
+/// By node. `pass` of a value of rows: the one that it is known before; `reduced`: it follows from a reduction, of this
+/// kernel or another one. `sums`: by node, the sum in whose pass a
 /// centred moment is found, or -1.
 std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::vector<int>& sums);
 

@@ -19,6 +19,12 @@ int KernelDraft::load(kernel::Operand operand, Place from) {
   return add({.kind = Node::Kind::load, .index = static_cast<int>(made_.reads.size()) - 1, .args = {}});
 }
 
+int KernelDraft::load_total(kernel::Operand operand, Place from) {
+  const int loaded = load(std::move(operand), from);
+  made_.spec.body.back().total = true;
+  return loaded;
+}
+
 int KernelDraft::apply(kernel::Function function, std::vector<int> args) {
   return add({.kind = Node::Kind::apply, .function = function, .args = std::move(args)});
 }

@@ -17,6 +17,8 @@ class KernelDraft {
   /// Each returns the node that it has added.
   int add(kernel::Node node);
   int load(kernel::Operand operand, Place from);
+  /// The same of a reduction's result, which another kernel has left there.
+  int load_total(kernel::Operand operand, Place from);
   int apply(kernel::Function function, std::vector<int> args);
   int reduce(kernel::Monoid monoid, int arg);
   /// `arg` itself where it is of that dtype.

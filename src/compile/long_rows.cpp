@@ -20,7 +20,7 @@ using kernel::KernelSpec;
 using kernel::Monoid;
 using kernel::Node;
 
-/// A last piece of less is none: with one element there would be nothing to reduce.
+/// A shorter last piece is joined to the one before it: with one element there would be nothing to reduce.
 constexpr std::int64_t kLeastPiece = 16;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -190,7 +190,7 @@ class Cutter {
     if (const auto held = held_.find(index); held != held_.end()) {
       kernel::Operand operand{dtype(index), rows_};
       if (range != nullptr) split_stride(operand.strides, *range);
-      made = draft.load(std::move(operand), held->second);
+      made = draft.load_total(std::move(operand), held->second);
       if (is_online_sum(index)) made = within_its_bounds(draft, index, made);
     } else if (is_exponential(index)) {
       const int difference = copy(draft, node(index).args[0], range);

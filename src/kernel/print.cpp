@@ -23,7 +23,7 @@ std::string shortest(double value) {
 void print_node(std::ostringstream& out, std::size_t index, const Node& node) {
   out << '%' << index << " = ";
   switch (node.kind) {
-    case Node::Kind::load: out << "load x" << node.index; break;
+    case Node::Kind::load: out << "load x" << node.index << (node.total ? " total" : ""); break;
     case Node::Kind::count: out << "count"; break;
     case Node::Kind::constant: out << "constant " << to_string(node.dtype) << ' ' << shortest(node.value); break;
     case Node::Kind::cast: out << "cast " << to_string(node.dtype); break;
@@ -128,6 +128,7 @@ Status parse_node(Line& line, KernelSpec& spec) {
   if (what == "load") {
     node.index = name_index(line.word(), 'x');
     if (node.index < 0) return line.error("an input");
+    node.total = line.take("total");
   } else if (what == "count") {
     node.kind = Node::Kind::count;
   } else if (what == "constant" || what == "cast") {

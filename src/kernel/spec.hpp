@@ -64,6 +64,7 @@ struct Node {
   DType dtype = DType::f32;  ///< of a constant or a cast
   double value = 0;          ///< of a constant
   bool last = false;         ///< of an arg-reduction: the last of equal elements, not the first
+  bool total = false;        ///< of a load: a reduction's result, which another kernel has made
   friend bool operator==(const Node&, const Node&) = default;
 };
 /// A function that takes a polynomial for each element.

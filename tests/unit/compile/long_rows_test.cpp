@@ -55,11 +55,12 @@ TEST(LongRows, SoftmaxReadsItsInputTwice) {
       "store y1 %14\n");
   EXPECT_EQ(kernels[2].reads, (Places{between(0), between(1)}));
   EXPECT_EQ(kernels[2].writes, (Places{between(2), between(3)}));
-  EXPECT_EQ(kernel::print(kernels[3].spec),
-            "kernel\nspace kept 3, reduced 64\nin x0 f32 [100, 1]\nin x1 f32 [1, 0]\nin x2 f32 [1, 0]\n"
-            "out y0 f32 [100, 1]\n%0 = load x0\n%1 = load x1\n%2 = sub %0 %1\n%3 = constant f32 0\n%4 = min %2 %3\n"
-            "%5 = exp %4\n%6 = load x2\n%7 = constant f32 9223372036854775808\n%8 = min %6 %7\n%9 = constant f32 1\n"
-            "%10 = max %8 %9\n%11 = div %5 %10\nstore y0 %11\n");
+  EXPECT_EQ(
+      kernel::print(kernels[3].spec),
+      "kernel\nspace kept 3, reduced 64\nin x0 f32 [100, 1]\nin x1 f32 [1, 0]\nin x2 f32 [1, 0]\n"
+      "out y0 f32 [100, 1]\n%0 = load x0\n%1 = load x1 total\n%2 = sub %0 %1\n%3 = constant f32 0\n%4 = min %2 %3\n"
+      "%5 = exp %4\n%6 = load x2 total\n%7 = constant f32 9223372036854775808\n%8 = min %6 %7\n%9 = constant f32 1\n"
+      "%10 = max %8 %9\n%11 = div %5 %10\nstore y0 %11\n");
   EXPECT_EQ(kernels[4].writes, Places{operand(0, 64 * 4)});
   EXPECT_EQ(made.value().between, (std::vector<std::int64_t>{3 * 2 * 4, 3 * 2 * 8, 3 * 4, 3 * 4}));
 }
