@@ -43,7 +43,7 @@ bool usable(const void* pointer, const api::OperandCheck& check) {
                                             std::to_string(check.alignment) + " bytes");
 }
 
-/// True when the spans of the two share a byte. Tensors with gaps may still lie in each other's; who is told true asks
+/// True when the spans of the two share a byte. Tensors with gaps may still lie in each other's; so after true ask
 /// share_bytes().
 bool spans_meet(const void* a, const api::OperandCheck& a_check, const void* b, const api::OperandCheck& b_check) {
   if (a_check.span_bytes == 0 || b_check.span_bytes == 0) return false;
@@ -68,7 +68,7 @@ Status check_scratch(const RunOptions& how, std::size_t needed) {
 /// `bytes` of scratch must not be in a buffer that holds something else.
 Status check_apart(const std::byte* scratch, std::size_t bytes, const void* pointer, const api::OperandCheck& check,
                    const char* role, TensorId id) {
-  // A tensor with gaps has as little room for it as one without.
+  // Scratch may not lie in a tensor's gaps either.
   if (!spans_meet(scratch, {static_cast<std::int64_t>(bytes), 64}, pointer, check)) return Status();
   return Status(Code::invalid_argument, "scratch overlaps " + std::string(role) + " " + std::to_string(id));
 }
@@ -197,11 +197,12 @@ bool CompiledPartition::Impl::execute_directly(const void* const* in, std::size_
 
 Status CompiledPartition::Impl::run(const api::Specialisation& chosen, const void* const* in, void* const* out,
                                     const RunOptions& how) const {
-  ThreadPool* used = how.threads == 1 ? nullptr : how.pool;
-  if (used == nullptr && how.threads != 1) used = &runtime::default_pool();
   const int most = how.threads == 0 ? std::numeric_limits<int>::max() : how.threads;
   std::byte* const scratch = fixed ? how.scratch : nullptr;
   const runtime::Program& program = chosen.compiled.program;
+  ThreadPool* used = how.threads == 1 ? nullptr : how.pool;
+  // A pool is made when it is first needed, as children of a process that has one run on one thread.
+  if (used == nullptr && runtime::wants_threads(program, most)) used = &runtime::default_pool();
   const Inputs all_in(in, inputs.size());
   const Outputs all_out(out, outputs.size());
   if (chosen.input_map.identity && chosen.output_map.identity)

@@ -84,6 +84,9 @@ struct Program {
 Status run(const Program& program, std::span<const void* const> inputs, std::span<void* const> outputs,
            ThreadPool* pool, int max_threads, std::byte* scratch = nullptr);
 
+/// Whether any step is worth a second thread. Where none is, run() does not touch its pool.
+bool wants_threads(const Program& program, int max_threads) noexcept;
+
 /// The program's only step, where that is a kernel with one task whose scratch fits the stack; else null.
 const KernelStep* lone_kernel(const Program& program) noexcept;
 

@@ -74,6 +74,7 @@ struct Tasks {
   const bool tiled;              ///< whether the step's tile is cut
   const std::int64_t count = (tiled ? step.tile.pieces : 1) * step.split.pieces;
   std::atomic<std::int64_t> next{0};
+  std::atomic<std::int64_t> done{0};
   std::atomic<bool> out_of_memory{false};
 
   void run_one(std::int64_t task, void* scratch) const noexcept {
@@ -92,9 +93,11 @@ struct Tasks {
 
   void run_all_with(void* scratch) noexcept {
     const FloatState state;
+    std::int64_t own = 0;
     for (std::int64_t task = next.fetch_add(1, std::memory_order_relaxed); task < count;
-         task = next.fetch_add(1, std::memory_order_relaxed))
+         task = next.fetch_add(1, std::memory_order_relaxed), ++own)
       run_one(task, scratch);
+    done.fetch_add(own, std::memory_order_relaxed);
   }
 
   /// In a function of its own, so that only threads that need the space have it on their stack.
@@ -115,11 +118,19 @@ struct Tasks {
   }
 };
 
-/// How many threads are worth their cost.
-std::int64_t threads_for(const KernelStep& step, std::int64_t tasks, const ThreadPool* pool, int max_threads) {
-  const std::int64_t worth = std::min({tasks, std::int64_t{max_threads}, step.bytes_moved / kBytesPerThread});
-  if (pool == nullptr || worth < 2) return 1;
-  return std::min<std::int64_t>(worth, pool->num_threads());
+/// How many threads are worth their cost, one at least. Tasks outside the JIT compute long for what they move.
+std::int64_t worth(const KernelStep& step, int max_threads) noexcept {
+  const std::int64_t tasks = step.tile.pieces * step.split.pieces;
+  return std::max<std::int64_t>(1, std::min({tasks, std::int64_t{max_threads}, step.bytes_moved / kBytesPerThread}));
+}
+std::int64_t worth(const TaskStep& step, int max_threads) noexcept {
+  return std::max<std::int64_t>(1, std::min<std::int64_t>(step.tasks, max_threads));
+}
+
+/// Those that `pool` has of so many.
+std::int64_t threads_of(const ThreadPool* pool, std::int64_t most) {
+  if (pool == nullptr || most < 2) return 1;
+  return std::clamp<std::int64_t>(pool->num_threads(), 1, most);
 }
 
 [[gnu::always_inline]] inline void fill(jit::KernelArgs& args, const KernelStep& step,
@@ -157,7 +168,7 @@ template <std::int64_t kBytes>
 Status run_tasks(const KernelStep& step, const Operands& operands, ThreadPool* pool, int max_threads) {
   jit::KernelArgs args;
   fill(args, step, operands);
-  const std::int64_t threads = threads_for(step, step.tile.pieces * step.split.pieces, pool, max_threads);
+  const std::int64_t threads = threads_of(pool, worth(step, max_threads));
   // Tiles are for threads: one thread reads rows as long as they are.
   Tasks tasks{step, args, threads > 1 && step.tile.level >= 0};
   if (threads < 2) {
@@ -166,7 +177,7 @@ Status run_tasks(const KernelStep& step, const Operands& operands, ThreadPool* p
     pool->parallel_for(
         threads, [](void* context, std::int64_t) { static_cast<Tasks*>(context)->run_all(); }, &tasks);
   }
-  if (tasks.next.load(std::memory_order_relaxed) >= tasks.count) return {};
+  if (tasks.done.load(std::memory_order_relaxed) >= tasks.count) return {};
   if (tasks.out_of_memory.load(std::memory_order_relaxed))
     return Status(Code::out_of_memory, "execute: no memory for " + std::to_string(step.code->scratch_bytes()) +
                                            " bytes of scratch for kernel '" + step.code->name() + "'");
@@ -270,13 +281,12 @@ Status run_tasks(const TaskStep& step, const Operands& operands, ThreadPool* poo
   ForeignTasks tasks{step};
   for (std::size_t i = 0; i < step.inputs.size(); ++i) tasks.inputs[i] = operands.source(step.inputs[i]);
   for (std::size_t o = 0; o < step.outputs.size(); ++o) tasks.outputs[o] = operands.target(step.outputs[o]);
-  const std::int64_t worth = std::min<std::int64_t>(step.tasks, max_threads);
-  if (pool == nullptr || worth < 2) {
+  const std::int64_t threads = threads_of(pool, worth(step, max_threads));
+  if (threads < 2) {
     tasks.run_all();
   } else {
     pool->parallel_for(
-        std::min<std::int64_t>(worth, pool->num_threads()),
-        [](void* context, std::int64_t) { static_cast<ForeignTasks*>(context)->run_all(); }, &tasks);
+        threads, [](void* context, std::int64_t) { static_cast<ForeignTasks*>(context)->run_all(); }, &tasks);
   }
   if (!tasks.first_failure.ok()) return tasks.first_failure;
   if (tasks.out_of_memory)
@@ -312,6 +322,12 @@ Status run(const Program& program, std::span<const void* const> inputs, std::spa
     return Status(Code::out_of_memory,
                   "execute: no memory for " + std::to_string(program.arena_bytes) + " bytes of temporaries");
   return run_steps(program, {program, inputs.data(), outputs.data(), arena.data()}, pool, max_threads);
+}
+
+bool wants_threads(const Program& program, int max_threads) noexcept {
+  return std::any_of(program.steps.begin(), program.steps.end(), [max_threads](const Step& step) {
+    return (step.kernel && worth(*step.kernel, max_threads) > 1) || (step.tasks && worth(*step.tasks, max_threads) > 1);
+  });
 }
 
 const KernelStep* lone_kernel(const Program& program) noexcept {

@@ -37,12 +37,12 @@ class ForkRegistry {
   /// while it holds one itself, in a callback, is not kept for ever.
   void hold_all() {
     constexpr auto kPause = std::chrono::microseconds(50);
-    constexpr int kMostAttempts = 100000;
-    for (int attempt = 0;; ++attempt) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    for (;;) {
       mutex_.lock();
       for (HeldAcrossFork* const lock : locks_) lock->is_held_ = lock->try_lock_(lock->lockable_);
       const bool all = std::all_of(locks_.begin(), locks_.end(), [](const auto* lock) { return lock->is_held_; });
-      if (all || attempt == kMostAttempts) return;
+      if (all || std::chrono::steady_clock::now() >= end) return;
       release_all();
       std::this_thread::sleep_for(kPause);
     }

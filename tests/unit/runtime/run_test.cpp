@@ -195,6 +195,10 @@ TEST(Run, OneThreadOrLittleWorkTouchesNoPool) {
   small.steps[0].kernel = std::move(kernel);
   ASSERT_TRUE(run(small, {&in, 1}, {&out, 1}, &pool, 8).ok());
   EXPECT_EQ(pool.calls, 1);
+
+  EXPECT_TRUE(wants_threads(program, 2));
+  EXPECT_FALSE(wants_threads(program, 1));
+  EXPECT_FALSE(wants_threads(small, 8)) << "so that nobody makes a pool for it";
 }
 
 TEST(Run, APoolThatForgetsTasksIsAnError) {
