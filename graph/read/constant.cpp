@@ -103,6 +103,22 @@ Status append_element(Item item, DType dtype, std::vector<std::byte>& bytes) {
   }
 }
 
+/// Two elements a byte, the first in its low half.
+Result<std::vector<std::byte>> read_nibbles(Item data, DType dtype) {
+  const std::int64_t least = dtype == DType::s4 ? -8 : 0, most = dtype == DType::s4 ? 7 : 15;
+  std::vector<std::byte> bytes((data.size() + 1) / 2);
+  std::size_t at = 0;
+  for (const Item element : data) {
+    Result<std::int64_t> value = read_integer(element);
+    if (!value.ok()) return value.status();
+    if (value.value() < least || value.value() > most) return out_of_range(element, dtype);
+    const auto half = static_cast<std::byte>(value.value() & 15);
+    bytes[at / 2] |= at % 2 == 0 ? half : half << 4;
+    ++at;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Result<std::vector<std::byte>> read_constant(Item data, DType dtype, std::int64_t count) {
@@ -111,6 +127,7 @@ Result<std::vector<std::byte>> read_constant(Item data, DType dtype, std::int64_
     return data.error(std::to_string(data.size()) + " elements of constant data for a shape of " +
                       std::to_string(count));
   }
+  if (dtype == DType::s4 || dtype == DType::u4) return read_nibbles(data, dtype);
   std::vector<std::byte> bytes;
   bytes.reserve(data.size() * static_cast<std::size_t>(byte_size(dtype)));
   for (const Item element : data)

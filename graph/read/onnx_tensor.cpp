@@ -94,6 +94,7 @@ Status read_typed(const onnx::TensorProto& tensor, const std::string& what, DTyp
     case DType::u16:
     case DType::f16:
     case DType::bf16: return append_list<std::uint16_t>(words, what, dtype, bytes);
+    // Of s4 and u4 two share an entry, as they do a byte.
     default: return append_list<std::uint8_t>(words, what, dtype, bytes);
   }
 }
@@ -206,9 +207,6 @@ Result<DType> onnx_dtype(int data_type, const std::string& what) {
 Result<Value> onnx_constant(const onnx::TensorProto& tensor, const std::string& what, OnnxBudget& budget) {
   const Result<DType> dtype = onnx_dtype(tensor.data_type(), what);
   if (!dtype.ok()) return dtype.status();
-  if (dtype.value() == DType::u4 || dtype.value() == DType::s4)
-    return Status(Code::unsupported_dtype,
-                  what + ": constants of " + std::string(to_string(dtype.value())) + " are not supported");
   if (tensor.has_segment()) return bad(what, "it is a segment of a tensor; give the whole");
   Value value;
   value.dtype = dtype.value();

@@ -6,22 +6,18 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "graph/write/constant_text.hpp"
+
 namespace tenfold::graph {
 
 namespace {
-
-/// As many elements as the reader takes in one list.
-constexpr std::int64_t kMostElements = 1'000'000;
 
 /// How many bytes the UTF-8 character at the start of `text` has; 0: it is none.
 std::size_t character_bytes(std::string_view text) {
@@ -61,20 +57,6 @@ std::string json_text(std::string_view text) {
   return result + "\"";
 }
 
-std::string real_text(double value, int digits) {
-  if (std::isnan(value)) return "\"nan\"";
-  if (std::isinf(value)) return value > 0 ? "\"inf\"" : "\"-inf\"";
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.*g", digits, value);
-  std::string result = text.data();
-  // "-0" would be read as an integer, which has no such zero.
-  if (result.find_first_of(".e") == std::string::npos) result += ".0";
-  return result;
-}
-
-constexpr int kF32Digits = 9;
-constexpr int kF64Digits = 17;
-
 template <class List, class Text>
 std::string list_text(const List& list, Text&& text) {
   std::string result = "[";
@@ -98,61 +80,6 @@ std::string attribute_text(const Attribute& attribute) {
     return typed("s64[]", integers_text(*list));
   return typed("f32[]",
                list_text(std::get<std::vector<double>>(attribute), [](double d) { return real_text(d, kF64Digits); }));
-}
-
-template <class Element>
-Element load(const Value& value, std::size_t index) {
-  Element element;
-  std::memcpy(&element, value.data.data() + index * sizeof element, sizeof element);
-  return element;
-}
-
-double half_of(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 0x1f;
-  const int mantissa = bits & 0x3ff;
-  double magnitude = std::ldexp(exponent == 0 ? mantissa : mantissa + 1024, std::max(exponent, 1) - 25);
-  if (exponent == 0x1f)
-    magnitude = mantissa == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
-std::string element_text(const Value& value, std::size_t index) {
-  switch (value.dtype) {
-    case DType::f64: return real_text(load<double>(value, index), kF64Digits);
-    case DType::f32: return real_text(load<float>(value, index), kF32Digits);
-    case DType::f16: return real_text(half_of(load<std::uint16_t>(value, index)), kF32Digits);
-    case DType::bf16: {
-      const std::uint32_t bits = std::uint32_t{load<std::uint16_t>(value, index)} << 16;
-      return real_text(std::bit_cast<float>(bits), kF32Digits);
-    }
-    case DType::s8: return std::to_string(load<std::int8_t>(value, index));
-    case DType::s16: return std::to_string(load<std::int16_t>(value, index));
-    case DType::u16: return std::to_string(load<std::uint16_t>(value, index));
-    case DType::s32: return std::to_string(load<std::int32_t>(value, index));
-    case DType::u32: return std::to_string(load<std::uint32_t>(value, index));
-    case DType::s64: return std::to_string(load<std::int64_t>(value, index));
-    case DType::u64: return std::to_string(load<std::uint64_t>(value, index));
-    default: return std::to_string(load<std::uint8_t>(value, index));
-  }
-}
-
-/// `, "data": [...]`.
-Result<std::string> data_text(const Value& value) {
-  const std::string what = "constant " + std::to_string(value.id);
-  if (row(value.dtype).bits < 8 || value.dtype == DType::f8_e5m2 || value.dtype == DType::f8_e4m3)
-    return Status(Code::unsupported_dtype,
-                  what + ": graph files hold no constants of " + std::string(to_string(value.dtype)));
-  const Result<std::int64_t> count = numel(value.shape);
-  if (!count.ok()) return count.status();
-  if (count.value() > kMostElements)
-    return Status(Code::unsupported_shape, what + " has " + std::to_string(count.value()) +
-                                               " elements; graph files hold at most " + std::to_string(kMostElements));
-  std::string text = ", \"data\": [";
-  for (std::int64_t i = 0; i < count.value(); ++i) {
-    if (i > 0) text += ", ";
-    text += element_text(value, static_cast<std::size_t>(i));
-  }
-  return text + "]";
 }
 
 class Writer {

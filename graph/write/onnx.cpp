@@ -100,7 +100,7 @@ class OnnxWriter {
     for (const ValueId v : order) {
       const Value& value = graph_.values[v];
       if (value.is_constant && used_[v]) {
-        if (Status s = write_constant(v, *graph.add_initializer()); !s.ok()) return s;
+        write_constant(v, *graph.add_initializer());
       } else if (listed[v]) {
         if (Status s = write_info(v, *graph.add_input()); !s.ok()) return s;
       }
@@ -137,16 +137,12 @@ class OnnxWriter {
     return {};
   }
 
-  Status write_constant(ValueId v, onnx::TensorProto& tensor) {
+  void write_constant(ValueId v, onnx::TensorProto& tensor) {
     const Value& value = graph_.values[v];
-    if (value.dtype == DType::u4 || value.dtype == DType::s4)
-      return Status(Code::unsupported_dtype, describe_value(value) + ": constants of " +
-                                                 std::string(to_string(value.dtype)) + " are not written");
     tensor.set_name(names_[v]);
     tensor.set_data_type(number_of(value.dtype));
     for (const std::int64_t dim : value.shape) tensor.add_dims(dim);
     tensor.set_raw_data(value.data.data(), value.data.size());
-    return {};
   }
 
   void write_node(const Op& op) {

@@ -84,6 +84,8 @@ TEST(GraphJson, ConstantsKeepTheirBits) {
   expect_round_trip(constant("boolean", "[true, false, true]"));
   for (const char* dtype : {"s8", "s16", "s32"}) expect_round_trip(constant(dtype, "[-128, 127, 0]"));
   for (const char* dtype : {"u8", "u16", "u32"}) expect_round_trip(constant(dtype, "[0, 255, 1]"));
+  expect_round_trip(constant("s4", "[-8, 7, -1]"));
+  expect_round_trip(constant("u4", "[0, 15, 9]"));
 }
 
 TEST(GraphJson, DialectOpsetNamesAndLeftOutInputsComeBack) {
@@ -177,7 +179,7 @@ TEST(GraphJson, WhatFilesCannotHoldIsRefused) {
   Graph graph;
   graph.values.resize(2);
   graph.values[0].is_constant = true;
-  graph.values[0].dtype = tenfold::DType::s4;
+  graph.values[0].dtype = tenfold::DType::f8_e5m2;
   graph.values[1].producer = 0;
   graph.outputs = {1};
   graph.ops.resize(1);
