@@ -190,8 +190,10 @@ Result<std::vector<std::optional<Dims>>> infer_onnx(const Graph& graph, const Op
   const Value& weights = graph.values[op.inputs[1]];
   if (!data.ranked || !weights.ranked) return std::vector<std::optional<Dims>>{std::nullopt};
   if (Status s = check_kernel(op, weights.shape); !s.ok()) return s;
-  if (data.shape.size() > 2)
+  if (data.shape.size() > 2) {
     if (Status s = check_given_shape(op, data.shape.size()); !s.ok()) return s;
+    if (Status s = check_onnx_pads(op, data.shape.size() - 2); !s.ok()) return s;
+  }
   const Dims shapes[] = {data.shape, weights.shape};
   return infer_convolution_shapes(graph, onednn_twin(op, shapes)->op);
 }

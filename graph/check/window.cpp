@@ -109,6 +109,15 @@ Result<WindowFacts> read_windows(const Op& op, std::size_t spatial) {
   return facts;
 }
 
+Status check_onnx_pads(const Op& op, std::size_t spatial) {
+  const auto pads = attribute_or<std::vector<std::int64_t>>(op, "pads", {});
+  if (pads.empty() || pads.size() == 2 * spatial) return {};
+  return refuse(Code::invalid_op, op,
+                "attribute 'pads' has " + std::to_string(pads.size()) + " entries for " + std::to_string(spatial) +
+                    " spatial dims, two for each",
+                "window.W1");
+}
+
 Result<Dims> count_windows(const Op& op, const Dims& slid_over, bool rounds_up, WindowFacts& facts) {
   if (Status s = check_dims(op, slid_over, "the spatial dims"); !s.ok()) return s;
   if (Status s = check_dims(op, facts.kernel, "the kernel"); !s.ok()) return s;

@@ -20,7 +20,7 @@ struct Precision {
   bool by_reciprocal = false;
 };
 
-/// Whether `value`, off by `error`, may be on either side of where whole numbers of `dtype` wrap; of none other.
+/// Whether `value`, off by `error`, may be on either side of where an integral `dtype` wraps; false for other dtypes.
 bool may_wrap(DType dtype, double value, double error);
 
 /// The bound on |compiled - function(x)| before it is rounded to `precision.result`, when each argument may be off by

@@ -60,6 +60,7 @@ Result<NormPlan> plan_layer(const Op& op, Inputs inputs, NormPlan plan) {
   const std::size_t scale_rank = has_input(inputs, 1) ? inputs[1].desc.shape.size() : 0;
   if (scale_rank > rank) return fail(op, Code::invalid_shape, "its scale has more dims than its source");
   plan.scale_dims = range(rank - scale_rank, rank);
+  plan.broadcasts = onnx;
   if (op.kind == "RMSNorm" || op.kind == "RMSNormalization") {
     plan.statistic = Statistic::mean_square;
     plan.takes_shift = false;
@@ -154,9 +155,10 @@ Status check_scale(const Op& op, const NormPlan& plan, const TensorDesc& desc) {
     const std::size_t c = *plan.split_dim;
     fits = desc.shape == Dims{plan.shape[c] * plan.shape[c + 1]};
   } else {
-    fits = desc.shape.size() == plan.scale_dims.size();
+    const std::vector<std::size_t> dims = plan.dims_of(desc.shape.size());
+    fits = desc.shape.size() == dims.size();
     for (std::size_t i = 0; fits && i < desc.shape.size(); ++i)
-      fits = desc.shape[i] == 1 || desc.shape[i] == plan.shape[plan.scale_dims[i]];
+      fits = desc.shape[i] == 1 || desc.shape[i] == plan.shape[dims[i]];
   }
   return fits ? Status() : fail(op, Code::invalid_shape, "an operand does not lie along its source's channels");
 }
@@ -169,6 +171,10 @@ TensorDesc NormPlan::split(const TensorDesc& desc) const {
 
 TensorDesc NormPlan::split_scale(const TensorDesc& desc) const {
   return splits_scale ? split_at(desc, 0, groups) : desc;
+}
+
+std::vector<std::size_t> NormPlan::dims_of(std::size_t rank) const {
+  return broadcasts && rank <= shape.size() ? range(shape.size() - rank, shape.size()) : scale_dims;
 }
 
 Result<NormPlan> plan_norm(const Op& op, Inputs inputs) {

@@ -30,6 +30,7 @@ struct NormPlan {
   std::optional<std::size_t> split_dim;  ///< the channels, which become two dims
   std::int64_t groups = 1;
   std::vector<std::size_t> scale_dims;  ///< of `shape`, for gamma, beta, and given stats
+  bool broadcasts = false;              ///< operands but the source lie along its last dims, as many as they have
   bool splits_scale = false;            ///< these have one element a channel, to be split likewise
   std::vector<std::size_t> stats_dims;  ///< for stats that leave
   Dims stats;                           ///< their shape
@@ -41,6 +42,8 @@ struct NormPlan {
   /// `desc`, of the source's shape, as a tensor of `shape`; and one of the channels alone as groups and their channels.
   TensorDesc split(const TensorDesc& desc) const;
   TensorDesc split_scale(const TensorDesc& desc) const;
+  /// Dims of `shape` that an operand of `rank` lies along: scale_dims, or where it broadcasts its last ones.
+  std::vector<std::size_t> dims_of(std::size_t rank) const;
 };
 
 /// Refuses inputs whose shapes do not fit the plan.

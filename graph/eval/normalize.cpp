@@ -70,7 +70,8 @@ struct Norm {
     const auto side = [&](std::size_t index) {
       const bool there = has_input(operands.inputs, index);
       return pass.input(index, there ? plan.split_scale(operands.inputs[index].desc) : TensorDesc{},
-                        there ? plan.scale_dims : std::vector<std::size_t>{});
+                        there ? plan.dims_of(plan.split_scale(operands.inputs[index].desc).shape.size())
+                              : std::vector<std::size_t>{});
     };
     const auto stats = [&](std::size_t index) {
       const bool there = index < operands.outputs.size();

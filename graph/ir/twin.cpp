@@ -34,7 +34,8 @@ struct Along {
 /// An ONNX op whose windows slide over the spatial dims.
 class Windows {
  public:
-  Windows(const Op& op, std::span<const Dims> inputs, Twin& twin) : op_(op), twin_(twin) {
+  Windows(const Op& op, std::span<const Dims> inputs, Twin& twin)
+      : op_(op), twin_(twin), mode_(attribute_or<std::string>(op, "auto_pad", "NOTSET")) {
     if (inputs.empty() || inputs[0].size() < 3) return;
     spatial_.assign(inputs[0].begin() + 2, inputs[0].end());
     kernel_ = list("kernel_shape", 1);
@@ -51,13 +52,21 @@ class Windows {
 
   const Integers& dilations() const { return dilations_; }
 
+  /// auto_pad VALID, in words: pads that drop_late_windows() may lessen.
+  void take_no_pads() {
+    mode_ = "NOTSET";
+    begin_.assign(spatial_.size(), 0);
+    end_.assign(spatial_.size(), 0);
+  }
+
+  const std::string& mode() const { return mode_; }
+
   /// Writes what all of them have.
   void write() const {
-    const std::string mode = attribute_or<std::string>(op_, "auto_pad", "NOTSET");
     set("strides", strides_);
     set("pads_begin", begin_);
     set("pads_end", end_);
-    set("auto_pad", mode == "NOTSET" ? "None" : mode);
+    set("auto_pad", mode_ == "NOTSET" ? "None" : mode_);
     set("data_format", std::string("NCX"));
   }
 
@@ -69,7 +78,7 @@ class Windows {
 
   /// ONNX does not count a window that would begin in the pads at the end: then fewer pads are there.
   void drop_late_windows() {
-    if (attribute_or<std::string>(op_, "auto_pad", "NOTSET") != "NOTSET" || !is_sound()) return;
+    if (mode_ != "NOTSET" || !is_sound()) return;
     for (std::size_t i = 0; i < spatial_.size(); ++i) {
       if (spatial_[i] == kUnknownDim) {
         twin_.is_whole = false;
@@ -88,9 +97,8 @@ class Windows {
   /// would have to add is added at the end.
   void spread_to_shape() {
     Integers more = list("output_padding", 0);
-    const std::string mode = attribute_or<std::string>(op_, "auto_pad", "NOTSET");
     const Integers wanted = attribute_or(op_, "output_shape", Integers());
-    const bool same = mode.starts_with("SAME");
+    const bool same = mode_.starts_with("SAME");
     if ((!same && wanted.empty()) || !is_sound() || !graph_sound(more)) return write_padding(more);
     if (!wanted.empty() && !graph_sound(wanted)) {
       // The judge says so: there is an entry for each spatial dim.
@@ -109,7 +117,7 @@ class Windows {
       }
       const std::int64_t pads = std::max<std::int64_t>(0, total);
       more[i] += pads - total;
-      begin_[i] = mode == "SAME_UPPER" ? pads / 2 : pads - pads / 2;
+      begin_[i] = mode_ == "SAME_UPPER" ? pads / 2 : pads - pads / 2;
       end_[i] = pads - begin_[i];
     }
     write_padding(more);
@@ -138,6 +146,7 @@ class Windows {
   const Op& op_;
   Twin& twin_;
   Dims spatial_;
+  std::string mode_;
   Integers kernel_, strides_, dilations_, begin_, end_;
 };
 
@@ -163,7 +172,9 @@ void write_convolution(const Op& op, std::span<const Dims> inputs, Twin& twin) {
 
 void write_pool(const Op& op, std::span<const Dims> inputs, Twin& twin) {
   Windows windows(op, inputs.first(std::min<std::size_t>(inputs.size(), 1)), twin);
-  const bool rounds_up = attribute_or<std::int64_t>(op, "ceil_mode", 0) != 0;
+  // Automatic pads make as many windows as there are strides in the source, whatever the rounding.
+  const bool rounds_up = attribute_or<std::int64_t>(op, "ceil_mode", 0) != 0 && !windows.mode().starts_with("SAME");
+  if (rounds_up && windows.mode() == "VALID") windows.take_no_pads();
   if (rounds_up) windows.drop_late_windows();
   windows.write();
   windows.set("kernel", attribute_or(op, "kernel_shape", Integers()));

@@ -28,7 +28,7 @@ void forget_produced_shapes(graph::Graph& graph) {
 }
 
 /// Which inputs of an op decide its outputs' shapes by their elements: axes of a reduction, and what ONNX's ops that
-/// move elements take as tensors. Inputs [first, last).
+/// move elements, and oneDNN's that slide windows, take as tensors. Inputs [first, last).
 struct Deciding {
   graph::Dialect dialect;
   std::string_view kind;
@@ -36,10 +36,20 @@ struct Deciding {
   std::size_t last;
 };
 constexpr Deciding kDeciding[] = {
-    {graph::Dialect::core, "reduce", 1, 2},  {graph::Dialect::onnx, "Expand", 1, 2},
-    {graph::Dialect::onnx, "Reshape", 1, 2}, {graph::Dialect::onnx, "Slice", 1, 5},
-    {graph::Dialect::onnx, "Split", 1, 2},   {graph::Dialect::onnx, "Squeeze", 1, 2},
-    {graph::Dialect::onnx, "TopK", 1, 2},    {graph::Dialect::onnx, "Unsqueeze", 1, 2},
+    {graph::Dialect::core, "reduce", 1, 2},
+    {graph::Dialect::onnx, "Expand", 1, 2},
+    {graph::Dialect::onnx, "Reshape", 1, 2},
+    {graph::Dialect::onnx, "Slice", 1, 5},
+    {graph::Dialect::onnx, "Split", 1, 2},
+    {graph::Dialect::onnx, "Squeeze", 1, 2},
+    {graph::Dialect::onnx, "TopK", 1, 2},
+    {graph::Dialect::onnx, "Unsqueeze", 1, 2},
+    {graph::Dialect::onednn, "AvgPoolBackward", 1, 2},
+    {graph::Dialect::onednn, "ConvTransposeBackwardWeights", 2, 3},
+    {graph::Dialect::onednn, "ConvolutionBackwardData", 2, 3},
+    {graph::Dialect::onednn, "ConvolutionBackwardWeights", 2, 3},
+    {graph::Dialect::onednn, "Interpolate", 1, 2},
+    {graph::Dialect::onednn, "InterpolateBackward", 2, 3},
 };
 
 std::vector<graph::ValueId> deciding_operands(const graph::Op& op) {

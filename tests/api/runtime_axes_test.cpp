@@ -250,5 +250,30 @@ TEST(RunTimeAxes, EightThreadsShareOnePartition) {
   EXPECT_EQ(partition.value().impl().cache.made(), 2U);
 }
 
+TEST(RunTimeShapes, OfWhatWindowsSlideOverAreReadAtEachRun) {
+  const std::string text =
+      R"({"graph": [{"id": 0, "kind": "Interpolate", "attrs": {"mode": {"type": "string", "value": "nearest"}},
+          "inputs": [{"id": 0, "dtype": "f32", "shape": [1, 3, 1]}, {"id": 1, "dtype": "s32", "shape": [1]}],
+          "outputs": [{"id": 2, "dtype": "f32", "shape": [1, )" +
+      std::to_string(kUnknownDim) + R"(, 1]}]}]})";
+  const auto graph = Graph::from_json(text);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const auto partition = compile(graph.value());
+  ASSERT_TRUE(partition.ok()) << partition.status().message();
+  const std::vector<float> in = {1, 2, 3};
+  for (const std::int32_t size : {3, 6, 9}) {
+    const void* inputs[] = {in.data(), &size};
+    const auto outputs = partition.value().query_outputs(inputs, 2);
+    ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+    ASSERT_EQ(outputs.value()[0].desc.shape, (Dims{1, size, 1}));
+    std::vector<float> out(static_cast<std::size_t>(size));
+    void* results[] = {out.data()};
+    const Status status = partition.value().execute(inputs, 2, results, 1);
+    ASSERT_TRUE(status.ok()) << status.message();
+    for (std::int32_t i = 0; i < size; ++i)
+      EXPECT_EQ(out[static_cast<std::size_t>(i)], in[static_cast<std::size_t>(i * 3 / size)]);
+  }
+}
+
 }  // namespace
 }  // namespace tenfold

@@ -132,6 +132,9 @@ TEST(Norm, OfALayer) {
   expect(onnx("LayerNormalization", 17, {kEpsilon}), {x, gamma, beta},
          {{{1, 4}, affine}, {{1, 1}, {3.75}}, {{1, 1}, {0.36667939881128452}}});
   expect(onnx("LayerNormalization", 17, {kEpsilon}), {x, f32({}, {1})}, {{{1, 4}, kNormal}});
+  for (const Dims& shape : {Dims{}, Dims{1}, Dims{1, 1}})
+    expect(onnx("LayerNormalization", 17, {kEpsilon}), {x, f32({4}, {1, 1, 1, 1}), f32(shape, {0})},
+           {{{1, 4}, kNormal}});
 }
 
 TEST(Norm, OfMeanSquares) {

@@ -59,6 +59,8 @@ TEST(Functions, KnownValues) {
   EXPECT_DOUBLE_EQ(call("hardsigmoid", 1, {.alpha = 0.2, .beta = 0.5}), 0.7);
   EXPECT_EQ(call("hardsigmoid", 10, {.alpha = 0.2, .beta = 0.5}), 1);
   EXPECT_EQ(call("leakyrelu", -2, {.alpha = 0.25}), -0.5);
+  EXPECT_EQ(call("thresholded_relu", 3, {.alpha = 2}), 3);
+  EXPECT_EQ(call("thresholded_relu", 2, {.alpha = 2}), 0);
   EXPECT_EQ(call("pow", 3, {.beta = 2}), 9);
   EXPECT_EQ(call("clamp", 7, {.min = -1, .max = 5}), 5);
   EXPECT_EQ(call("clamp", -7, {.min = -1, .max = 5}), -1);
