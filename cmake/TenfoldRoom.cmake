@@ -56,6 +56,8 @@ function(tenfold_late_module name)
   set_property(GLOBAL APPEND PROPERTY TENFOLD_LATE_MODULES ${name})
 endfunction()
 
+# Warnings are errors here, but not in the tree of a project that builds Tenfold with a compiler of its own.
+option(TENFOLD_WERROR "Warnings are errors" ${PROJECT_IS_TOP_LEVEL})
 function(tenfold_warnings target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wconversion -Wshadow -Werror)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wconversion -Wshadow $<$<BOOL:${TENFOLD_WERROR}>:-Werror>)
 endfunction()

@@ -90,12 +90,13 @@ class Gpr {
   Xbyak::Reg64 reg_;
 };
 
-/// Before a loop: it begins in the middle of a line of code. Zen 5 takes nearly twice as long for a short one that
-/// begins with a line and ends a few bytes into the next: 73 bytes of a max took 5.2 cycles, 3.0 at any other place.
+/// Pads before a loop, so that it begins in the middle of a line of code. Zen 5 takes nearly twice as long for a short
+/// one that begins with a line and ends a few bytes into the next: 73 bytes of a max took 5.2 cycles, 3.0 at any other
+/// place.
 void align_loop(Xbyak::CodeGenerator& code);
 
-/// Makes of a number of rows that of each of `runs` (a power of two). From `odd_from` on it becomes odd: runs a large
-/// power of two apart meet in the same sets of the caches and the same banks of memory.
+/// Replaces the number of rows by that of each of `runs` (a power of two). From `odd_from` on it becomes odd: runs a
+/// large power of two apart meet in the same sets of the caches and the same banks of memory.
 void cut_into_runs(Xbyak::CodeGenerator& code, const Xbyak::Reg64& rows, int runs, int odd_from = 32);
 
 }  // namespace tenfold::jit

@@ -29,7 +29,7 @@ void take_block(Nest& nest, const Xbyak::Reg64& groups, int sets, bool by_step_s
 /// fewer than `sets`.
 void take_blocks(Nest& nest, const Xbyak::Reg64& steps, int sets, bool by_step_sets, const EmitGroup& group);
 
-/// Columns: rows in the first pass, and once more where that has met what it cannot deal with; or in the whole one,
+/// Columns: rows in the first pass, and again if it met a value that it cannot handle; or in the whole one,
 /// which is the pass from here on.
 void take_sweep(Nest& nest, const std::function<void(Pass)>& take);
 

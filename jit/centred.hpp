@@ -20,7 +20,7 @@ inline constexpr int kPilotElements = 16;
 Lane pilot_with(Lane pilot, Lane element, Lane share);
 
 /// The pilot of a row: `mean` (f32) of its first elements; 0 where that is no number, or near the greatest there are,
-/// so that what is left of elements overflows hardly before their sum does.
+/// so that deviations overflow only when the sum of the elements would.
 Lane pilot_of_row(Lane mean);
 
 /// The sum (f64) of `count` elements whose deviations from `pilot` (f32) sum to `deviations`.

@@ -47,7 +47,7 @@ constexpr std::uint8_t kFiller = 0xCC;
 std::mutex code_lock;
 
 void hold_lock_across_fork() {
-  // Never ends, as no kernel may outlive it.
+  // Never destroyed: kernels may be released while static objects are.
   static auto* const held = new target::HeldAcrossFork(code_lock);
   static_cast<void>(held);
 }

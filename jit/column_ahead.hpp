@@ -26,7 +26,7 @@ class ColumnAhead : protected ColumnRecords {
     std::vector<Ahead> inputs, outputs;
     int times = 1;  ///< that each line of inputs is asked for
   };
-  /// Before a sweep of `rows` rows; takes registers for as long as what it gives lives.
+  /// Before a sweep of `rows` rows; holds registers until the result is destroyed.
   OfSweep ahead_of(const StagePass& pass, int rows);
   /// At a vector of the sweep; `at` tells where its rows are.
   void ask(const OfSweep& of, int rows, const std::function<OperandWalk::At(int row)>& at);

@@ -41,12 +41,12 @@ class ColumnRecords : protected StagedKernel {
   bool has_chains(const StagePass& pass) const;
   /// Before a row that sweeps take alone: start values of the sets of chains, if it begins one.
   void begin_chain(const StagePass& pass);
-  /// What the pass has in vectors from row to row. Sets that begin a chain start here, and are stored only by sweeps
-  /// that do not end it: rows a multiple of a page apart drive all records out of L1.
+  /// Loads the values that the pass carries in vectors from row to row. Sets that begin a chain start here, and are
+  /// stored only by sweeps that do not end it: rows a multiple of a page apart drive all records out of L1.
   void load_vectors(const StagePass& pass, const Xbyak::Reg64& record);
   /// Back to the record; behind the last `rows` rows of a chain, sums go on into their totals.
   void store_sets(const StagePass& pass, const Xbyak::Reg64& record, int rows);
-  /// Sets that must not grow any more into totals; they are to begin anew.
+  /// Adds chains that must not grow any longer to the totals, and begins them anew.
   void flush(const StagePass& pass);
 
   static bool touches_kept(const StagePass& pass);

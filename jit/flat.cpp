@@ -123,7 +123,7 @@ class Flat {
     c_.L(done);
   }
 
-  /// Those of joined rows, as many at a time as are spread, of which only the last ones are no whole steps.
+  /// Elements of joined rows, as many at a time as are spread; only the last ones end in a partial step.
   void elements_of_rows(std::size_t depth) {
     const Xbyak::Address part_end = c_.qword[c_.rbp + frame::kTileSteps];
     Gpr index(a_), end(a_);

@@ -68,10 +68,11 @@ struct Nest {
   void store_either_way(const std::function<void()>& body);
   Xbyak::Address slot(int offset) const;
 
-  /// Makes of a number of rows that of each of `streams` (a power of two) side by side. Long runs become odd, unless
-  /// the streams are `adjacent` rows: streams that are a large power of two apart meet in the same sets of the caches
-  /// and the same banks of memory (ReduceMax s64 [65536, 1024] over axis 0, pairs: 24 ms, instead of 41). Pairs do not
-  /// fill a set, and what a cache holds they read better half of it apart: s8 [4096, 1024] takes 56 us, 62 when odd.
+  /// Replaces the number of rows by that of each of `streams` (a power of two) side by side. Long runs become odd,
+  /// unless the streams are `adjacent` rows: streams that are a large power of two apart meet in the same sets of the
+  /// caches and the same banks of memory (ReduceMax s64 [65536, 1024] over axis 0, pairs: 24 ms, instead of 41). Pairs
+  /// do not fill a set, and what a cache holds they read better half of it apart: s8 [4096, 1024] takes 56 us, 62 when
+  /// odd.
   void divide_into_streams(const Xbyak::Reg64& rows, int streams, bool adjacent);
 
   /// Runs `body` for every index of these levels, `in` (and `out`, on kept levels) moving along; both stand where they

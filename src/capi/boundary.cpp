@@ -74,6 +74,14 @@ Status require(std::initializer_list<Argument> arguments) {
   return {};
 }
 
+Status require_list(const char* name, const void* list, std::size_t count) {
+  constexpr std::size_t kMost = std::size_t{1} << 28;
+  if (count > kMost)
+    return Status(Code::invalid_argument,
+                  "'" + std::string(name) + "' has " + std::to_string(count) + " elements; the most are 2^28");
+  return count == 0 ? Status() : require({{name, list}});
+}
+
 Status require_array(const char* name, const void* array, std::size_t given, std::size_t wanted) {
   if (given != wanted)
     return Status(Code::invalid_argument, "'" + std::string(name) + "' has " + std::to_string(given) +

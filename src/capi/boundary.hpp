@@ -34,6 +34,10 @@ struct Argument {
 /// invalid_argument naming the first null one.
 Status require(std::initializer_list<Argument> arguments);
 
+/// For lists of any length, of dims, channels or ids: null only when they are empty, and at most 2^28 long, as what is
+/// above is a negative number or garbage.
+Status require_list(const char* name, const void* list, std::size_t count);
+
 /// For arrays that the caller sizes: `given` elements for `wanted`, null only when there are none.
 Status require_array(const char* name, const void* array, std::size_t given, std::size_t wanted);
 

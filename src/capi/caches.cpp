@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bounds of the process' caches: tenfold_set_*, tenfold_get_*.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "api/partition_cache.hpp"
@@ -14,7 +17,7 @@ template <class Number>
 tenfold_status_t give(const char* function, const char* name, Number* out, auto&& number) {
   return answer(function, [&]() -> Status {
     if (Status status = require({{name, out}}); !status.ok()) return status;
-    *out = static_cast<Number>(number());
+    *out = static_cast<Number>(std::min<std::uint64_t>(number(), std::numeric_limits<Number>::max()));
     return {};
   });
 }
@@ -52,7 +55,7 @@ tenfold_status_t tenfold_get_compiled_partition_cache_bytes(size_t* bytes) {
 tenfold_status_t tenfold_get_compiled_partition_cache_use(int32_t* count, size_t* bytes) {
   return capi::answer(__func__, [&]() -> Status {
     const api::PartitionCache::Use use = api::partition_cache().use();
-    if (count != nullptr) *count = static_cast<std::int32_t>(use.count);
+    if (count != nullptr) *count = static_cast<std::int32_t>(std::min<std::size_t>(use.count, INT32_MAX));
     if (bytes != nullptr) *bytes = use.bytes;
     return {};
   });

@@ -129,8 +129,7 @@ tenfold_status_t tenfold_graph_add_constant(tenfold_graph_t graph, const tenfold
 tenfold_status_t tenfold_graph_set_outputs(tenfold_graph_t graph, const int64_t* ids, size_t count) {
   return capi::answer(__func__, [&]() -> Status {
     if (Status status = capi::require_open(graph); !status.ok()) return status;
-    if (count > 0)
-      if (Status status = capi::require({{"ids", ids}}); !status.ok()) return status;
+    if (Status status = capi::require_list("ids", ids, count); !status.ok()) return status;
     graph->draft.set_outputs(std::vector<TensorId>(ids, ids + count));
     return {};
   });

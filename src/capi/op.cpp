@@ -87,10 +87,7 @@ tenfold_status_t set_attribute(const char* function, tenfold_op_t op, const char
 /// A list of `count` numbers as the IR holds them.
 template <class Held, class Number>
 Result<graph::Attribute> list_of(const Number* values, std::size_t count) {
-  if (values == nullptr && count > 0) return Status(Code::invalid_argument, "argument 'values' is null");
-  // No tensor has so many dims or channels; what is above is a negative number or garbage.
-  constexpr std::size_t kMost = std::size_t{1} << 28;
-  if (count > kMost) return Status(Code::invalid_argument, std::to_string(count) + " values; the most are 2^28");
+  if (Status status = require_list("values", values, count); !status.ok()) return status;
   return graph::Attribute(std::vector<Held>(values, values + count));
 }
 

@@ -27,8 +27,9 @@ double weight(Function function) {
   return kPolynomial;
 }
 
-/// What functions of elements cost besides once each: a pass computes anew all that it needs of passes before it, but
-/// for one value, which scratch or an output keeps (Schedule::keep). Per element, of what is no light function.
+/// What evaluating functions of elements again in later passes costs: a pass computes anew all that it needs of passes
+/// before it, but for one value, which scratch or an output keeps (Schedule::keep). Per element, of what is no light
+/// function.
 class Recomputed {
  public:
   explicit Recomputed(const kernel::KernelSpec& spec)

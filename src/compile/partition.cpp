@@ -58,7 +58,7 @@ class Partitioner {
         if (!seen_through_[id]) grow(id);
     Partition made;
     for (const OpId group : in_order()) made.regions.push_back(std::move(groups_[group].region));
-    // Of an edge that was tried again, as a group had grown, the last reason holds.
+    // If an edge was tried again, as a group had grown, the last reason counts.
     std::map<std::pair<OpId, OpId>, std::string> reasons;
     for (Unfused& edge : unfused_) reasons[{edge.from, edge.to}] = std::move(edge.reason);
     for (auto& [edge, reason] : reasons)
@@ -326,7 +326,7 @@ class Partitioner {
 
   const kernel::KernelSpec& spec_of(OpId group) const { return groups_[group].region.parts[0].lowered.spec; }
 
-  /// Reductions of one value are split, and bodies in stages as a rule. By the shape alone: cores must not decide bits.
+  /// Plain reductions can be split, and bodies in stages usually can. By the shape alone: cores must not decide bits.
   static bool is_one_task(const PlannedPart& part) {
     constexpr std::int64_t kFewRows = 8, kManyElements = 1 << 20;
     const kernel::KernelSpec& spec = part.lowered.spec;
@@ -344,8 +344,8 @@ class Partitioner {
     return others;
   }
 
-  /// Whether no third group lies on a way between the two: a way goes upwards, and no group on it is as high as the one
-  /// where it ends.
+  /// Whether no third group lies on a path between the two: depth rises along it, and no group on it is as deep as the
+  /// one where it ends.
   bool is_convex(OpId a, OpId b) const {
     const bool a_is_deeper = depth_[a] > depth_[b];
     const OpId from = a_is_deeper ? b : a, to = a_is_deeper ? a : b;

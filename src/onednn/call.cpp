@@ -184,19 +184,32 @@ class CallCache {
  public:
   std::shared_ptr<const HeavyCall> get(const HeavySpec& spec) {
     const std::string key = print(spec);
+    if (std::shared_ptr<const HeavyCall> held = find(key)) return held;
+    // Outside the lock, as it takes milliseconds. Of two threads that make the same call, the first one's is used.
+    const OneThread one;
+    const auto made = std::make_shared<const DnnlCall>(spec);
+    return keep(key, made);
+  }
+
+ private:
+  std::shared_ptr<const HeavyCall> find(const std::string& key) {
     const std::lock_guard lock(mutex_);
-    if (std::shared_ptr<const HeavyCall> held = calls_[key].lock()) return held;
+    const auto entry = calls_.find(key);
+    return entry == calls_.end() ? nullptr : entry->second.lock();
+  }
+
+  std::shared_ptr<const HeavyCall> keep(const std::string& key, const std::shared_ptr<const HeavyCall>& made) {
+    const std::lock_guard lock(mutex_);
     if (calls_.size() >= drop_at_) {
       std::erase_if(calls_, [](const auto& entry) { return entry.second.expired(); });
       drop_at_ = std::max<std::size_t>(256, 2 * calls_.size());
     }
-    const OneThread one;
-    auto made = std::make_shared<const DnnlCall>(spec);
-    calls_[key] = made;
+    std::weak_ptr<const HeavyCall>& entry = calls_[key];
+    if (std::shared_ptr<const HeavyCall> other = entry.lock()) return other;
+    entry = made;
     return made;
   }
 
- private:
   std::mutex mutex_;
   std::unordered_map<std::string, std::weak_ptr<const HeavyCall>> calls_;
   std::size_t drop_at_ = 256;
@@ -215,8 +228,9 @@ Status check_library() {
 
 Result<std::shared_ptr<const HeavyCall>> make_call(const HeavySpec& spec) try {
   if (Status status = check_library(); !status.ok()) return status;
-  static CallCache cache;
-  std::shared_ptr<const HeavyCall> call = cache.get(spec);
+  // Never destroyed: threads may compile while the process ends.
+  static auto* const cache = new CallCache();
+  std::shared_ptr<const HeavyCall> call = cache->get(spec);
   if (call->implementation().starts_with("ref"))
     return Status(Code::unsupported_op,
                   "oneDNN has but reference code (" + call->implementation() + ") for " + print(spec));

@@ -28,7 +28,7 @@ struct Environment {
 };
 
 /// What `read(name)` makes of each variable; it gives null for one that is not set. Values that mean nothing are as if
-/// not set, but for the name of a level, which who uses it checks.
+/// not set, except the name of a level, which its user validates.
 Environment read_environment(const char* (*read)(const char* name));
 
 /// The process's, as it was when first asked for.

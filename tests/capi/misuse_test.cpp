@@ -448,6 +448,8 @@ TEST(CMisuse, OpsAndAttributes) {
        [](World& w) { return tenfold_op_set_attr_s64s(w.spare, "axes", &w.axis, static_cast<std::size_t>(-1)); }},
       {"huge count", kArguments, "the most are 2^28",
        [](World& w) { return tenfold_op_set_attr_f32s(w.spare, "scales", w.in.data(), std::size_t{1} << 40); }},
+      {"huge count of outputs", kArguments, "the most are 2^28",
+       [](World& w) { return tenfold_graph_set_outputs(w.open, &w.axis, static_cast<std::size_t>(-1)); }},
       {"unknown attribute", kOp, "axess",
        [=](World& w) { return tenfold_op_set_attr_s64s(w.spare, "axess", &w.axis, 1), reduce(w); }},
       {"attribute of another type", kOp, "keep_dims",

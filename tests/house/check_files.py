@@ -40,10 +40,11 @@ def check_opening(path, lines):
     mark = "//" if path.suffix in CPP else "#"
     if len(lines) <= start or lines[start] != f"{mark} {SPDX}":
         return f"{path}:1: does not begin with '{mark} {SPDX}'"
-    if path.name == "CMakeLists.txt":
-        return None
+    if path.name == "CMakeLists.txt" or path.suffix == ".cpp":
+        return None  # of a .cpp the header says it
     after = lines[start + 1 : start + 3]
-    if not any(re.match(r'(//|#|""")\s*\S*\w', line) for line in after):
+    words = r"//\s*\S*\w" if path.suffix in CPP else r'(#|""")\s*\S*\w'
+    if not any(re.match(words, line) for line in after):
         return f"{path}:{start + 2}: no paragraph on what the file is for under the licence line"
     return None
 

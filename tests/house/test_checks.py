@@ -114,7 +114,11 @@ class Files(Tree):
         path = Path("src/kernel/a.cpp")
         self.assertIsNone(check_files.check_opening(path, (SPDX + "int a;\n").splitlines()))
         self.assertIn("does not begin", check_files.check_opening(path, ["int a;"]))
-        self.assertIn("no paragraph", check_files.check_opening(path, [SPDX.splitlines()[0], "int a;"]))
+        self.assertIsNone(check_files.check_opening(path, [SPDX.splitlines()[0], "#include <vector>"]))
+        header = Path("src/kernel/a.hpp")
+        self.assertIsNone(check_files.check_opening(header, [SPDX.splitlines()[0], "//", "// What it is for."]))
+        for line in ("int a;", "#include <vector>", "#pragma once"):
+            self.assertIn("no paragraph", check_files.check_opening(header, [SPDX.splitlines()[0], line]))
 
 
 class Docs(Tree):
