@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/group_order.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tenfold::compiler {
+
+using graph::OpId;
+using graph::ValueId;
+
+void GroupOrder::add(OpId op) {
+  group_of_[op] = static_cast<GroupId>(ops_.size());
+  ops_.push_back({op});
+  depth_.push_back(op);
+}
+
+void GroupOrder::merge(GroupId a, GroupId b) {
+  depth_[a] = std::max(depth_[a], depth_[b]);
+  for (const OpId op : ops_[b]) group_of_[op] = a;
+  ops_[a].merge(ops_[b]);
+  deepen_readers(a);
+}
+
+/// Keeps what reads from the group, and what reads from that, deeper than it.
+void GroupOrder::deepen_readers(GroupId group) {
+  std::vector<GroupId> open{group};
+  while (!open.empty()) {
+    const GroupId from = open.back();
+    open.pop_back();
+    for (const GroupId to : readers(from)) {
+      if (depth_[to] > depth_[from]) continue;
+      depth_[to] = depth_[from] + 1;
+      open.push_back(to);
+    }
+  }
+}
+
+/// The other groups that read from it.
+std::set<GroupOrder::GroupId> GroupOrder::readers(GroupId group) const {
+  std::set<GroupId> others;
+  for (const OpId op : flow_.readers(ops_[group]))
+    if (group_of_[op] != group) others.insert(group_of_[op]);
+  return others;
+}
+
+/// The other groups that it reads from.
+std::set<GroupOrder::GroupId> GroupOrder::read_by(GroupId group) const {
+  std::set<GroupId> others;
+  for (const OpId op : ops_[group])
+    for (const ValueId value : flow_.graph().ops[op].inputs) {
+      const OpId producer = value == graph::kNone ? graph::kNone : flow_.producer_of(value);
+      if (producer != graph::kNone && group_of_[producer] != group) others.insert(group_of_[producer]);
+    }
+  return others;
+}
+
+/// Depth rises along a path, so that no group on one is as deep as the group where it ends.
+bool GroupOrder::is_convex(GroupId a, GroupId b) const {
+  const bool a_is_deeper = depth_[a] > depth_[b];
+  const GroupId from = a_is_deeper ? b : a, to = a_is_deeper ? a : b;
+  std::set<GroupId> seen;
+  std::vector<GroupId> open;
+  const auto go_on = [&](GroupId next) {
+    if (depth_[next] > depth_[from] && seen.insert(next).second) open.push_back(next);
+  };
+  for (const GroupId next : read_by(to)) go_on(next);
+  while (!open.empty()) {
+    const std::set<GroupId> above = read_by(open.back());
+    open.pop_back();
+    if (above.contains(from)) return false;
+    for (const GroupId next : above) go_on(next);
+  }
+  return true;
+}
+
+std::vector<GroupOrder::GroupId> GroupOrder::in_order() const {
+  std::vector<GroupId> order;
+  std::vector<bool> done(ops_.size(), false);
+  /// Groups that wait for what they read from, each with those of that which are still to be looked at.
+  std::vector<std::pair<GroupId, std::set<GroupId>>> open;
+  const auto begin = [&](GroupId group) {
+    if (done[group]) return;
+    done[group] = true;
+    open.emplace_back(group, read_by(group));
+  };
+  for (const GroupId first : group_of_) {
+    if (first != graph::kNone) begin(first);
+    while (!open.empty()) {
+      auto& [group, before] = open.back();
+      if (!before.empty()) {
+        begin(before.extract(before.begin()).value());
+        continue;
+      }
+      order.push_back(group);
+      open.pop_back();
+    }
+  }
+  return order;
+}
+
+}  // namespace tenfold::compiler

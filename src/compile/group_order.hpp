@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Groups of ops that are to be one region each: which reads from which, whether two may become one, and in which order
+// they can run. Knows nothing of what a region can be.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <vector>
+
+#include "compile/dataflow.hpp"
+
+namespace tenfold::compiler {
+
+class GroupOrder {
+ public:
+  using GroupId = graph::OpId;
+
+  /// No groups yet. `flow` outlives it.
+  explicit GroupOrder(const Dataflow& flow) : flow_(flow), group_of_(flow.graph().ops.size(), graph::kNone) {}
+
+  /// A group of one op, whose number is that of the groups before it.
+  void add(graph::OpId op);
+  /// All ops of `b` go to `a`; `b` has none then.
+  void merge(GroupId a, GroupId b);
+
+  std::size_t size() const { return ops_.size(); }
+  /// kNone for what is looked through.
+  GroupId group_of(graph::OpId op) const { return group_of_[op]; }
+  const Ops& ops(GroupId group) const { return ops_[group]; }
+
+  /// Whether no third group lies on a path between the two, so that they may become one.
+  bool is_convex(GroupId a, GroupId b) const;
+  /// Each group after those that it reads from; as the ops stand, otherwise.
+  std::vector<GroupId> in_order() const;
+
+ private:
+  std::set<GroupId> read_by(GroupId group) const;
+  std::set<GroupId> readers(GroupId group) const;
+  void deepen_readers(GroupId group);
+
+  const Dataflow& flow_;
+  std::vector<GroupId> group_of_;   ///< by op
+  std::vector<Ops> ops_;            ///< by group: without the views that they look through
+  std::vector<std::size_t> depth_;  ///< by group: greater than that of any group that it reads from
+};
+
+}  // namespace tenfold::compiler

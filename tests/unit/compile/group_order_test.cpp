@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which ops read from which, through views, and which groups of them may become one.
+#include "compile/group_order.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "compile/dataflow.hpp"
+#include "graph/text/text.hpp"
+
+namespace tenfold::compiler {
+namespace {
+
+using Groups = std::vector<graph::OpId>;
+
+graph::Graph parsed(const std::string& lines) {
+  Result<graph::Graph> graph = graph::parse("graph {\n" + lines + "}\n");
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return std::move(graph).value();
+}
+
+/// Op 0 is read by 1 and 2, these by 3.
+graph::Graph diamond() {
+  return parsed(
+      "  %0 = input : f32[8]\n"
+      "  %1 = core.map (%0) {function = \"abs\"} : f32[8]\n"
+      "  %2 = core.map (%1) {function = \"neg\"} : f32[8]\n"
+      "  %3 = core.map (%1) {function = \"exp\"} : f32[8]\n"
+      "  %4 = core.map (%2, %3) {function = \"add\"} : f32[8]\n"
+      "  output %4\n");
+}
+
+/// abs, a reshape that exp reads it through, and neg; exp's and neg's results leave.
+graph::Graph with_view() {
+  return parsed(
+      "  %0 = input : f32[8]\n"
+      "  %1 = core.map (%0) {function = \"abs\"} : f32[8]\n"
+      "  %2 = core.reshape (%1) {shape = [2, 4]} : f32[2,4]\n"
+      "  %3 = core.map (%2) {function = \"exp\"} : f32[2,4]\n"
+      "  %4 = core.map (%1) {function = \"neg\"} : f32[8]\n"
+      "  output %3, %4\n");
+}
+
+TEST(GroupOrder, GroupsOnAPathBetweenTwoKeepThemApart) {
+  const graph::Graph graph = diamond();
+  const Dataflow flow(graph);
+  GroupOrder order(flow);
+  for (graph::OpId op = 0; op < 4; ++op) order.add(op);
+  EXPECT_FALSE(order.is_convex(0, 3)) << "1 and 2 lie between";
+  EXPECT_TRUE(order.is_convex(1, 2)) << "neither reads from the other";
+  EXPECT_TRUE(order.is_convex(0, 1));
+  order.merge(0, 1);
+  EXPECT_EQ(order.group_of(1), 0U);
+  EXPECT_TRUE(order.ops(1).empty());
+  EXPECT_FALSE(order.is_convex(0, 3)) << "2 does still";
+  EXPECT_FALSE(order.is_convex(3, 0)) << "whichever comes first";
+  order.merge(0, 2);
+  EXPECT_TRUE(order.is_convex(0, 3));
+  EXPECT_EQ(order.in_order(), (Groups{0, 3}));
+}
+
+TEST(GroupOrder, AGroupThatTookALaterOneComesBehindWhatThatReads) {
+  const graph::Graph graph = diamond();
+  const Dataflow flow(graph);
+  GroupOrder order(flow);
+  for (graph::OpId op = 0; op < 4; ++op) order.add(op);
+  order.merge(1, 3);
+  EXPECT_EQ(order.in_order(), (Groups{0, 2, 1}));
+  EXPECT_FALSE(order.is_convex(0, 1));
+}
+
+TEST(Dataflow, LooksThroughViews) {
+  const graph::Graph graph = with_view();
+  const graph::ValueId abs = graph.ops[0].outputs[0], view = graph.ops[1].outputs[0];
+  Dataflow flow(graph);
+  EXPECT_TRUE(flow.is_seen_through(1));
+  EXPECT_EQ(flow.source_of(view), abs);
+  EXPECT_EQ(flow.producer_of(view), 0U);
+  EXPECT_EQ(flow.with_views({2}), (Ops{1, 2}));
+  EXPECT_EQ(flow.readers({0}), (Ops{2, 3}));
+  EXPECT_EQ(flow.nearest_readers(abs, 3), (Groups{2}));
+  EXPECT_TRUE(flow.leaves(abs, {0, 2}));
+  EXPECT_FALSE(flow.leaves(abs, {0, 2, 3}));
+  EXPECT_FALSE(flow.has_written_out());
+}
+
+TEST(Dataflow, WhatIsWrittenOutIsAnOpLikeOthers) {
+  const graph::Graph graph = with_view();
+  Dataflow flow(graph);
+  flow.write_out(1);
+  EXPECT_TRUE(flow.has_written_out());
+  EXPECT_FALSE(flow.is_seen_through(1));
+  EXPECT_EQ(flow.producer_of(graph.ops[1].outputs[0]), 1U);
+  EXPECT_EQ(flow.with_views({2}), (Ops{2}));
+  EXPECT_EQ(flow.readers({0}), (Ops{1, 3}));
+}
+
+TEST(Dataflow, ViewsThatLeaveOrAreEmptyAreNotLookedThrough) {
+  const graph::Graph graph = parsed(
+      "  %0 = input : f32[8]\n"
+      "  %1 = input : f32[0]\n"
+      "  %2 = core.reshape (%0) {shape = [2, 4]} : f32[2,4]\n"
+      "  %3 = core.reshape (%1) {shape = [0, 4]} : f32[0,4]\n"
+      "  %4 = core.map (%3) {function = \"abs\"} : f32[0,4]\n"
+      "  output %2, %4\n");
+  const Dataflow flow(graph);
+  EXPECT_FALSE(flow.is_seen_through(0)) << "it leaves";
+  EXPECT_FALSE(flow.is_seen_through(1)) << "it has no elements";
+  EXPECT_TRUE(has_empty(graph, graph.ops[2]));
+  EXPECT_FALSE(has_empty(graph, graph.ops[0]));
+}
+
+}  // namespace
+}  // namespace tenfold::compiler
