@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The cost model of the tuner. It only has to be right about what is hopeless: the rest is measured.
+#include "schedule/estimate.hpp"
+
 #include <algorithm>
 #include <cmath>
 

@@ -2,6 +2,8 @@
 #include "schedule/neighbours.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <span>
 
 #include "schedule/body.hpp"
 #include "schedule/levels.hpp"
@@ -107,55 +109,78 @@ std::vector<std::int64_t> keeps_of(const Schedule& base) {
   return base.keep > 0 ? std::vector<std::int64_t>{base.keep, 0} : std::vector<std::int64_t>{0};
 }
 
+/// One value of a field, or of fields that go together.
+using Change = std::function<void(Schedule&)>;
+using Axis = std::vector<Change>;
+
+template <class Values, class Set>
+Axis axis(const Values& values, Set set) {
+  Axis changes;
+  for (const typename Values::value_type value : values)
+    changes.emplace_back([value, set](Schedule& schedule) { set(schedule, value); });
+  return changes;
+}
+
+/// Fields that vary with all the others, the innermost last.
+std::vector<Axis> axes_of(const KernelSpec& spec, const Schedule& base) {
+  return {axis(unrolls_of(spec, base), [](Schedule& s, int unroll) { s.unroll = unroll; }),
+          axis(rows_of(spec, base), [](Schedule& s, int rows) { s.rows_at_once = rows; }),
+          axis(columns_of(base), [](Schedule& s, std::int64_t columns) { s.columns = columns; }),
+          axis(aheads_of(base), [](Schedule& s, bool ahead) { s.ahead = ahead; }),
+          axis(arounds_of(base),
+               [](Schedule& s, const Around& of) {
+                 s.around = of.around;
+                 s.stored = of.stored;
+               }),
+          axis(claims_of(base), [](Schedule& s, bool claim) { s.claim = claim; }),
+          axis(keeps_of(base), [](Schedule& s, std::int64_t keep) { s.keep = keep; }),
+          axis(tiles_of(spec, base), [](Schedule& s, const Cut& tile) { s.tile = tile; })};
+}
+
+/// The fields that follow from those.
+void settle(const Schedule& base, Schedule& candidate) {
+  candidate.runs = base.runs && (base.nest == Nest::flat || (candidate.ahead && candidate.rows_at_once == 1));
+  candidate.early = candidate.ahead && base.early;
+  candidate.part = candidate.keep > 0 ? base.part : 0;
+}
+
+/// Those that vary alone, beside the base's others.
+std::vector<Schedule> lone_changes(const Schedule& base) {
+  std::vector<Schedule> changed;
+  const auto add = [&](const Change& change) {
+    changed.push_back(base);
+    change(changed.back());
+  };
+  for (const int turns : turns_of(base)) add([turns](Schedule& s) { s.turns = turns; });
+  for (const bool serpentine : serpentines_of(base)) add([serpentine](Schedule& s) { s.serpentine = serpentine; });
+  add([](Schedule& s) { s.early = !s.early; });
+  if (base.nest == Nest::staged_rows || base.nest == Nest::flat)
+    add([](Schedule& s) {
+      s.runs = !s.runs;
+      s.ahead = s.nest == Nest::staged_rows;
+      s.rows_at_once = 1;
+    });
+  return changed;
+}
+
+template <class See>
+bool any_product(std::span<const Axis> axes, const Schedule& base, Schedule candidate, const See& see) {
+  if (axes.empty()) {
+    settle(base, candidate);
+    return see(candidate);
+  }
+  return std::any_of(axes[0].begin(), axes[0].end(), [&](const Change& change) {
+    change(candidate);
+    return any_product(axes.subspan(1), base, candidate, see);
+  });
+}
+
 /// Calls `see` with every candidate, legal or not and perhaps twice, until it returns true; whether it did.
 template <class See>
 bool any_candidate(const KernelSpec& spec, const Schedule& base, const See& see) {
-  Schedule candidate = base;
-  for (const int turns : turns_of(base)) {
-    candidate.turns = turns;
-    if (see(candidate)) return true;
-  }
-  candidate.turns = base.turns;
-  for (const bool serpentine : serpentines_of(base)) {
-    candidate.serpentine = serpentine;
-    if (see(candidate)) return true;
-  }
-  candidate.serpentine = base.serpentine;
-  candidate.early = !base.early;
-  if (see(candidate)) return true;
-  candidate.early = base.early;
-  candidate.runs = !base.runs;
-  candidate.ahead = base.nest == Nest::staged_rows;
-  candidate.rows_at_once = 1;
-  if ((base.nest == Nest::staged_rows || base.nest == Nest::flat) && see(candidate)) return true;
-  candidate = base;
-  const std::vector<Cut> tiles = tiles_of(spec, base);
-  const std::vector<int> all_rows = rows_of(spec, base);
-  const std::vector<std::int64_t> all_columns = columns_of(base), keeps = keeps_of(base);
-  const std::vector<Around> arounds = arounds_of(base);
-  for (const int unroll : unrolls_of(spec, base))
-    for (const int rows : all_rows)
-      for (const std::int64_t columns : all_columns)
-        for (const bool ahead : aheads_of(base))
-          for (const auto& [around, stored] : arounds)
-            for (const bool claim : claims_of(base))
-              for (const std::int64_t keep : keeps)
-                for (const Cut& tile : tiles) {
-                  candidate.claim = claim;
-                  candidate.runs = base.runs && (base.nest == Nest::flat || (ahead && rows == 1));
-                  candidate.unroll = unroll;
-                  candidate.rows_at_once = rows;
-                  candidate.columns = columns;
-                  candidate.ahead = ahead;
-                  candidate.early = ahead && base.early;
-                  candidate.around = around;
-                  candidate.stored = stored;
-                  candidate.keep = keep;
-                  candidate.part = keep > 0 ? base.part : 0;
-                  candidate.tile = tile;
-                  if (see(candidate)) return true;
-                }
-  return false;
+  const std::vector<Schedule> lone = lone_changes(base);
+  const std::vector<Axis> axes = axes_of(spec, base);
+  return std::any_of(lone.begin(), lone.end(), see) || any_product(std::span(axes), base, base, see);
 }
 
 }  // namespace

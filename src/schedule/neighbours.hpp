@@ -9,7 +9,6 @@
 
 #include "kernel/spec.hpp"
 #include "schedule/schedule.hpp"
-#include "target/target.hpp"
 
 namespace tenfold::schedule {
 
@@ -19,12 +18,5 @@ std::vector<Schedule> neighbours(const kernel::KernelSpec& spec, const Schedule&
 
 /// Whether `wanted` is `base` or one of its neighbours.
 bool is_neighbour(const kernel::KernelSpec& spec, const Schedule& base, const Schedule& wanted);
-
-/// Cycles that a run might take: rough, for comparing schedules of one spec with each other.
-double estimate(const kernel::KernelSpec& spec, const Schedule& schedule, const target::Target& target);
-
-/// The neighbours worth measuring: at most `most`, best estimate first, none far above the least.
-std::vector<Schedule> promising(const kernel::KernelSpec& spec, const Schedule& base, const target::Target& target,
-                                std::size_t most);
 
 }  // namespace tenfold::schedule

@@ -17,6 +17,7 @@
 #include "graph/pass/pass.hpp"
 #include "runtime/default_pool.hpp"
 #include "runtime/program.hpp"
+#include "schedule/estimate.hpp"
 #include "schedule/neighbours.hpp"
 #include "target/target.hpp"
 #include "tenfold/tenfold.hpp"

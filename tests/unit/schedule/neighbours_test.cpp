@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "schedule/estimate.hpp"
+
 namespace tenfold::schedule {
 namespace {
 
