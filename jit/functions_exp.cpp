@@ -6,7 +6,6 @@
 // ulp, subnormals included: r in one number has its rounding in it, which costs a fifth of a unit and saves an
 // operation.
 #include <array>
-#include <bit>
 
 #include "jit/function_families.hpp"
 #include "jit/functions.hpp"

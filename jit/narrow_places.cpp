@@ -4,7 +4,6 @@
 // takes several whole rows, whose columns are reduced as if they were that many outputs: each lane keeps its extreme
 // and the number of the step, or group. At the end the lanes that are one column meet (places.hpp), with the rows'
 // numbers for indices.
-#include <bit>
 
 #include "jit/narrow_columns.hpp"
 

@@ -9,7 +9,6 @@
 // Places are below zero, as a comparison says -1: what was no register of places becomes one by an addition. Shuffles,
 // of two ports, bound all this: rows that lie as they are wanted are loaded 32 bytes at a time, and others as halves.
 #include <algorithm>
-#include <bit>
 
 #include "jit/packed_block.hpp"
 

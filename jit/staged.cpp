@@ -2,7 +2,6 @@
 #include "jit/staged.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "jit/abi.hpp"
 #include "jit/frame.hpp"

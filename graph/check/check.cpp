@@ -92,6 +92,7 @@ Status infer(Graph& graph) {
 void forget_shapes(Graph& graph) {
   for (const Op& op : graph.ops)
     for (const ValueId v : op.outputs) {
+      if (v == kNone) continue;
       Value& value = graph.values[v];
       value.ranked = false;
       value.shape.clear();

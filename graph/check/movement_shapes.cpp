@@ -3,7 +3,6 @@
 // What the ops that only move elements make of their inputs' shapes: views, joins, parts, and the shape itself as a
 // tensor. Where the numbers that decide come at run time only, so does the shape.
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>

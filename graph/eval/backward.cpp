@@ -5,6 +5,7 @@
 #include "graph/eval/backward.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 

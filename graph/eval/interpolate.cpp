@@ -6,7 +6,6 @@
 #include "graph/eval/interpolate.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 

@@ -4,7 +4,6 @@
 // are. Variances are centred: the mean of the squares of what is left when the mean is taken off.
 #include "graph/eval/normalize.hpp"
 
-#include <cmath>
 #include <string>
 
 #include "graph/eval/norm_plan.hpp"

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "graph/check/check.hpp"
+
 namespace tenfold::api {
 
 namespace {
@@ -14,17 +16,6 @@ graph::ValueId find_input(const graph::Graph& graph, TensorId id) {
   for (const graph::ValueId v : graph.inputs)
     if (graph.values[v].id == id) return v;
   return graph::kNone;
-}
-
-void forget_produced_shapes(graph::Graph& graph) {
-  for (const graph::Op& op : graph.ops) {
-    for (const graph::ValueId v : op.outputs) {
-      if (v == graph::kNone) continue;
-      graph.values[v].ranked = false;
-      graph.values[v].shape.clear();
-      graph.values[v].strides.clear();
-    }
-  }
 }
 
 /// Which inputs of an op decide its outputs' shapes by their elements: axes of a reduction, and what ONNX's ops that
@@ -104,7 +95,7 @@ Status bind_input_shapes(graph::Graph& graph, const std::vector<std::pair<Tensor
     value.strides.clear();
     changed = true;
   }
-  if (changed) forget_produced_shapes(graph);
+  if (changed) graph::forget_shapes(graph);
   return Status();
 }
 

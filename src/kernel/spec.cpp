@@ -4,6 +4,7 @@
 #include "kernel/spec.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace tenfold::kernel {
