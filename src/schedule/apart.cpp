@@ -10,7 +10,8 @@
 //
 // Where the innermost level is kept, columns of few rows end once for each of the outer ones: [100, 24, 12, 3] over
 // {0, 2} takes 12 rows of 3 elements 2400 times. The outermost reduced level comes first then, alone: it has columns as
-// wide as all that is inside it. More than 15 rows in line are long enough, but of bytes.
+// wide as all that is inside it. More than 15 rows in line are long enough, but of bytes, and where the blocks that an
+// output is made of are short.
 //
 // Measured: docs/measurements.md.
 #include "schedule/apart.hpp"
@@ -31,6 +32,17 @@ constexpr std::int64_t kRowsInLine = 16;
 /// Each partial result stands for as many elements, as it is written and read once.
 constexpr std::int64_t kElementsOfPartial = 32;
 
+/// Visits of one output in one kernel are of blocks: all that is reduced in line, times what lies innermost. Blocks of
+/// up to so many bytes for each of the outermost reduced level's elements take longer to begin and end than partial
+/// results to be written and read again, if there are so many of them.
+constexpr std::int64_t kBlockBytes = 128, kLeastBlocks = 5;
+
+bool has_short_blocks(const KernelSpec& spec, std::int64_t outermost, std::int64_t inside) {
+  const std::int64_t row = spec.levels.back().extent;
+  return inside * row * byte_size(spec.inputs[0].dtype) <= kBlockBytes * outermost &&
+         kernel::kept_count(spec) >= kLeastBlocks * row;
+}
+
 /// The other reduced levels, behind the outermost one.
 std::vector<int> levels_inside(const KernelSpec& spec) {
   std::vector<int> reduced;
@@ -40,7 +52,7 @@ std::vector<int> levels_inside(const KernelSpec& spec) {
   const std::int64_t outermost = spec.levels[static_cast<std::size_t>(reduced.front())].extent;
   const std::int64_t inside = kernel::reduced_count(spec) / outermost;
   const bool few = inside < kRowsInLine || byte_size(spec.inputs[0].dtype) == 1;
-  if (outermost < kElementsOfPartial || !few) return {};
+  if (!(outermost >= kElementsOfPartial && few) && !has_short_blocks(spec, outermost, inside)) return {};
   return {reduced.begin() + 1, reduced.end()};
 }
 

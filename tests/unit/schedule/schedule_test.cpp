@@ -307,9 +307,13 @@ TEST(Choose, AnInnermostReducedLevelMayStandApart) {
     return apart("max", dtype, levels, strides, "[0, 3, 0, 1]");
   };
   EXPECT_EQ(inside("f32", "reduced 100, kept 24, reduced 12, kept 3", "[864, 36, 3, 1]"), Levels{2});
-  EXPECT_EQ(inside("f32", "reduced 31, kept 24, reduced 12, kept 3", "[864, 36, 3, 1]"), Levels{}) << "few rows";
-  EXPECT_EQ(inside("f32", "reduced 100, kept 24, reduced 16, kept 3", "[1152, 48, 3, 1]"), Levels{}) << "16 in line";
-  EXPECT_EQ(inside("s8", "reduced 100, kept 24, reduced 16, kept 3", "[1152, 48, 3, 1]"), Levels{2});
+  EXPECT_EQ(inside("f32", "reduced 31, kept 24, reduced 12, kept 90", "[25920, 1080, 90, 1]"), Levels{}) << "few rows";
+  EXPECT_EQ(inside("f32", "reduced 32, kept 24, reduced 16, kept 90", "[34560, 1440, 90, 1]"), Levels{}) << "in line";
+  EXPECT_EQ(inside("s8", "reduced 32, kept 24, reduced 16, kept 300", "[115200, 4800, 300, 1]"), Levels{2});
+  EXPECT_EQ(inside("f32", "reduced 2, kept 24, reduced 8, kept 8", "[1536, 64, 8, 1]"), Levels{2}) << "short blocks";
+  EXPECT_EQ(inside("f32", "reduced 2, kept 24, reduced 9, kept 8", "[1728, 72, 8, 1]"), Levels{}) << "of 288 bytes";
+  EXPECT_EQ(inside("f32", "reduced 3, kept 24, reduced 9, kept 8", "[1728, 72, 8, 1]"), Levels{2}) << "three of them";
+  EXPECT_EQ(inside("f32", "reduced 2, kept 4, reduced 8, kept 8", "[256, 64, 8, 1]"), Levels{}) << "few blocks";
   EXPECT_EQ(apart("sum", "f32", "kept 2, reduced 2, kept 2, reduced 3", "[12, 6, 3, 1]", "[2, 0, 1, 0]"), Levels{})
       << "little work";
   EXPECT_EQ(apart("sum", "f32", "kept 65536, reduced 64", "[64, 1]", "[1, 0]"), Levels{}) << "one reduced level";
