@@ -51,9 +51,11 @@ struct Schedule {
   /// next. Staged rows: the second pass, or the only one, prefetches the next row.
   bool ahead = false;
   bool early = false;  ///< staged rows, with `ahead`: half as far again, for what would not be there in time
-  /// Flat, staged: elements that no later pass reads are stored past the caches. Columns: outputs are.
+  /// Flat, staged: elements that no later pass reads are stored past the caches, by non-temporal stores. Columns:
+  /// outputs are.
   bool around = false;
-  bool claim = false;  ///< flat, staged: what is stored through the caches asks for the lines of later stores
+  /// Flat, staged: what is stored through the caches prefetches the lines of later stores, to own them (prefetchw).
+  bool claim = false;
   /// Staged columns: passes go down the rows of a tile and up again by turns, where their results do not depend on it.
   bool serpentine = false;
   /// Four runs in turn. Flat: a few lines of each. Staged rows, with `ahead`: a row of each.
