@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "graph/eval/element.hpp"
 #include "graph/eval/formulas.hpp"
 
 namespace tenfold::graph {
@@ -123,7 +124,8 @@ constexpr FunctionRow kFunctions[] = {
      [](I, P) { return Integer{0}; }},
     {"isnan", kOne, kNothing, kWild, 0, [](X x, P) { return real(std::isnan(x[0])); }, [](I, P) { return Integer{0}; }},
     {"leakyrelu", kOne, kAlpha, kMono, 0.5, [](X x, P p) { return x[0] >= 0 ? x[0] : p.alpha * x[0]; }, nullptr},
-    {"log", kOne, kNothing, kMono, 4, [](X x, P) { return std::log(x[0]); }, nullptr},
+    {"log", kOne, kNothing, kMono, 4, [](X x, P) { return std::log(x[0]); },
+     [](I x, P p) { return to_integer(p.dtype, std::log(static_cast<double>(x[0]))); }},
     {"mish", kOne, kNothing, kMono, 4, [](X x, P p) { return mish(x[0], p.dtype); }, nullptr},
     {"neg", kOne, kNothing, kMono, 0, [](X x, P) { return -x[0]; }, [](I x, P) { return wrapping_subtract(0, x[0]); }},
     {"not", kOne, kNothing, kWild, 0, [](X x, P) { return real(x[0] == 0); },

@@ -27,6 +27,7 @@ enum class Form : std::uint8_t {
   remainder,   ///< by fmod
   shift,       ///< by direction
   erf,         ///< of integers it is -1, 0 or 1
+  log,         ///< of integers it is taken in f64 and truncated
 };
 
 struct MapRow {
@@ -45,6 +46,7 @@ constexpr MapRow kMaps[] = {
     {"clip", Function::max, Form::bounds},
     {"elu", Function::elu, Form::plain, "alpha"},
     {"erf", Function::erf, Form::erf},
+    {"log", Function::log, Form::log},
     {"hardsigmoid", Function::hardsigmoid, Form::plain, "alpha", "beta"},
     {"isinf", Function::is_infinite, Form::infinities},
     {"leakyrelu", Function::leakyrelu, Form::plain, "alpha"},
@@ -153,6 +155,7 @@ class MapWriter {
       case Form::remainder:
         return body_.apply(graph::attribute_or<bool>(op_, "fmod", false) ? Function::remainder : Function::mod, args_);
       case Form::erf: return is_floating(body_.dtype_of(args_[0])) ? body_.apply(row.function, args_) : erf_of_whole();
+      case Form::log: return in_reals(row.function);
       case Form::shift: break;
     }
     const bool left = graph::attribute_or<std::string>(op_, "direction", "") == "LEFT";
@@ -199,6 +202,12 @@ class MapWriter {
   }
 
   /// Truncated; from 6 on it rounds to 1 in f64, where the reference has it.
+  int in_reals(Function function) {
+    const DType dtype = body_.dtype_of(args_[0]);
+    if (is_floating(dtype)) return body_.apply(function, args_);
+    return body_.cast(dtype, body_.apply(function, {body_.cast(DType::f64, args_[0])}));
+  }
+
   int erf_of_whole() {
     const int sixths = body_.apply(Function::div, {args_[0], constant(6)});
     const int most = body_.apply(Function::min, {sixths, constant(1)});

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -120,6 +121,21 @@ TEST(Execute, QueryAndPrepareWorkWithoutRunTimeAxes) {
   EXPECT_EQ(outputs.value()[0].desc.shape, (Dims{6}));
   EXPECT_TRUE(p.prepare(in, 1).ok());
   expect_refused(p.prepare(nullptr, 0), "0 inputs given");
+}
+
+TEST(Execute, TheLogarithmOfSumsOverNoAxesIsThatOfEachInteger) {
+  const std::string text = R"({"dialect": "onnx", "opset": 18, "graph": [{"id": 0, "kind": "ReduceLogSum",
+    "attrs": {"noop_with_empty_axes": {"type": "s64", "value": 1}}, "inputs": [{"id": 0, "dtype": "s32", "shape": [6]}],
+    "outputs": [{"id": 1, "dtype": "s32", "shape": [6]}]}]})";
+  const auto graph = Graph::from_json(text);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const auto partition = compile(graph.value());
+  ASSERT_TRUE(partition.ok()) << partition.status().message();
+  const std::vector<std::int32_t> in = {1, 2, 3, 1000, 0, -5};
+  std::vector<std::int32_t> out(in.size());
+  ASSERT_TRUE(partition.value().execute({in.data()}, {out.data()}).ok());
+  const std::int32_t least = std::numeric_limits<std::int32_t>::min();
+  EXPECT_EQ(out, (std::vector<std::int32_t>{0, 0, 1, 6, least, 0})) << "in f64, truncated; no number is 0";
 }
 
 }  // namespace
