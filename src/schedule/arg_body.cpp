@@ -19,10 +19,6 @@ Status unsupported(const char* what) {
           std::string("not an arg-reduction alone (the index of an extreme, and the extreme itself): it has ") + what};
 }
 
-/// Indices of short rows of 64 bits, which no places are packed beside, are those of columns, whose elements are copied
-/// together.
-constexpr std::int64_t kMostAcross = 10, kLeastAcross = 8;
-
 }  // namespace
 
 bool has_arg_reduction(const kernel::KernelSpec& spec) noexcept {
@@ -60,14 +56,6 @@ Result<ReduceBody> read_arg_body(const kernel::KernelSpec& spec) {
   body.last = index.last;
   body.stores_extreme = results == 2;
   return body;
-}
-
-bool takes_lanes_across(const kernel::KernelSpec& spec, int vector_level) {
-  if (!has_arg_reduction(spec) || byte_size(spec.inputs[0].dtype) != 8 || spec.levels.size() < 2) return false;
-  const std::size_t last = spec.levels.size() - 1;
-  const kernel::Level& rows = spec.levels[last - 1];
-  return vector_level == static_cast<int>(last) && spec.levels[last].reduced && !rows.reduced &&
-         rows.extent >= kLeastAcross && spec.levels[last].extent <= kMostAcross;
 }
 
 }  // namespace tenfold::schedule

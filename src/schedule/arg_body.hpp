@@ -12,7 +12,4 @@ bool has_arg_reduction(const kernel::KernelSpec& spec) noexcept;
 /// unsupported_op when there is more than that, or unsupported_shape when an index may not fit its lane.
 Result<ReduceBody> read_arg_body(const kernel::KernelSpec& spec);
 
-/// Whether lanes run across rows, as in columns, though elements of a row are neighbours: short rows of 64 bits.
-bool takes_lanes_across(const kernel::KernelSpec& spec, int vector_level);
-
 }  // namespace tenfold::schedule

@@ -3,7 +3,6 @@
 // The heuristic. Where its numbers come from: docs/measurements.md.
 #include <algorithm>
 
-#include "schedule/arg_body.hpp"
 #include "schedule/around.hpp"
 #include "schedule/body.hpp"
 #include "schedule/broken.hpp"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "schedule/arg_body.hpp"
 #include "schedule/machine.hpp"
 #include "schedule/narrow.hpp"
 
@@ -54,6 +55,10 @@ constexpr int kArgTileRecords = 256;
 /// of 24), and prefetches only take time.
 constexpr std::int64_t kNearArgBytes = 4 << 20, kNearArgRowBytes = 8192;
 constexpr int kNearArgTileRecords = 64;
+
+/// Indices of short rows of 64 bits, which no places are packed beside, are those of columns, whose elements are copied
+/// together.
+constexpr std::int64_t kMostAcross = 10, kLeastAcross = 8;
 
 /// Extent of the innermost reduced level, whose rows are swept side by side.
 std::int64_t inner_rows(const KernelSpec& spec) {
@@ -209,6 +214,14 @@ bool may_end_unmasked(const KernelSpec& spec, Lanes lanes, const Schedule& sched
 }
 
 }  // namespace
+
+bool takes_lanes_across(const KernelSpec& spec, int vector_level) {
+  if (!has_arg_reduction(spec) || byte_size(spec.inputs[0].dtype) != 8 || spec.levels.size() < 2) return false;
+  const std::size_t last = spec.levels.size() - 1;
+  const kernel::Level& rows = spec.levels[last - 1];
+  return vector_level == static_cast<int>(last) && spec.levels[last].reduced && !rows.reduced &&
+         rows.extent >= kLeastAcross && spec.levels[last].extent <= kMostAcross;
+}
 
 void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule) {
   int reduced_levels = 0;

@@ -12,6 +12,10 @@ namespace tenfold::schedule {
 /// Vector steps of a tile of columns of f64 sums, and of what a split counts as one.
 inline constexpr int kTileRecords = 128;
 
+/// Whether lanes run across rows, as in columns, though elements of a row are neighbours: short rows of 64 bits, whose
+/// indices are wanted.
+bool takes_lanes_across(const kernel::KernelSpec& spec, int vector_level);
+
 /// Sets `columns`, `width`, `rows_at_once` and `ahead` of a schedule whose vector level is chosen and kept.
 void choose_columns(const kernel::KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule);
 

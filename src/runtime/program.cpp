@@ -3,6 +3,8 @@
 // run(): the hot path. Steps run one after the other; the tasks of a step run on the caller's thread, or on some
 // threads of the pool when there is enough to move. Which thread runs which task changes no result: tasks write
 // disjoint bytes.
+#include "runtime/program.hpp"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -15,7 +17,6 @@
 
 #include "runtime/buffer.hpp"
 #include "runtime/float_state.hpp"
-#include "runtime/program.hpp"
 
 namespace tenfold::runtime {
 namespace {
