@@ -44,12 +44,14 @@ constexpr std::size_t kAlignment = 64;
 constexpr std::uint8_t kFiller = 0xCC;
 
 /// One lock for all CodeMemory of the process: publishing takes microseconds and is rare.
-std::mutex code_lock;
+struct CodeLock {
+  std::mutex mutex;
+  target::HeldAcrossFork held{mutex};
+};
 
-void hold_lock_across_fork() {
-  // Never destroyed: kernels may be released while static objects are.
-  static auto* const held = new target::HeldAcrossFork(code_lock);
-  static_cast<void>(held);
+std::mutex& code_lock() {
+  static std::atomic<CodeLock*> made;
+  return target::one_of_process(made).mutex;
 }
 
 std::size_t page_bytes() {
@@ -225,7 +227,7 @@ struct CodeMemory::Impl {
   }
 
   void release(Slab* slab, std::size_t bytes) noexcept {
-    const std::lock_guard<std::mutex> lock(code_lock);
+    const std::lock_guard<std::mutex> lock(code_lock());
     stats.kernels -= 1;
     stats.used_bytes -= bytes;
     if (--slab->kernels == 0 && slab != open) unmap(slab);
@@ -240,9 +242,7 @@ struct CodeMemory::Impl {
   }
 };
 
-CodeMemory::CodeMemory(std::size_t capacity_bytes) : impl_(std::make_shared<Impl>(capacity_bytes)) {
-  hold_lock_across_fork();
-}
+CodeMemory::CodeMemory(std::size_t capacity_bytes) : impl_(std::make_shared<Impl>(capacity_bytes)) {}
 
 CodeMemory::~CodeMemory() = default;
 
@@ -250,7 +250,7 @@ Result<std::shared_ptr<const Code>> CodeMemory::publish(std::span<const std::uin
                                                         std::string name) try {
   if (bytes.empty()) return Status(ErrorCode::internal_error, "code memory: kernel '" + name + "' has no code");
   auto code = std::make_shared<Impl::Kernel>(impl_, scratch_bytes, std::move(name));
-  const std::lock_guard<std::mutex> lock(code_lock);
+  const std::lock_guard<std::mutex> lock(code_lock());
   Result<Slab*> placed = impl_->place(bytes);
   if (!placed.ok()) return placed.status();
   Slab* const slab = placed.value();
@@ -266,7 +266,7 @@ Result<std::shared_ptr<const Code>> CodeMemory::publish(std::span<const std::uin
 }
 
 CodeMemoryStats CodeMemory::stats() const {
-  const std::lock_guard<std::mutex> lock(code_lock);
+  const std::lock_guard<std::mutex> lock(code_lock());
   return impl_->stats;
 }
 

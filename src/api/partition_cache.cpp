@@ -199,8 +199,8 @@ PartitionCache::Use PartitionCache::use() const {
 
 PartitionCache& partition_cache() {
   // Never destroyed, as the kernel cache: partitions in other static objects may outlive any order that we chose.
-  static PartitionCache* const cache = new PartitionCache();
-  return *cache;
+  static std::atomic<PartitionCache*> made;
+  return target::one_of_process(made);
 }
 
 std::size_t constant_cache_bytes() { return compiler::constant_cache().most_bytes(); }

@@ -62,8 +62,8 @@ std::size_t ConstantCache::use() {
 
 ConstantCache& constant_cache() {
   // Never destroyed, as the kernel cache.
-  static ConstantCache* const cache = new ConstantCache(target::environment().constant_cache_bytes);
-  return *cache;
+  static std::atomic<ConstantCache*> made;
+  return target::one_of_process(made, target::environment().constant_cache_bytes);
 }
 
 }  // namespace tenfold::compiler

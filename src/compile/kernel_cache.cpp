@@ -11,8 +11,8 @@ namespace tenfold::compiler {
 
 KernelCache& kernel_cache() {
   // Never destroyed: partitions in other static objects may outlive any order of destruction that we could choose.
-  static KernelCache* const cache = new KernelCache();
-  return *cache;
+  static std::atomic<KernelCache*> made;
+  return target::one_of_process(made);
 }
 
 jit::CodeMemoryStats kernel_cache_stats() { return kernel_cache().stats(); }

@@ -91,6 +91,13 @@ Result<std::string> read_file(const std::string& path) {
   return text;
 }
 
+/// Tuning files that were read, by path.
+struct LoadedFiles {
+  std::mutex mutex;
+  target::HeldAcrossFork held{mutex};
+  std::map<std::string, std::shared_ptr<const Tuning>> files;
+};
+
 }  // namespace
 
 void Tuning::add(const kernel::KernelSpec& spec, int cores, const schedule::Schedule& schedule) {
@@ -127,16 +134,13 @@ Tuning read_tuning(std::string_view text, std::string_view cpu) {
 }
 
 Result<std::shared_ptr<const Tuning>> load_tuning(const std::string& path) {
-  static std::mutex mutex;
-  // Never destroyed, as partitions may be compiled while static objects are.
-  static auto* const held = new target::HeldAcrossFork(mutex);
-  static_cast<void>(held);
-  static auto* const loaded = new std::map<std::string, std::shared_ptr<const Tuning>>();
-  const std::lock_guard<std::mutex> lock(mutex);
-  if (const auto at = loaded->find(path); at != loaded->end()) return at->second;
+  static std::atomic<LoadedFiles*> made;
+  LoadedFiles& loaded = target::one_of_process(made);
+  const std::lock_guard<std::mutex> lock(loaded.mutex);
+  if (const auto at = loaded.files.find(path); at != loaded.files.end()) return at->second;
   const Result<std::string> text = read_file(path);
   if (!text.ok()) return text.status();
-  return loaded->emplace(path, std::make_shared<const Tuning>(read_tuning(text.value(), target::cpu_name())))
+  return loaded.files.emplace(path, std::make_shared<const Tuning>(read_tuning(text.value(), target::cpu_name())))
       .first->second;
 }
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <set>
@@ -13,15 +14,16 @@ namespace tenfold::target {
 
 class ForkRegistry {
  public:
-  /// Never destroyed: locks of other static objects may go after it.
+  /// Its maker alone has fork() call it, once it is there: pthread_atfork() waits for a fork of another thread, whose
+  /// child must find nothing half made.
   static ForkRegistry& get() {
-    static ForkRegistry* const registry = [] {
-      auto* const made = new ForkRegistry();
+    static std::atomic<ForkRegistry*> made;
+    if (ForkRegistry* const there = made.load(std::memory_order_acquire)) return *there;
+    ForkRegistry& registry = one_of_process(made);
+    if (!registry.is_called_.exchange(true))
       static_cast<void>(
           pthread_atfork([] { get().hold_all(); }, [] { get().release_all(); }, [] { get().release_all(); }));
-      return made;
-    }();
-    return *registry;
+    return registry;
   }
   void add(HeldAcrossFork* lock) {
     const std::lock_guard guard(mutex_);
@@ -55,6 +57,7 @@ class ForkRegistry {
     mutex_.unlock();
   }
 
+  std::atomic<bool> is_called_ = false;
   std::mutex mutex_;
   std::set<HeldAcrossFork*> locks_;
 };

@@ -4,6 +4,10 @@
 // it does not have.
 #pragma once
 
+#include <atomic>
+#include <memory>
+#include <utility>
+
 namespace tenfold::target {
 
 /// For as long as it lives, fork() waits until the lock is free, for five seconds at most, and holds it until both
@@ -28,5 +32,16 @@ class HeldAcrossFork {
   void (*unlock_)(void*);
   bool is_held_ = false;  ///< by the thread that forks
 };
+
+/// The one T of the process, made by whoever asks first and never destroyed, as objects of other files may ask while
+/// static objects are. Of two that make it at once one is used. A static of a function would be locked while it is
+/// made, and so for ever in a child that is forked then.
+template <class T, class... Arguments>
+T& one_of_process(std::atomic<T*>& made, Arguments&&... arguments) {
+  if (T* const there = made.load(std::memory_order_acquire)) return *there;
+  auto own = std::make_unique<T>(std::forward<Arguments>(arguments)...);
+  T* there = nullptr;
+  return made.compare_exchange_strong(there, own.get(), std::memory_order_acq_rel) ? *own.release() : *there;
+}
 
 }  // namespace tenfold::target
