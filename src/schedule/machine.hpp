@@ -104,8 +104,8 @@ struct Machine {
     bool stores_rows_together = false;   ///< sweeps that go around store several rows at once
     bool asks_around = true;             ///< sweeps that go around ask for the next rows
     bool pairs_in_order = false;         ///< two inputs that are but read come in order, unasked
-    std::int64_t asking_tile_bytes =
-        kNoBytes;  ///< narrow tiles ask for the next one if a column has so much of each row
+    /// Narrow tiles ask for the next one if a column has so much of each row.
+    std::int64_t asking_tile_bytes = kNoBytes;
   } staged_columns;
 };
 
