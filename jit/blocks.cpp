@@ -21,7 +21,7 @@ namespace {
 
 /// The sets of a block, into the totals.
 void flush_sets(ReduceState& state, int sets) {
-  if (!state.sets_meet_in_totals()) {
+  if (!state.traits().sets_meet_in_totals) {
     merge_sets(state, sets);
     sets = 1;
   }
@@ -42,9 +42,10 @@ void repeat_groups(Nest& nest, const Reg64& groups, const EmitGroup& group) {
 void take_block(Nest& nest, const Reg64& groups, int sets, bool by_step_sets, const EmitGroup& group) {
   nest.s.set_whole_steps(true);
   init_sets(nest.s, sets);
-  if (by_step_sets) nest.s.start_groups(sets);
+  Chains* const chains = by_step_sets ? nest.s.roles().chains : nullptr;
+  if (chains != nullptr) chains->start_groups(sets);
   repeat_groups(nest, groups, group);
-  if (by_step_sets) nest.s.end_groups(sets);
+  if (chains != nullptr) chains->end_groups(sets);
   flush_sets(nest.s, sets);
   nest.s.set_whole_steps(false);
 }
@@ -59,7 +60,7 @@ void take_blocks(Nest& nest, const Reg64& steps, int sets, bool by_step_sets, co
   if (shift > 0) c.shr(groups, shift);
   c.test(groups, groups);
   c.jz(done);
-  c.mov(taken.r32(), nest.s.chain());
+  c.mov(taken.r32(), nest.s.traits().chain);
   c.cmp(groups, taken);
   c.cmova(groups, taken);
   c.mov(taken, groups);
@@ -71,18 +72,20 @@ void take_blocks(Nest& nest, const Reg64& steps, int sets, bool by_step_sets, co
 }
 
 void take_sweep(Nest& nest, const std::function<void(Pass)>& take) {
-  if (!nest.s.has_second_pass()) return take(Pass::whole);
+  if (!nest.s.traits().has_second_pass) return take(Pass::whole);
   Label other, again, clean;
-  nest.s.start_sweep();
-  if (nest.s.has_quick_sweeps()) nest.s.jump_unless_quick(other);
+  SweepPasses& passes = *nest.s.roles().sweep_passes;
+  QuickSweeps* const quick = nest.s.roles().quick_sweeps;
+  passes.start_sweep();
+  if (quick != nullptr) quick->jump_unless_quick(other);
   take(Pass::first);
-  nest.s.jump_if_clean(clean);
-  if (nest.s.has_quick_sweeps()) {
+  passes.jump_if_clean(clean);
+  if (quick != nullptr) {
     nest.c.jmp(again, Xbyak::CodeGenerator::T_NEAR);
     nest.c.L(other);
-    nest.s.start_other();
+    quick->start_other();
     take(Pass::other);
-    nest.s.end_other(clean);
+    quick->end_other(clean);
   }
   nest.c.L(again);
   take(Pass::again);

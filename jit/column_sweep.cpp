@@ -86,9 +86,9 @@ void ColumnSweep::each_record(const Body& body, const std::function<void()>& ste
 
 void ColumnSweep::next(int at_once) {
   c_.add(first, row_stride);
-  if (!n_.s.in_order()) return;
+  if (!n_.s.traits().in_order) return;
   for (int row = 1; row < at_once; ++row) c_.add(first, row_stride);
-  n_.s.next_rows(at_once);
+  n_.s.roles().row_numbers->next_rows(at_once);
 }
 
 void ColumnSweep::sweep(int at_once, Of of) {
@@ -136,7 +136,7 @@ void ColumnSweep::take_rows(const Reg64& record, int at_once, Part part, Pass pa
     }
   };
   take(pass);
-  if (pass != Pass::first || n_.s.second_pass_redoes()) return;
+  if (pass != Pass::first || n_.s.traits().second_pass_redoes) return;
   // The rows of this step are in L1 when the second pass asks for them again, which it does only as long as some
   // column has seen nothing but negative elements (max) or none (min).
   Label settled;
@@ -172,7 +172,7 @@ void ColumnSweep::rows_together(int at_once, const std::optional<Gpr>& stream3) 
   // the next one. Into L2: ArgMax f32 [1024, 4096] runs at 42 GB/s so, at 39 with prefetches into L1, at 37 with
   // none.
   Gpr next(n_.a);
-  if (n_.s.in_order()) {
+  if (n_.s.traits().in_order) {
     c_.lea(next, c_.ptr[p_.reg() + stream.reg() * 4]);
   } else {
     c_.lea(next, c_.ptr[p_.reg() + row_stride.reg()]);
@@ -191,7 +191,7 @@ void ColumnSweep::rows_one_by_one(int at_once, Part part) {
   Gpr from(n_.a);
   c_.mov(from, p_);
   // States whose rows are in order number them as they are emitted.
-  if (n_.s.in_order()) {
+  if (n_.s.traits().in_order) {
     for (int row = 0; row < at_once; ++row) {
       step(from, part);
       if (row + 1 < at_once) c_.add(from, stream);

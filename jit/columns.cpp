@@ -27,7 +27,7 @@ class Columns {
  public:
   explicit Columns(Nest& nest) : n_(nest), c_(nest.c), reduced_(nest.other_levels(true)), rows_(nest), sweep_(nest) {
     if (!reduced_.empty()) reduced_.pop_back();
-    if (sweeps_groups(n_)) n_.s.keep_totals_apart();
+    if (sweeps_groups(n_)) n_.s.roles().chains->keep_totals_apart();
     rows_at_once_ = sweep_.is_staged() ? 1 : n_.schedule.rows_at_once;
   }
 
@@ -64,7 +64,7 @@ class Columns {
       sweep_.each_record(
           [this](const Reg64& record, Part part) {
             n_.s.load_totals(record);
-            if (sweeps_groups(n_)) n_.s.join_totals();
+            if (sweeps_groups(n_)) n_.s.roles().chains->join_totals();
             n_.store_vector(part);
             if (part == Part::full) n_.advance_outputs();
           },
@@ -132,7 +132,7 @@ class Columns {
   void chains() {
     Gpr rows(n_.a);
     c_.mov(sweep_.first, n_.in);
-    n_.s.first_row();
+    if (RowNumbers* const numbers = n_.s.roles().row_numbers) numbers->first_row();
     if (n_.schedule.width > 0 && !n_.s.is_sum()) {
       rows_.load_count(rows);
       NarrowColumns(n_).take_rows(sweep_.first, rows);
@@ -141,7 +141,7 @@ class Columns {
     }
     if (rows_at_once_ > 1) {
       load_run(rows);
-      if (n_.s.in_order()) {
+      if (n_.s.traits().in_order) {
         c_.mov(sweep_.stream, sweep_.row_stride);
       } else {
         c_.mov(sweep_.stream, rows);
@@ -150,7 +150,8 @@ class Columns {
       if (n_.schedule.width > 0) NarrowColumns(n_).take_sweeps(sweep_.first, sweep_.stream, rows);
       sweeps(rows, rows_at_once_);
       // The first stream has ended where the second began.
-      for (int stream = 1; stream < rows_at_once_ && !n_.s.in_order(); ++stream) c_.add(sweep_.first, sweep_.stream);
+      for (int stream = 1; stream < rows_at_once_ && !n_.s.traits().in_order; ++stream)
+        c_.add(sweep_.first, sweep_.stream);
     }
     rows_.load_count(rows);
     if (rows_at_once_ == 1) return sweeps(rows, 1);
@@ -166,7 +167,7 @@ class Columns {
   /// Rows of each stream.
   void load_run(const Reg64& d) {
     rows_.load_count(d);
-    n_.divide_into_streams(d, rows_at_once_, n_.s.in_order());
+    n_.divide_into_streams(d, rows_at_once_, n_.s.traits().in_order);
   }
 
   /// `count` sweeps of `at_once` rows each, from `first` on; chains end after as many rows as the state says.
@@ -232,7 +233,7 @@ class Columns {
   /// As many of `count` sweeps as a chain has, or as there are, to kChainLeft.
   void take_chain(const Reg64& count, int at_once) {
     Gpr chain(n_.a);
-    c_.mov(chain.r32(), n_.s.chain() / at_once);
+    c_.mov(chain.r32(), n_.s.traits().chain / at_once);
     c_.cmp(count, chain);
     c_.cmovb(chain, count);
     c_.sub(count, chain);
@@ -242,7 +243,7 @@ class Columns {
   /// `rows` rows that streams have left over, less than two sweeps of `at_once`, in as few sweeps as give the order of
   /// one by one.
   void left_over(const Reg64& rows, int at_once) {
-    if (in_strip_ || n_.s.in_order() || sweep_.is_staged()) return sweeps(rows, 1);
+    if (in_strip_ || n_.s.traits().in_order || sweep_.is_staged()) return sweeps(rows, 1);
     if (n_.s.is_sum()) {
       Label done;
       c_.test(rows, rows);

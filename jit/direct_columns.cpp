@@ -100,7 +100,7 @@ class DirectColumns {
   void vector(Part part) {
     n_.s.set_whole_steps(part == Part::full);
     // Past a tail are start values, which settle nothing.
-    if (part == Part::full && n_.s.has_quick_pass()) {
+    if (part == Part::full && n_.s.traits().has_quick_pass) {
       quick_vector();
     } else {
       rows_of_vector(part);
@@ -116,9 +116,9 @@ class DirectColumns {
     const Pass quick = has_rows_that_settle(n_.spec) ? Pass::first : Pass::numbers;
     Label clean, again, done;
     n_.s.set_pass(quick);
-    n_.s.start_sweep();
+    n_.s.roles().sweep_passes->start_sweep();
     rows_of_vector(Part::full);
-    n_.s.jump_if_clean(clean);
+    n_.s.roles().sweep_passes->jump_if_clean(clean);
     c_.L(again);
     n_.s.set_pass(Pass::whole);
     rows_of_vector(Part::full);
@@ -144,7 +144,7 @@ class DirectColumns {
     n_.s.init_set(0);
     rows_.load_count(rows);
     c_.mov(at, n_.in);
-    if (part == Part::full && !sweep_.is_staged() && !n_.s.in_order()) {
+    if (part == Part::full && !sweep_.is_staged() && !n_.s.traits().in_order) {
       c_.sub(rows, 2);
       c_.jb(single);
       align_loop(c_);

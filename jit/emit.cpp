@@ -23,10 +23,11 @@ static_assert(kMaxInputs == kernel::kMaxInputs && kMaxOutputs == kernel::kMaxOut
               kMaxLevels == kernel::kMaxLevels);
 
 std::int64_t scratch_bytes(const ReduceState& state, const schedule::Schedule& schedule) {
-  if (schedule.nest == schedule::Nest::rows) return frame::kRecords + state.record_planes() * state.plane_bytes();
+  if (schedule.nest == schedule::Nest::rows)
+    return frame::kRecords + state.traits().record_planes * state.plane_bytes();
   if (schedule.columns == 0) return frame::kRecords;
-  const bool places = schedule.width > 0 && state.in_order();
-  return frame::kRecords + state.record_planes() * state.plane_bytes() +
+  const bool places = schedule.width > 0 && state.traits().in_order;
+  return frame::kRecords + state.traits().record_planes * state.plane_bytes() +
          (places ? NarrowColumns::scratch_of_places(state, schedule) : 0);
 }
 

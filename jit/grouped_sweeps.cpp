@@ -31,7 +31,7 @@ class GroupedSweeps {
     c_.test(count, count);
     c_.jz(done, Xbyak::CodeGenerator::T_NEAR);
     c_.L(chain);
-    c_.mov(n_.slot(frame::kChainLeft), n_.s.chain() / schedule::kChainedStreams);
+    c_.mov(n_.slot(frame::kChainLeft), n_.s.traits().chain / schedule::kChainedStreams);
     sweep(true);
     c_.L(next);
     c_.dec(n_.slot(frame::kChainLeft));
@@ -49,7 +49,7 @@ class GroupedSweeps {
     c_.lea(record, c_.ptr[c_.rbp + frame::kRecords]);
     c_.mov(steps, n_.slot(frame::kTileSteps));
     n_.s.set_whole_steps(true);
-    n_.s.start_sets();
+    n_.s.roles().chains->start_sets();
     for (const int sets : {kGroupSteps, 1}) groups(record, steps, sets, begins);
     n_.s.set_whole_steps(false);
     c_.cmp(n_.slot(frame::kTileTail), 0);
@@ -69,15 +69,16 @@ class GroupedSweeps {
   }
 
   void groups(const Reg64& record, const Reg64& steps, int sets, bool begins) {
+    Chains& chains = *n_.s.roles().chains;
     Label again, done;
     c_.cmp(steps, sets);
     c_.jb(done);
     align_loop(c_);
     c_.L(again);
-    begins ? n_.s.begin_sets(record, sets) : n_.s.load_sets(record, sets);
+    begins ? chains.begin_sets(record, sets) : chains.load_sets(record, sets);
     for (const Memory& row : places_of_streams(at_, stream_, stream3_, schedule::kChainedStreams))
       for (int set = 0; set < sets; ++set) n_.s.step(set, row + set * n_.s.step_bytes(), Part::full);
-    n_.s.store_sets(record, sets);
+    chains.store_sets(record, sets);
     c_.add(at_, sets * n_.s.step_bytes());
     c_.add(record, sets * n_.s.record_bytes());
     c_.sub(steps, sets);

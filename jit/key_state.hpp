@@ -18,18 +18,20 @@ namespace tenfold::jit {
 
 class KeyState : public ReduceState {
  public:
-  KeyState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body)
-      : ReduceState(layer, spec, body),
+  KeyState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body, int chain,
+           int record_planes)
+      : ReduceState(layer, spec, body,
+                    {.lane_bits = 8 * byte_size(spec.inputs[0].dtype),
+                     .chain = chain,
+                     .record_planes = record_planes,
+                     .stores_tails = false,
+                     .in_order = true,
+                     .has_second_pass = is_floating(spec.inputs[0].dtype),
+                     .second_pass_redoes = true}),
         keys_(layer.assembler()),
         assembler_(layer.assembler()),
         code_(assembler_.code()),
         rule_{input_, body.monoid == kernel::Monoid::argmax, body.last} {}
-
-  int lane_bits() const override { return 8 * input_bytes(); }
-  bool stores_tails() const override { return false; }
-  bool in_order() const override { return true; }
-  bool has_second_pass() const override { return is_floating(input_); }
-  bool second_pass_redoes() const override { return true; }
 
   void merge(int, int) override {}
   void fold() override {}

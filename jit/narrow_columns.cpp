@@ -60,13 +60,13 @@ void NarrowColumns::take_sweeps(const Reg64& first, const Reg64& stream, const R
 }
 
 void NarrowColumns::take_rows(const Reg64& first, const Reg64& rows) {
-  if (n_.s.in_order()) {
+  if (n_.s.traits().in_order) {
     in_turn(first, rows);
   } else if (width_ > n_.s.lanes() && n_.schedule.columns == records_of_row() * n_.s.lanes()) {
     in_two_steps(first, rows);
   } else if (n_.schedule.columns > n_.s.lanes()) {
     in_groups(first, rows);
-  } else if (n_.s.free_sets() == 0) {
+  } else if (n_.s.traits().free_sets == 0) {
     in_order(first, rows);
   } else {
     in_any_order(first, rows);
@@ -95,7 +95,7 @@ void NarrowColumns::in_order(const Reg64& first, const Reg64& rows) {
 /// `ask` jumps where nothing is left open.
 void NarrowColumns::in_passes(const Reg64& first, const Reg64& rows, const TakePass& take,
                               const std::function<void(const Label& settled)>& ask) {
-  if (!n_.s.has_second_pass()) return take(Pass::whole);
+  if (!n_.s.traits().has_second_pass) return take(Pass::whole);
   Gpr begin(n_.a), all(n_.a);
   Label settled;
   const auto again = [&](Pass pass) {
@@ -161,7 +161,7 @@ void NarrowColumns::in_any_order(const Reg64& first, const Reg64& rows) {
   c_.cmp(rows, of_step + rows_behind(of_step));
   c_.jb(done, Xbyak::CodeGenerator::T_NEAR);
   // What the first pass leaves out is as at the start, unless it is asked for.
-  if (n_.s.has_second_pass())
+  if (n_.s.traits().has_second_pass)
     for (const Pass pass : {Pass::second, Pass::again}) {
       n_.s.set_pass(pass);
       n_.s.init_set(0);
@@ -176,7 +176,7 @@ void NarrowColumns::in_any_order(const Reg64& first, const Reg64& rows) {
 
 /// Into set 0.
 void NarrowColumns::steps_in_any_order(Pass pass, const Reg64& first, const Reg64& rows) {
-  const int of_step = n_.s.lanes() / width_, sets = std::min(kMostSets, n_.s.free_sets());
+  const int of_step = n_.s.lanes() / width_, sets = std::min(kMostSets, n_.s.traits().free_sets);
   Label again, one, single, rest;
   n_.s.set_pass(pass);
   for (int set = 0; set < sets; ++set) n_.s.init_set(set);
@@ -201,7 +201,7 @@ void NarrowColumns::steps_in_any_order(Pass pass, const Reg64& first, const Reg6
   c_.L(single);
   steps(1, one, rest);
   c_.L(rest);
-  if (n_.s.takes_twice() && rows_behind(of_step) == 0) {
+  if (n_.s.traits().takes_twice && rows_behind(of_step) == 0) {
     Label none;
     step_back(first, rows, of_step, none);
     n_.s.step(0, first, Part::full);

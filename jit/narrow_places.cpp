@@ -20,9 +20,9 @@ constexpr int kUnroll = 4;
 }  // namespace
 
 std::int64_t NarrowColumns::scratch_of_places(const ReduceState& state, const schedule::Schedule& schedule) {
-  const std::int64_t record = state.lanes() * state.place_rule().lane_bits / 8;
-  return state.place_rule().planes() * (schedule.columns / state.lanes() + 1 + schedule.width / state.lanes() + 1) *
-         record;
+  const PlaceRule rule = state.roles().row_numbers->place_rule();
+  const std::int64_t record = state.lanes() * rule.lane_bits / 8;
+  return rule.planes() * (schedule.columns / state.lanes() + 1 + schedule.width / state.lanes() + 1) * record;
 }
 
 void NarrowColumns::in_turn(const Reg64& first, const Reg64& rows) {
@@ -38,15 +38,15 @@ void NarrowColumns::in_turn(const Reg64& first, const Reg64& rows) {
   }
   fold_places(of_step);
   c_.L(none);
-  n_.s.number_rows(of_step);
+  n_.s.roles().row_numbers->number_rows(of_step);
 }
 
 void NarrowColumns::steps_in_turn(const Reg64& first, const Reg64& rows, int of_step) {
-  const int run = (n_.s.chained() ? std::min(n_.s.chain(), kStepsOfRun) : kStepsOfRun) - kUnroll;
+  const int run = (n_.s.chained() ? std::min(n_.s.traits().chain, kStepsOfRun) : kStepsOfRun) - kUnroll;
   const int behind = rows_behind(of_step);
   Gpr p(n_.a), left(n_.a), enough(n_.a);
   Label again;
-  n_.s.number_steps();
+  n_.s.roles().row_numbers->number_steps();
   n_.s.init_record(group_record());
   c_.L(again);
   n_.s.load_set(group_record());
@@ -80,11 +80,11 @@ void NarrowColumns::steps_in_turn(const Reg64& first, const Reg64& rows, int of_
     c_.jmp(one, Xbyak::CodeGenerator::T_NEAR);
     c_.L(taken);
   };
-  if (n_.s.has_second_pass()) {
+  if (n_.s.traits().has_second_pass) {
     Label clean;
-    n_.s.start_sweep();
+    n_.s.roles().sweep_passes->start_sweep();
     take(Pass::first);
-    n_.s.jump_if_clean(clean);
+    n_.s.roles().sweep_passes->jump_if_clean(clean);
     n_.s.load_set(group_record());
     take(Pass::again);
     c_.L(clean);
@@ -111,12 +111,12 @@ void NarrowColumns::groups_in_turn(const Reg64& first, const Reg64& rows) {
   for (const int at_once : {schedule::kChainedStreams, 1}) {
     Label chain, again, ended;
     c_.L(chain);
-    if (n_.s.chained()) c_.mov(n_.slot(frame::kChainLeft), n_.s.chain() / at_once);
+    if (n_.s.chained()) c_.mov(n_.slot(frame::kChainLeft), n_.s.traits().chain / at_once);
     c_.L(again);
     c_.cmp(rows, at_once * rows_of_group());
     c_.jb(ended, Xbyak::CodeGenerator::T_NEAR);
     sweep(first, at_once > 1 ? &stream.reg() : nullptr);
-    n_.s.next_rows(at_once);
+    n_.s.roles().row_numbers->next_rows(at_once);
     c_.add(first, at_once * group_bytes);
     c_.sub(rows, at_once * rows_of_group());
     if (n_.s.chained()) {
@@ -134,24 +134,24 @@ void NarrowColumns::groups_in_turn(const Reg64& first, const Reg64& rows) {
 
 /// The lanes that are one column, from the records of the group to those of the row.
 void NarrowColumns::fold_places(int rows) {
-  const PlaceRule rule = n_.s.place_rule();
+  const PlaceRule rule = n_.s.roles().row_numbers->place_rule();
   const int record_bytes = n_.s.lanes() * rule.lane_bits / 8;
   const int group_bytes = (static_cast<int>(n_.schedule.columns) / n_.s.lanes() + 1) * record_bytes;
   const int plane_bytes = group_bytes + (width_ / n_.s.lanes() + 1) * record_bytes;
-  const int start = frame::kRecords + static_cast<int>(n_.s.record_planes() * n_.s.plane_bytes());
+  const int start = frame::kRecords + static_cast<int>(n_.s.traits().record_planes * n_.s.plane_bytes());
   const Places group{Xbyak::util::rbp + start, plane_bytes};
   const Places row{Xbyak::util::rbp + (start + group_bytes), plane_bytes};
   {
     Gpr to(n_.a);
     c_.lea(to, c_.ptr[group.first]);
     each_group_record([&](const Reg64& at) {
-      n_.s.lay_places(at, {to.reg(), plane_bytes});
+      n_.s.roles().row_numbers->lay_places(at, {to.reg(), plane_bytes});
       c_.add(to, record_bytes);
     });
   }
   emit_place_fold(n_.v, rule, width_, rows, group, row);
   for (int at = 0; at < records_of_row(); ++at)
-    n_.s.take_places(record(at), {row.first + at * record_bytes, plane_bytes});
+    n_.s.roles().row_numbers->take_places(record(at), {row.first + at * record_bytes, plane_bytes});
 }
 
 }  // namespace tenfold::jit

@@ -95,7 +95,7 @@ class NarrowSums {
     const Memory record = Xbyak::util::rbp + frame::kRecords;
     n_.s.keep_totals(record);
     for (int row = 1; row < rows_of_step_; ++row)
-      n_.s.merge_totals(record + row * width_ * static_cast<int>(sizeof(double)));
+      n_.s.roles().wide_totals->merge_totals(record + row * width_ * static_cast<int>(sizeof(double)));
   }
 
   Nest& n_;

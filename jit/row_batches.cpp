@@ -39,7 +39,7 @@ void Rows::in_batches(int level) {
   {
     Gpr number(n_.a), stride(n_.a);
     c_.mov(number, lane);
-    n_.s.keep_total(record, number);
+    n_.s.roles().wide_totals->keep_total(record, number);
     n_.load_input_stride(stride, level);
     c_.add(n_.in, stride);
     c_.inc(number);

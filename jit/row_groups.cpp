@@ -51,7 +51,7 @@ void NarrowColumns::in_groups(const Reg64& first, const Reg64& rows) {
   c_.sub(rows, rows_of_group());
   c_.jmp(single);
   c_.L(folded);
-  if (n_.s.takes_twice()) {
+  if (n_.s.traits().takes_twice) {
     Label none;
     step_back(first, rows, rows_of_group(), none);
     sweep(first, nullptr);
@@ -95,7 +95,7 @@ void NarrowColumns::sweep(const Reg64& first, const Reg64* stream) {
         n_.s.store_set(at);
       };
       step(pass);
-      if (pass == Pass::first && !n_.s.second_pass_redoes()) {
+      if (pass == Pass::first && !n_.s.traits().second_pass_redoes) {
         Label settled;
         n_.s.jump_if_settled(settled, Part::full);
         step(Pass::second);

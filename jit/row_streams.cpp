@@ -106,7 +106,7 @@ void Rows::next_stream(const Reg64& distance) {
 /// The rows where the streams stand, `distance` apart, and their outputs.
 void Rows::side_by_side(const Reg64& distance) {
   const int streams = n_.schedule.rows_at_once;
-  const bool two_passes = n_.s.has_second_pass();
+  const bool two_passes = n_.s.traits().has_second_pass;
   const Pass pass = two_passes ? Pass::first : Pass::whole;
   n_.s.set_pass(pass);
   for (int set = 0; set < streams; ++set) n_.s.init_set(set);

@@ -40,7 +40,7 @@ void Rows::take_turns(int level, const std::vector<int>& reduced) {
     c_.sub(n_.slot(frame::kStepsLeft), count);
     c_.mov(n_.slot(frame::kTileSteps), count);
   }
-  n_.s.set_pass(n_.s.has_second_pass() ? Pass::first : Pass::whole);
+  n_.s.set_pass(n_.s.traits().has_second_pass ? Pass::first : Pass::whole);
   each_turn(level, false, [this](const Reg64& record) { n_.s.init_record(record); });
   n_.over(reduced, [&] { each_turn(level, false, [this](const Reg64& record) { row_of_turn(record); }); });
   each_turn(level, true, [this](const Reg64& record) { output([&] { n_.s.load_totals(record); }); });

@@ -31,7 +31,7 @@ using Xbyak::Label;
 using Xbyak::Reg64;
 
 int Rows::visit_groups() const {
-  return n_.s.chained() ? n_.s.chain() : std::max(1, kVisitBytes / (unroll_ * n_.s.step_bytes()));
+  return n_.s.chained() ? n_.s.traits().chain : std::max(1, kVisitBytes / (unroll_ * n_.s.step_bytes()));
 }
 
 int Rows::visit_steps() const { return visit_groups() * unroll_; }
@@ -101,7 +101,7 @@ void Rows::visit(const Reg64& record) {
 /// The rows where the streams stand, `distance` apart, and their outputs.
 void Rows::rows_in_visits(const Reg64& distance) {
   Label ends;
-  n_.s.set_pass(n_.s.has_second_pass() ? Pass::first : Pass::whole);
+  n_.s.set_pass(n_.s.traits().has_second_pass ? Pass::first : Pass::whole);
   each_record([this](const Reg64& record) { n_.s.init_record(record); });
   {
     Gpr visits(n_.a);
@@ -178,7 +178,8 @@ void Rows::runs_in_visits() {
   }
   const Memory first = Xbyak::util::rbp + frame::kRecords;
   n_.s.load_totals(first);
-  for (int stream = 1; stream < kStreams; ++stream) n_.s.merge_totals(first + stream * n_.s.record_bytes());
+  for (int stream = 1; stream < kStreams; ++stream)
+    n_.s.roles().wide_totals->merge_totals(first + stream * n_.s.record_bytes());
   c_.L(done);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 /// What the schedule has come in turns, and runs of one row where the state has no sets that these could share.
 bool visits_streams(const Nest& nest) {
-  return nest.schedule.ahead || (nest.schedule.rows_at_once > 1 && nest.s.free_sets() == 0);
+  return nest.schedule.ahead || (nest.schedule.rows_at_once > 1 && nest.s.traits().free_sets == 0);
 }
 
 }  // namespace
@@ -28,12 +28,13 @@ Rows::Rows(Nest& nest)
       visits_(visits_streams(nest)) {
   if (!n_.input_contiguous()) element_stride_.emplace(nest.a);
   n_.s.read_by(p_);
-  looks_ = n_.input_contiguous() && n_.s.remember_groups(unroll_);
+  GroupSearch* const search = n_.s.roles().group_search;
+  looks_ = search != nullptr && n_.input_contiguous() && search->remember_groups(unroll_);
 }
 
 void Rows::emit() {
   const std::vector<int> kept = n_.other_levels(false);
-  if (n_.s.settles_by_sign()) n_.s.start_signs();
+  if (n_.s.roles().sign_passes != nullptr) n_.s.roles().sign_passes->start_signs();
   if (n_.schedule.rows_at_once > 1 && !kept.empty()) return in_streams(kept.front());
   if (n_.schedule.turns > 0) return in_turns();
   if (n_.s.is_sum() && kept.size() == 1) return in_batches(kept.front());
@@ -41,8 +42,8 @@ void Rows::emit() {
 }
 
 void Rows::output(const std::function<void()>& take) {
-  const bool by_sign = n_.s.settles_by_sign(), two_passes = n_.s.has_second_pass() && !by_sign,
-             redoes = n_.s.second_pass_redoes();
+  const bool by_sign = n_.s.roles().sign_passes != nullptr, two_passes = n_.s.traits().has_second_pass && !by_sign,
+             redoes = n_.s.traits().second_pass_redoes;
   if (two_passes) n_.s.set_pass(Pass::first);
   by_sign ? take_by_sign(take) : take();
   if (two_passes && redoes) {
@@ -58,7 +59,7 @@ void Rows::output(const std::function<void()>& take) {
     Gpr whole(n_.a);
     n_.load_extent(whole, n_.schedule.vector_level);
     c_.and_(whole, -n_.s.lanes());
-    n_.s.look(n_.in, whole);
+    n_.s.roles().group_search->look(n_.in, whole);
   }
   n_.store_one();
 }
@@ -66,15 +67,15 @@ void Rows::output(const std::function<void()>& take) {
 /// The sign that has settled the last row goes first.
 void Rows::take_by_sign(const std::function<void()>& take) {
   Label own, other, settled, second;
-  n_.s.jump_if_other_sign(other);
+  n_.s.roles().sign_passes->jump_if_other_sign(other);
   c_.L(own);
   n_.s.set_pass(Pass::first);
   take();
-  n_.s.jump_by_sign(settled, other, second);
+  n_.s.roles().sign_passes->jump_by_sign(settled, other, second);
   c_.L(other);
   n_.s.set_pass(Pass::other);
   take();
-  n_.s.jump_by_sign(settled, own, second);
+  n_.s.roles().sign_passes->jump_by_sign(settled, own, second);
   c_.L(second);
   n_.s.set_pass(Pass::second);
   take();
@@ -197,7 +198,7 @@ void Rows::partial_step(const Reg64& tail, const std::vector<Memory>& places) {
     for (std::size_t set = 0; set < places.size(); ++set) n_.s.step(static_cast<int>(set), places[set], part);
   };
   Label few, done;
-  if (n_.input_contiguous() && n_.s.takes_twice()) {
+  if (n_.input_contiguous() && n_.s.traits().takes_twice) {
     Gpr extent(n_.a);
     n_.load_extent(extent, n_.schedule.vector_level);
     c_.cmp(extent, n_.s.lanes());

@@ -28,11 +28,6 @@ std::unique_ptr<ReduceState> ReduceState::make(VectorLayer& layer, const kernel:
   return make_integer_state(layer, spec, body);
 }
 
-bool ReduceState::stores_tails() const {
-  const bool wide = lanes_ == schedule::Lanes::wide_f64 || lanes_ == schedule::Lanes::chained_f32;
-  return !(wide && output_ == DType::f64) && v_.stores_tails_of(output_bytes(0));
-}
-
 Memory count_argument() { return Xbyak::util::rdi + offsetof(KernelArgs, count); }
 
 }  // namespace tenfold::jit

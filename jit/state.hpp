@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "jit/places.hpp"
+#include "jit/state_roles.hpp"
 #include "jit/vector.hpp"
 #include "schedule/body.hpp"
 #include "schedule/schedule.hpp"
@@ -23,6 +23,27 @@ namespace tenfold::jit {
 /// What is right for `numbers` leaves NaNs alone to another pass.
 enum class Pass { whole, first, other, second, again, numbers };
 
+/// What the nests must know of a state to drive it.
+struct StateTraits {
+  int lane_bits = 32;
+  /// Steps after which a set must be flushed into the totals (of columns: rows); 0 for never.
+  int chain = 0;
+  /// Sets that there are of states whose elements may come in any order and in any lane; 0 of the others.
+  int free_sets = 0;
+  int record_planes = 1;
+  bool stores_tails = true;  ///< as far as the machine does
+  bool in_order = false;     ///< elements must come in the order of their indices
+  bool takes_twice = false;  ///< an element may be taken more than once
+  /// Whether the chains of several sets meet in the totals only, each flushed by itself: products, four of which could
+  /// leave the range of f32 where the whole does not.
+  bool sets_meet_in_totals = false;
+  bool has_second_pass = false;
+  bool second_pass_redoes = false;  ///< it starts from where the first did, and replaces what that has made
+  /// Columns in registers: whether to try a quick pass, the first or one of numbers, as if it were a sweep. What it has
+  /// not settled the whole pass makes from the start; what it has is its answer, after finish() if it was of numbers.
+  bool has_quick_pass = false;
+};
+
 class ReduceState {
  public:
   static std::unique_ptr<ReduceState> make(VectorLayer& layer, const kernel::KernelSpec& spec,
@@ -31,26 +52,18 @@ class ReduceState {
   ReduceState(const ReduceState&) = delete;
   ReduceState& operator=(const ReduceState&) = delete;
 
+  const StateTraits& traits() const { return traits_; }
+  const StateRoles& roles() const { return roles_; }
   schedule::Lanes lane_kind() const { return lanes_; }
+  int lane_bits() const { return traits_.lane_bits; }
   int lanes() const { return schedule::lanes_per_step(lanes_, input_); }
   int input_bytes() const { return byte_size(input_); }
   int output_bytes(int output) const { return byte_size(output == 0 ? output_ : input_); }
   int step_bytes() const { return lanes() * input_bytes(); }
-  virtual int lane_bits() const = 0;
-  /// Steps after which a set must be flushed into the totals (of columns: rows); 0 for never.
-  virtual int chain() const { return lanes_ == schedule::Lanes::chained_f32 ? schedule::kChain : 0; }
-  bool chained() const { return chain() > 0; }
-  /// Whether the chains of several sets meet in the totals only, each flushed by itself: products, four of which could
-  /// leave the range of f32 where the whole does not.
-  virtual bool sets_meet_in_totals() const { return false; }
-  virtual bool stores_tails() const;
-  /// True when elements must come in the order of their indices.
-  virtual bool in_order() const { return false; }
+  bool stores_tails() const { return traits_.stores_tails && v_.stores_tails_of(output_bytes(0)); }
+  bool chained() const { return traits_.chain > 0; }
   /// Sums and products in f32, whose chains end in f64. Keys have chains as well, but of rows in their order.
-  bool is_sum() const { return chained() && !in_order(); }
-  virtual bool has_second_pass() const { return false; }
-  /// True when the second pass starts from where the first did, and replaces what it has made.
-  virtual bool second_pass_redoes() const { return false; }
+  bool is_sum() const { return roles_.chains != nullptr; }
   /// What the emission calls below concern from now on.
   void set_pass(Pass pass) { pass_ = pass; }
   /// From init_set() to flush(), and of a record from first to last, sets take whole steps only: their lanes may be in
@@ -68,91 +81,30 @@ class ReduceState {
   virtual void step_sets(const std::vector<Memory>& steps) {
     for (std::size_t set = 0; set < steps.size(); ++set) step(static_cast<int>(set), steps[set], Part::full);
   }
-  /// Whether a loop of these gains by two at a time.
+  /// Whether a loop of these gains by two at a time in this pass.
   virtual bool gains_by_two_groups() const { return false; }
-  /// Around a loop of these alone, after init_set().
-  virtual void start_groups(int /*sets*/) {}
-  virtual void end_groups(int /*sets*/) {}
   /// Rows: the register that says where the next step is, for as long as there are steps and flushes.
   virtual void read_by(const Xbyak::Reg64&) {}
   virtual void merge(int into, int from) = 0;
-  /// Sets that there are of states whose elements may come in any order and in any lane; 0 of the others.
-  virtual int free_sets() const { return 0; }
-  /// True when an element may be taken more than once.
-  virtual bool takes_twice() const { return false; }
 
   /// Totals: what an output has seen. For states without chains, set 0 is the total and flush() nothing.
   virtual void init_totals() = 0;
   virtual void flush(int set) = 0;
 
-  /// Rows whose steps lie one after another, before all else: whether lanes remember the group of so many steps that
-  /// their extreme was in. If so, the one to be stored is looked for after fold(), in the row at `row`, whose whole
-  /// steps end before element `whole`; clobbers `whole`.
-  virtual bool remember_groups(int /*steps*/) { return false; }
-  virtual void look(const Xbyak::Reg64& /*row*/, const Xbyak::Reg64& /*whole*/) {}
-
-  /// Columns, where elements come in order: the next step is on the first row; `rows` rows have been taken.
-  virtual void first_row() {}
-  virtual void next_rows(int /*rows*/) {}
-
-  /// Narrow columns of those. Steps in registers have numbers from 0 on, of which the set that load_set() and
-  /// store_set() move knows the next; then rows have, from behind so many of them for each step, or sweep, that was
-  /// taken.
-  virtual void number_steps() {}
-  virtual void number_rows(int /*rows_of_step*/) {}
-  /// What the columns of a record have found, side by side with those of others, and back.
-  virtual PlaceRule place_rule() const { return {}; }
-  virtual void lay_places(const Memory& /*record*/, const Places& /*to*/) {}
-  virtual void take_places(const Memory& /*record*/, const Places& /*from*/) {}
-
-  /// Records: the same in memory, for a vector of columns: record_bytes() in each of record_planes(), so many bytes
-  /// apart as the number of records makes. Their size is settled once it is known whether remember_groups().
+  /// Records: the same in memory, for a vector of columns: record_bytes() in each of so many planes, plane_bytes()
+  /// apart. Their size is settled once it is known whether lanes remember groups.
   virtual int record_bytes() const = 0;
-  virtual int record_planes() const { return 1; }
   void set_records(std::int64_t records) { records_ = records; }
   std::int64_t plane_bytes() const { return records_ * record_bytes(); }
   virtual void init_record(const Memory& record) = 0;
   virtual void load_set(const Memory& record) = 0;   ///< into set 0
   virtual void store_set(const Memory& record) = 0;  ///< from set 0
-  /// Columns, around the first pass of a sweep: the second jumps when it has met nothing that calls for another one.
-  virtual void start_sweep() {}
-  virtual void jump_if_clean(const Xbyak::Label&) {}
-  /// Of such states: whether the first pass is a quick one, which the state must allow, and the other one is taken
-  /// where it does not; the last of these jumps where that has met nothing that calls for the second pass.
-  virtual bool has_quick_sweeps() const { return false; }
-  virtual void jump_unless_quick(const Xbyak::Label& /*other*/) {}
-  virtual void start_other() {}
-  virtual void end_other(const Xbyak::Label& /*clean*/) {}
-  /// Columns in registers: whether to try a quick pass, the first or one of numbers, as if it were a sweep. What it has
-  /// not settled the whole pass makes from the start; what it has is its answer, after finish() if it was of numbers.
-  virtual bool has_quick_pass() const { return false; }
   virtual void flush_record(const Memory& record) = 0;
-  /// Chained columns whose totals of whole steps, too, have lanes in any order until join_totals().
-  void keep_totals_apart() { totals_apart_ = true; }
-  virtual void join_totals() {}
-  /// Of these, `sets` sets from the first on, of records that lie one after another, around steps: from them and into
-  /// them, or their chains into the totals, and new ones begun.
-  virtual void start_sets() {}
-  virtual void load_sets(const Memory& /*record*/, int /*sets*/) {}
-  virtual void store_sets(const Memory& /*record*/, int /*sets*/) {}
-  virtual void begin_sets(const Memory& /*record*/, int /*sets*/) {}
   virtual void load_totals(const Memory& record) = 0;
   virtual void keep_totals(const Memory& /*record*/) {}  ///< the other way round
-  /// Rows of chains: lane 0 of the totals as lane `lane` of those of a record.
-  virtual void keep_total(const Memory& /*record*/, const Xbyak::Reg64& /*lane*/) {}
-  virtual void merge_totals(const Memory& /*record*/) {}  ///< those of the record into the totals
 
   /// After a first pass: jumps when it has settled the answer in every lane of set 0 (full), or in lane 0 (one).
   virtual void jump_if_settled(const Xbyak::Label&, Part) {}
-  /// Of rows: True when a first pass takes elements of the sign that settles most of them, another one those of the
-  /// other sign, and only a second pass takes all as they are.
-  virtual bool settles_by_sign() const { return false; }
-  /// Before all rows, and before each: jumps where the other sign has settled the last one.
-  virtual void start_signs() {}
-  virtual void jump_if_other_sign(const Xbyak::Label&) {}
-  /// After the passes of one sign: jumps to where the row is settled, to the pass of the other sign, or to the second.
-  virtual void jump_by_sign(const Xbyak::Label& /*settled*/, const Xbyak::Label& /*turn*/,
-                            const Xbyak::Label& /*second*/) {}
   /// Folds the lanes of what this pass has updated in set 0 into lane 0.
   virtual void fold() = 0;
 
@@ -162,19 +114,23 @@ class ReduceState {
   virtual void store(int output, const Memory& to, Part part) = 0;
 
  protected:
-  ReduceState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body)
+  ReduceState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body,
+              const StateTraits& traits)
       : v_(layer),
         body_(body),
         lanes_(schedule::lanes_of(spec, body)),
         input_(spec.inputs[0].dtype),
-        output_(spec.outputs[0].dtype) {}
+        output_(spec.outputs[0].dtype),
+        traits_(traits) {}
 
   VectorLayer& v_;
   const schedule::ReduceBody& body_;
   schedule::Lanes lanes_;
   DType input_, output_;
+  StateTraits traits_;
+  StateRoles roles_;
   Pass pass_ = Pass::whole;
-  bool whole_steps_ = false, totals_apart_ = false;
+  bool whole_steps_ = false;
   std::int64_t records_ = 0;
 };
 

@@ -42,24 +42,30 @@ constexpr int kMostSets = 2;
 constexpr int kRowsAtOnce = 4;
 static_assert(frame::kRows + kRowsAtOnce * kVectorBytes <= frame::kRecords);
 
-class ArgState final : public ReduceState {
+class ArgState final : public ReduceState, public RowNumbers, public SweepPasses, public GroupSearch {
  public:
   ArgState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body, schedule::Nest nest)
-      : ReduceState(layer, spec, body),
+      : ReduceState(layer, spec, body,
+                    {.lane_bits = arg_lane_bits(spec.inputs[0].dtype),
+                     .stores_tails = false,
+                     .in_order = true,
+                     .has_second_pass = is_floating(spec.inputs[0].dtype),
+                     .second_pass_redoes = true}),
         arg_(layer.arg_vectors()),
         rule_{input_, body.monoid == kernel::Monoid::argmax, body.last},
         rows_(nest == schedule::Nest::rows),
-        signs_(body.stores_extreme && is_floating(input_)) {}
-
-  int lane_bits() const override { return arg_lane_bits(input_); }
-  bool stores_tails() const override { return false; }
-  bool in_order() const override { return true; }
-  bool has_second_pass() const override { return is_floating(input_); }
-  bool second_pass_redoes() const override { return true; }
+        signs_(body.stores_extreme && is_floating(input_)) {
+    if (rows_) {
+      roles_.group_search = this;
+    } else {
+      roles_.row_numbers = this;
+      roles_.sweep_passes = this;
+    }
+  }
 
   bool remember_groups(int steps) override {
     group_ = steps;
-    groups_ = rows_ && steps > kMostSets && schedule::remembers_groups(input_, body_);
+    groups_ = steps > kMostSets && schedule::remembers_groups(input_, body_);
     return groups_;
   }
 

@@ -25,11 +25,15 @@ constexpr int kTaken = frame::kRows, kBefore = kTaken + 8, kSettled = kBefore + 
 constexpr int kCodesInFrame = frame::kRows + 64, kIndices = kCodesInFrame + 64;
 static_assert(kIndices + 32 * 4 <= frame::kRecords);
 
-class ColumnKeys final : public KeyState {
+class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses, public QuickSweeps {
  public:
-  using KeyState::KeyState;
-
-  int chain() const override { return 1 << (8 * input_bytes()); }
+  ColumnKeys(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body)
+      : KeyState(layer, spec, body, 1 << (8 * byte_size(spec.inputs[0].dtype)),
+                 1 + schedule::lanes_per_step(schedule::Lanes::keys, spec.inputs[0].dtype) / kGroup) {
+    roles_.row_numbers = this;
+    roles_.sweep_passes = this;
+    if (is_floating(input_)) roles_.quick_sweeps = this;
+  }
 
   void init_totals() override { start_sweep(); }
   void init_set(int) override {
@@ -141,7 +145,6 @@ class ColumnKeys final : public KeyState {
     code_.jmp(clean, Xbyak::CodeGenerator::T_NEAR);
     code_.L(spoilt);
   }
-  bool has_quick_sweeps() const override { return is_floating(input_); }
   void jump_unless_quick(const Xbyak::Label& other) override {
     code_.cmp(code_.dword[rbp + kSettled], 0);
     code_.je(other, Xbyak::CodeGenerator::T_NEAR);
@@ -161,7 +164,6 @@ class ColumnKeys final : public KeyState {
   }
 
   int record_bytes() const override { return 2 * kBytes; }
-  int record_planes() const override { return 1 + groups(); }
   void init_record(const Memory& record) override {
     reset_keys(record);
     keys_.splat(kUpper, 0, 4);
@@ -197,7 +199,7 @@ class ColumnKeys final : public KeyState {
     if (!numbers_steps_) return;
     Gpr steps(assembler_);
     keys_.first_lane(steps.r32(), kRow);
-    code_.and_(steps.r32(), chain() - 1);
+    code_.and_(steps.r32(), traits_.chain - 1);
     code_.add(code_.qword[rbp + kBefore], steps);
   }
   void load_totals(const Memory& record) override {

@@ -11,14 +11,17 @@ namespace {
 
 constexpr Vec kLoaded = 6;
 
+bool is_idempotent(IntegerOp op) { return op != IntegerOp::add && op != IntegerOp::multiply; }
+
 class IntegerState final : public ReduceState {
  public:
   IntegerState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body)
-      : ReduceState(layer, spec, body),
+      : ReduceState(layer, spec, body,
+                    {.lane_bits = 8 * byte_size(spec.inputs[0].dtype),
+                     .free_sets = 4,
+                     .takes_twice = is_idempotent(integer_op(body.monoid, spec.inputs[0].dtype))}),
         signed_(row(input_).kind == DTypeKind::signed_integer),
         op_(integer_op(body.monoid, input_)) {}
-
-  int lane_bits() const override { return 8 * byte_size(input_); }
 
   void init_set(int set) override { v_.splat(set, identity_bits(), byte_size(input_)); }
 
@@ -33,8 +36,6 @@ class IntegerState final : public ReduceState {
     v_.integer(op_, set, set, kLoaded, lane_bits());
   }
 
-  int free_sets() const override { return 4; }
-  bool takes_twice() const override { return op_ != IntegerOp::add && op_ != IntegerOp::multiply; }
   void merge(int into, int from) override { v_.integer(op_, into, into, from, lane_bits()); }
 
   void init_totals() override {}

@@ -22,18 +22,20 @@ constexpr Vec kSweep = 5, kLoaded = 6;
 constexpr int kVectorBytes = 64;
 constexpr int kBits = 64;
 
-class NumberState final : public ReduceState {
+class NumberState final : public ReduceState, public SweepPasses {
  public:
   NumberState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body, schedule::Nest nest)
-      : ReduceState(layer, spec, body),
+      : ReduceState(layer, spec, body,
+                    {.lane_bits = kBits,
+                     .free_sets = 2,
+                     .record_planes = nest == schedule::Nest::columns ? 2 : 3,
+                     .takes_twice = true,
+                     .has_second_pass = true}),
         maximum_(body.monoid == kernel::Monoid::max),
         columns_(nest == schedule::Nest::columns),
-        numbers_(layer.assembler(), maximum_) {}
-
-  int lane_bits() const override { return kBits; }
-  int free_sets() const override { return 2; }
-  bool takes_twice() const override { return true; }
-  bool has_second_pass() const override { return true; }
+        numbers_(layer.assembler(), maximum_) {
+    roles_.sweep_passes = this;
+  }
 
   void init_set(int set) override {
     each([&](Vec part) { v_.splat(kParts * set + part, start_of(part), 8); });
@@ -56,7 +58,6 @@ class NumberState final : public ReduceState {
   void flush(int) override {}
 
   int record_bytes() const override { return kVectorBytes; }
-  int record_planes() const override { return columns_ ? 2 : 3; }
   void init_record(const Memory& record) override {
     init_set(0);
     store_set(record);

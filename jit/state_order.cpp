@@ -18,42 +18,44 @@ namespace {
 
 constexpr Vec kSweep = 5, kLoaded = 6, kWideLoaded = 12;
 constexpr int kVectorBytes = 64;
+constexpr int kFreeSets = 2;
 constexpr std::uint64_t kAllOnes = ~std::uint64_t{0};
 
 /// Max and min: three integer extremes of the raw bits.
-class OrderState final : public ReduceState {
+class OrderState final : public ReduceState, public SweepPasses {
  public:
   OrderState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body,
              const schedule::Schedule& schedule)
-      : ReduceState(layer, spec, body),
+      : ReduceState(layer, spec, body,
+                    {.lane_bits = 8 * byte_size(spec.inputs[0].dtype),
+                     .free_sets = kFreeSets,
+                     .record_planes = 3,
+                     .takes_twice = true,
+                     .has_second_pass = true}),
         maximum_(body.monoid == kernel::Monoid::max),
         columns_(schedule.nest == schedule::Nest::columns),
         loaded_(layer.vectors() > kWideLoaded ? kWideLoaded : kLoaded) {
+    roles_.sweep_passes = this;
     if (columns_) {
       // In registers the rows of a column are few.
       const std::size_t slots = schedule.columns == 0 || loaded_ == kLoaded ? 1 : 4;
       watch_ = layer.nan_watch(input_, maximum_, std::vector<Vec>(slots, kSweep));
-    } else if (schedule.turns == 0 && (schedule.rows_at_once <= free_sets() || spec.levels.size() == 1)) {
+      traits_.has_quick_pass = watch_ != nullptr && watch_->sees_all();
+    } else if (schedule.turns == 0 && (schedule.rows_at_once <= kFreeSets || spec.levels.size() == 1)) {
       // Sets that wait in records keep another extreme instead.
       std::vector<Vec> slots;
-      for (int set = 0; set < std::max(free_sets(), schedule.unroll); ++set) slots.push_back(3 * set + other());
+      for (int set = 0; set < std::max(kFreeSets, schedule.unroll); ++set) slots.push_back(3 * set + other());
       watch_ = layer.nan_watch(input_, maximum_, slots);
-      spreads_ = schedule.rows_at_once == free_sets() && watch_ != nullptr && watch_->slots() == 2 * free_sets();
+      spreads_ = schedule.rows_at_once == kFreeSets && watch_ != nullptr && watch_->slots() == 2 * kFreeSets;
     }
   }
-
-  int lane_bits() const override { return 8 * byte_size(input_); }
-
-  int free_sets() const override { return 2; }
-  bool takes_twice() const override { return true; }
-  bool has_second_pass() const override { return true; }
 
   /// The start value is in the data's own order: an infinity in all three extremes.
   void init_set(int set) override {
     each([&](Vec at) { v_.splat(3 * set + at, identity_bits(), byte_size(input_)); });
     if (!watches() || columns_) return;
     watch_->start(set);
-    if (has_two_slots(set)) watch_->start(set + free_sets());
+    if (has_two_slots(set)) watch_->start(set + kFreeSets);
   }
 
   void step(int set, const Memory& from, Part part) override {
@@ -88,7 +90,7 @@ class OrderState final : public ReduceState {
     each([&](Vec at) { v_.integer(kExtremes[at], 3 * into + at, 3 * into + at, 3 * from + at, lane_bits()); });
     if (!watches() || columns_) return;
     watch_->merge(into, from);
-    if (has_two_slots(from)) watch_->merge(into, from + free_sets());
+    if (has_two_slots(from)) watch_->merge(into, from + kFreeSets);
   }
 
   void init_totals() override {}
@@ -96,7 +98,6 @@ class OrderState final : public ReduceState {
 
   /// What every sweep touches lies side by side, for the caches' sake; the other extremes are planes of their own.
   int record_bytes() const override { return kVectorBytes; }
-  int record_planes() const override { return 3; }
   void init_record(const Memory& record) override {
     init_set(0);
     store_set(record);
@@ -127,14 +128,12 @@ class OrderState final : public ReduceState {
     watch_->jump_if_none(0, clean);
   }
 
-  bool has_quick_pass() const override { return columns_ && watch_ != nullptr && watch_->sees_all(); }
-
   /// What a watch has seen becomes a NaN of the sign that the unsigned greatest shows; the other extreme shows none.
   void fold() override {
     each([&](Vec at) { v_.fold_integer(kExtremes[at], at, lane_bits()); });
     if (!watches()) return;
     Xbyak::Label none;
-    if (has_two_slots(0)) watch_->merge(0, free_sets());
+    if (has_two_slots(0)) watch_->merge(0, kFreeSets);
     watch_->jump_if_none(0, none);
     v_.splat(1, kAllOnes, byte_size(input_));
     v_.assembler().code().L(none);
@@ -167,9 +166,9 @@ class OrderState final : public ReduceState {
   /// columns a whole sweep is in question, so that all slots take turns.
   int slot_of(int set) {
     if (columns_) return turn_++ % watch_->slots();
-    return has_two_slots(set) ? set + free_sets() * (turn_++ % 2) : set;
+    return has_two_slots(set) ? set + kFreeSets * (turn_++ % 2) : set;
   }
-  bool has_two_slots(int set) const { return spreads_ && set < free_sets(); }
+  bool has_two_slots(int set) const { return spreads_ && set < kFreeSets; }
 
   void step_pair(int set, const Memory& from, int other_set, const Memory& other_from, int slot) {
     if (!watch_->in_pairs()) {

@@ -20,11 +20,12 @@ constexpr int kTotal = frame::kRows, kTaken = kTotal + 8, kOtherSign = kTaken + 
 /// while it is in L2.
 constexpr int kStepsOfBytes = 240, kStepsOfWords = 1000, kStepShift = 4;
 
-class RowKeys final : public KeyState {
+class RowKeys final : public KeyState, public SignPasses {
  public:
-  using KeyState::KeyState;
-
-  int chain() const override { return input_bytes() == 1 ? kStepsOfBytes : kStepsOfWords; }
+  RowKeys(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body)
+      : KeyState(layer, spec, body, byte_size(spec.inputs[0].dtype) == 1 ? kStepsOfBytes : kStepsOfWords, 1) {
+    if (is_floating(input_)) roles_.sign_passes = this;
+  }
 
   void init_totals() override {
     takes_bits() ? start_seen(keys_, signs(), kSeen) : keys_.splat(kSeen, 0, 4);
@@ -54,7 +55,6 @@ class RowKeys final : public KeyState {
   }
   void read_by(const Xbyak::Reg64& next) override { next_ = next; }
 
-  bool settles_by_sign() const override { return is_floating(input_); }
   void start_signs() override { code_.mov(code_.dword[rbp + kOtherSign], 0); }
   void jump_if_other_sign(const Xbyak::Label& other) override {
     code_.cmp(code_.dword[rbp + kOtherSign], 0);

@@ -13,14 +13,17 @@ constexpr Vec kLow = 4, kHigh = 5, kLoaded = 6;
 constexpr int kVectorBytes = 64;
 
 /// Sums and products: f64 totals, 16 lanes in two vectors.
-class WideState : public ReduceState {
+class WideState : public ReduceState, public WideTotals {
  public:
-  WideState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body)
-      : ReduceState(layer, spec, body),
+  WideState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body, int chain = 0)
+      : ReduceState(layer, spec, body,
+                    {.chain = chain,
+                     .stores_tails = spec.outputs[0].dtype != DType::f64,
+                     .sets_meet_in_totals = chain > 0 && body.monoid == kernel::Monoid::prod}),
         op_(body.monoid == kernel::Monoid::prod ? Arithmetic::multiply : Arithmetic::add),
-        identity_(kernel::row(body.monoid).identity) {}
-
-  int lane_bits() const override { return 32; }
+        identity_(kernel::row(body.monoid).identity) {
+    roles_.wide_totals = this;
+  }
 
   void init_set(int) override {}
   void step(int, const Memory& from, Part part) override {
@@ -52,6 +55,9 @@ class WideState : public ReduceState {
   void load_totals(const Memory& record) override {
     v_.load_bytes(kLow, record);
     v_.load_bytes(kHigh, record + kVectorBytes);
+  }
+  void keep_total(const Memory& record, const Xbyak::Reg64& lane) override {
+    v_.store64_one(record + lane * static_cast<int>(sizeof(double)), kLow);
   }
   void merge_totals(const Memory& record) override {
     for (const Vec half : {0, 1}) {
@@ -101,9 +107,12 @@ class WideState : public ReduceState {
 };
 
 /// The same with chains of f32 in front: a set is one vector of 16 chains.
-class ChainedState : public WideState {
+class ChainedState : public WideState, public Chains {
  public:
-  using WideState::WideState;
+  ChainedState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body)
+      : WideState(layer, spec, body, schedule::kChain) {
+    roles_.chains = this;
+  }
 
   void init_set(int set) override {
     v_.splat(set, identity_bits(), 4);
@@ -145,7 +154,6 @@ class ChainedState : public WideState {
   }
 
   void merge(int into, int from) override { v_.arithmetic32(op_, into, into, from); }
-  bool sets_meet_in_totals() const override { return op_ == Arithmetic::multiply; }
 
   void flush(int set) override {
     if ((split() && !totals_apart_) || joined_pairs_) v_.join(set);
@@ -174,6 +182,7 @@ class ChainedState : public WideState {
     init_set(0);
     store_set(record);
   }
+  void keep_totals_apart() override { totals_apart_ = true; }
   void start_sets() override { v_.start_chain(); }
   void load_sets(const Memory& record, int sets) override {
     for (int set = 0; set < sets; ++set) v_.load_bytes(set, record + set * record_bytes());
@@ -198,7 +207,7 @@ class ChainedState : public WideState {
   }
   void keep_totals(const Memory& record) override { store_totals(record + kVectorBytes); }
   void keep_total(const Memory& record, const Xbyak::Reg64& lane) override {
-    v_.store64_one(record + lane * static_cast<int>(sizeof(double)) + kVectorBytes, kLow);
+    WideState::keep_total(record + kVectorBytes, lane);
   }
   void merge_totals(const Memory& record) override { WideState::merge_totals(record + kVectorBytes); }
 
@@ -211,6 +220,7 @@ class ChainedState : public WideState {
   bool split() const { return whole_steps_ && v_.splits(input_); }
 
  private:
+  bool totals_apart_ = false;
   bool joined_pairs_ = false;  ///< lanes of sets are in the order that join() puts right
   std::uint64_t identity_bits() const { return std::bit_cast<std::uint32_t>(static_cast<float>(identity_)); }
 };

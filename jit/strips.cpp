@@ -33,7 +33,7 @@ void sweep_strip(Nest& nest, const Reg64& first, const Reg64& row_stride, const 
   c.L(chain);
   c.test(count, count);
   c.jz(done, Xbyak::CodeGenerator::T_NEAR);
-  c.mov(left.r32(), nest.s.chain() / at_once);
+  c.mov(left.r32(), nest.s.traits().chain / at_once);
   c.cmp(count, left);
   c.cmovb(left, count);
   c.sub(count, left);
