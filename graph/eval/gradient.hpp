@@ -97,12 +97,13 @@ inline constexpr Real kMishLimit = 128;
 template <class T>
 T gelu_erf_slope(T wide) {
   const T x = limited(wide, kGeluLimit);
-  const T scaled = x * inexact(x, 1 / std::numbers::sqrt2_v<Real>);
-  const T erf = apply(
-      "erf", [](Real v) { return std::erf(v); }, scaled);
+  // GELU(x) / x: one rounding more than GELU has.
+  const T share = apply(
+                      "gelu_erf", [](Real v) { return std::erfc(-v / std::numbers::sqrt2_v<Real>) / 2; }, x) *
+                  T(Real{1});
   const T density =
       exponential(x * x * T(Real{-0.5L})) * inexact(x, std::numbers::inv_sqrtpi_v<Real> / std::numbers::sqrt2_v<Real>);
-  return (erf + T(Real{1})) * T(Real{0.5L}) + x * density;
+  return share + x * density;
 }
 
 /// With v = 2 sqrt(2 / pi) (x + 0.044715 x^3): s(v) (1 + x s(-v) v').

@@ -14,7 +14,7 @@
 namespace tenfold::graph {
 namespace {
 
-constexpr double kGeluLimit = 16;
+constexpr double kGeluLimit = 16, kLeastQuotient = 0x1p-64;
 constexpr double kMishLimit = 128;
 constexpr double kTanhCubic = 0.044715;
 
@@ -64,10 +64,12 @@ ValueId elu_gradient(const Maths& m, const Op& op, ValueId x, ValueId d) {
   return m.above(x, 0, d, m.mul(d, slope));
 }
 
-/// P(x) + x p(x), P and p being the normal distribution's.
+/// P(x) + x p(x), P and p being the normal distribution's. P is GELU(x) / x, as 1 + erf cancels where x is negative;
+/// where x is so small that GELU of it may be subnormal, P is 1/2.
 ValueId gelu_erf_slope(const Maths& m, ValueId wide) {
   const ValueId x = m.limited(wide, kGeluLimit);
-  const ValueId share = m.mul(m.add(m.of("erf", m.mul(x, 1 / std::numbers::sqrt2)), 1.0), 0.5);
+  const ValueId quotient = m.make.map("div", {m.of("gelu_erf", x), x});
+  const ValueId share = m.above(m.of("abs", x), kLeastQuotient, quotient, m.number(0.5));
   const ValueId bell = m.of("exp", m.mul(m.of("square", x), -0.5));
   return m.add(share, m.mul(x, m.mul(bell, std::numbers::inv_sqrtpi / std::numbers::sqrt2)));
 }

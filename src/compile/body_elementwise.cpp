@@ -93,7 +93,7 @@ class MapWriter {
   bool is_mixed(const MapRow& row, DType to) const {
     const DType first = body_.dtype_of(args_[0]);
     return std::any_of(args_.begin(), args_.end(), [&](int arg) { return body_.dtype_of(arg) != first; }) ||
-           (kernel::row(row.function).gives == kernel::Gives::same && first != to);
+           (kernel::row(row.function).gives != kernel::Gives::boolean && first != to);
   }
 
   bool all_args(bool (*holds)(DType)) const {
@@ -164,6 +164,7 @@ class MapWriter {
 
   Result<int> write_plain(const MapRow& row) {
     std::vector<int> args = args_;
+    std::vector<double> attributes;
     if (args.size() == 1) {
       for (const std::string_view name : {row.first, row.second}) {
         if (name.empty()) continue;
@@ -173,13 +174,33 @@ class MapWriter {
         const Result<double> value = attribute_value(real != nullptr ? *real : 0);
         if (real == nullptr || !value.ok())
           return Status(Code::unsupported_op, "no kernel for this value of attribute '" + std::string(name) + "'");
+        attributes.push_back(value.value());
         args.push_back(constant(value.value()));
       }
     }
+    if (!lanes_take(row.function, attributes))
+      return Status(Code::unsupported_op, "no kernel for such attributes of '" + std::string(row.name) + "'");
     if (static_cast<int>(args.size()) != kernel::row(row.function).arity)
       return Status(Code::unsupported_op,
                     "no kernel for " + std::to_string(args.size()) + " arguments of '" + std::string(row.name) + "'");
     return body_.apply(row.function, std::move(args));
+  }
+
+  /// Whether f32 holds what lanes make of the attributes on the way: of SoftPlus exponentials, which are divided by
+  /// beta; the product of Selu's.
+  bool lanes_take(Function function, const std::vector<double>& attributes) const {
+    constexpr double kLeastBeta = 0x1p-94, kLeast = 0x1p-126, kMost = 0x1p127;
+    const auto is_finite = [](double value) { return std::isfinite(value); };
+    if (attributes.empty() ||
+        (function != Function::celu && function != Function::selu && function != Function::softplus))
+      return true;
+    if (!std::all_of(attributes.begin(), attributes.end(), is_finite)) return false;
+    if (body_.dtype_of(args_[0]) == DType::f64) return true;
+    const double first = std::fabs(attributes[0]);
+    if (function == Function::softplus) return first == 0 || first >= kLeastBeta;
+    if (function == Function::celu) return true;
+    const double product = first * std::fabs(attributes[1]);
+    return product == 0 || (product >= kLeast && product <= kMost);
   }
 
   /// Attributes are f32; beside integers they are cast to their dtype.
@@ -201,13 +222,14 @@ class MapWriter {
     return std::trunc(std::clamp(written, least, greatest));
   }
 
-  /// Truncated; from 6 on it rounds to 1 in f64, where the reference has it.
+  /// Of integers what f64 gives, truncated.
   int in_reals(Function function) {
     const DType dtype = body_.dtype_of(args_[0]);
     if (is_floating(dtype)) return body_.apply(function, args_);
     return body_.cast(dtype, body_.apply(function, {body_.cast(DType::f64, args_[0])}));
   }
 
+  /// Truncated; from 6 on it rounds to 1 in f64, where the reference has it.
   int erf_of_whole() {
     const int sixths = body_.apply(Function::div, {args_[0], constant(6)});
     const int most = body_.apply(Function::min, {sixths, constant(1)});
