@@ -34,9 +34,13 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/tenfold.pc.in ${PROJECT_BINARY_DIR}/ten
 install(FILES ${PROJECT_BINARY_DIR}/tenfold.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 set(docs ${CMAKE_INSTALL_DATAROOTDIR}/doc)
-# With the pages, which those of the examples link to.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${docs}/libtenfold-dev
+# The pages and examples, and what they link to, in the folders that they have in the source tree.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${docs}/libtenfold-dev
         FILES_MATCHING PATTERN "*.md" PATTERN "examples/*")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/schemas DESTINATION ${docs}/libtenfold-dev
+        FILES_MATCHING PATTERN "*.schema.json" PATTERN "ops" EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/bench DESTINATION ${docs}/libtenfold-dev/tools
+        FILES_MATCHING PATTERN "*.json" PATTERN "*.txt" PATTERN "CMakeLists.txt" EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright DESTINATION ${docs}/libtenfold-dev)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright DESTINATION ${docs}/${TENFOLD_RUNTIME_PACKAGE}
         COMPONENT runtime)

@@ -40,7 +40,8 @@ Result<std::vector<std::string>> collect(const std::vector<std::string>& paths) 
   std::vector<std::string> files;
   for (const std::string& path : paths) {
     std::error_code error;
-    if (!fs::exists(path, error)) return Status(Code::invalid_file, "'" + path + "': no such file or directory");
+    if (paths.size() == 1 && !fs::exists(path, error))
+      return Status(Code::invalid_file, "'" + path + "': no such file or directory");
     if (!fs::is_directory(path, error)) {
       files.push_back(path);
       continue;
@@ -48,8 +49,7 @@ Result<std::vector<std::string>> collect(const std::vector<std::string>& paths) 
     std::vector<std::string> found;
     fs::recursive_directory_iterator entries(path, fs::directory_options::skip_permission_denied, error);
     for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error))
-      if ((entries->path().extension() == ".json" || is_onnx_path(entries->path())) && is_file_or_dead_link(*entries))
-        found.push_back(entries->path());
+      if (is_graph_path(entries->path()) && is_file_or_dead_link(*entries)) found.push_back(entries->path());
     if (error) return Status(Code::invalid_file, "'" + path + "': " + error.message());
     if (found.empty()) return Status(Code::invalid_file, "'" + path + "': no *.json or *.onnx below this directory");
     std::sort(found.begin(), found.end());

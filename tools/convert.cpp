@@ -47,9 +47,7 @@ int convert_graph(const ConvertOptions& options) {
   std::ofstream file(options.to, std::ios::binary);
   file << text.value();
   file.close();
-  if (!file)
-    return fail("convert", options.json, Status(Code::internal_error, "'" + options.to + "' cannot be written"),
-                kExitRunTime);
+  if (!file) return fail("convert", options.json, cannot_write(options.to), kExitRunTime);
   const graph::Graph& ir = graph.value().ir();
   if (options.json) {
     Json answer = json_answer("convert");

@@ -94,8 +94,7 @@ std::string list_kernels(const compiler::Compiled& compiled) {
 }
 
 Json region_json(const compiler::RegionReport& region, bool with_asm) {
-  static constexpr const char* kKinds[] = {"kernel", "reference", "nothing", "onednn"};
-  Json json = {{"kind", kKinds[static_cast<int>(region.kind)]}, {"ops", region.ops}, {"kernels", Json::array()}};
+  Json json = {{"kind", to_string(region.kind)}, {"ops", region.ops}, {"kernels", Json::array()}};
   for (const compiler::KernelReport& kernel : region.kernels) {
     json["kernels"].push_back({{"spec", kernel::print(kernel.spec)},
                                {"schedule", schedule::print(kernel.schedule)},
@@ -134,6 +133,9 @@ void print_answer(const ExplainOptions& options, const std::vector<std::string>&
   answer["regions"] = Json::array();
   for (const compiler::RegionReport& region : compiled.regions)
     answer["regions"].push_back(region_json(region, options.with_asm));
+  answer["unfused"] = Json::array();
+  for (const compiler::UnfusedReport& edge : compiled.unfused)
+    answer["unfused"].push_back({{"from", edge.from}, {"to", edge.to}, {"reason", edge.reason}});
   for (const Dump& dump : dumps) answer["dumps"].push_back({{"pass", dump.pass}, {"graph", dump.text}});
   print_json(answer);
 }

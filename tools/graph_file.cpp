@@ -44,6 +44,13 @@ Result<std::string> read_part(const fs::path& path, std::int64_t offset, std::in
   return text;
 }
 
+std::string extension_of(const fs::path& path) {
+  std::string extension = path.extension().string();
+  for (char& letter : extension)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return extension;
+}
+
 /// A model may name any path; only what really lies below the folder is read.
 ExternalDataReader reader_below(const std::string& data_dir) {
   if (data_dir.empty()) return {};
@@ -68,7 +75,9 @@ Result<std::string> read_onnx_file(const std::string& path) {
   return read_part(path, 0, -1, graph::OnnxLimits{}.bytes);
 }
 
-bool is_onnx_path(const std::string& path) { return fs::path(path).extension() == ".onnx"; }
+bool is_onnx_path(const std::string& path) { return extension_of(path) == ".onnx"; }
+
+bool is_graph_path(const std::string& path) { return is_onnx_path(path) || extension_of(path) == ".json"; }
 
 Result<std::string> read_graph_text(const std::string& path) {
   return is_onnx_path(path) ? read_onnx_file(path) : read_text_file(path);

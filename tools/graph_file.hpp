@@ -16,8 +16,11 @@ Result<std::string> read_text_file(const std::string& path);
 /// The same for the files of ONNX, which may be larger.
 Result<std::string> read_onnx_file(const std::string& path);
 
-/// True for paths that end in .onnx.
+/// True for paths that end in .onnx, in letters of either case.
 bool is_onnx_path(const std::string& path);
+
+/// True for those, and for paths that end in .json: what a folder of graphs has.
+bool is_graph_path(const std::string& path);
 
 /// Either, as the path says.
 Result<std::string> read_graph_text(const std::string& path);

@@ -90,7 +90,7 @@ int flush_results(int exit_code) {
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && std::ferror(stdout) == 0) return exit_code;
   const std::string why = errno != 0 ? std::string(": ") + std::strerror(errno) : std::string();
-  std::fprintf(stderr, "tenfold: internal_error: stdout cannot be written%s\n", why.c_str());
+  std::fprintf(stderr, "tenfold: invalid_file: stdout cannot be written%s\n", why.c_str());
   return kExitRunTime;
 }
 

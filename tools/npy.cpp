@@ -277,8 +277,7 @@ Status write_npy(const std::string& path, const Tensor& tensor) {
   if (!bytes.ok()) return bytes.status();
   file.write(static_cast<const char*>(row_major.value().data()), static_cast<std::streamsize>(bytes.value()));
   file.close();
-  if (!file) return Status(Code::invalid_argument, "'" + path + "' cannot be written");
-  return Status();
+  return file ? Status() : cannot_write(path);
 }
 
 }  // namespace tenfold::tools

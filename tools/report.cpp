@@ -3,8 +3,10 @@
 // Text and JSON that all subcommands share; see report.hpp.
 #include "tools/report.hpp"
 
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <system_error>
 
 #include "tools/printable.hpp"
 
@@ -53,6 +55,12 @@ int fail(const std::string& command, bool json, const Status& status, ExitCode e
     print_json(answer);
   }
   return exit_code;
+}
+
+Status cannot_write(const std::string& path) {
+  const int error = errno;
+  return Status(Code::invalid_file, "'" + path + "' cannot be written" +
+                                        (error == 0 ? std::string() : ": " + std::generic_category().message(error)));
 }
 
 void print_json(const Json& json) {

@@ -35,6 +35,10 @@ Json json_answer(const std::string& command);
 int fail(const std::string& command, bool json, const Status& status);
 int fail(const std::string& command, bool json, const Status& status, ExitCode exit_code);
 
+/// What the user asked to be written to `path` and could not be, with the system's reason of just now. Exits with
+/// kExitRunTime.
+Status cannot_write(const std::string& path);
+
 void print_json(const Json& json);
 
 /// A real as JSON: numbers when finite, else "nan", "inf" or "-inf", which JSON has no numbers for.

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -36,6 +37,7 @@ double milliseconds(Clock::duration time) { return std::chrono::duration<double,
 struct RunResult {
   target::Target target;
   std::vector<TensorInfo> input_infos, output_infos;
+  std::map<TensorId, std::string> names;  ///< of tensors that have one
   std::vector<FilledInput> inputs;
   std::vector<Tensor> outputs;
   std::vector<Comparison> comparisons;
@@ -67,7 +69,7 @@ Status open_output_dir(const std::string& dir) {
   const bool writable = !error && std::ofstream(probe).put('\n').good();
   std::filesystem::remove(probe, error);
   if (writable) return Status();
-  return Status(Code::invalid_argument, "--output-dir '" + dir + "' is not a directory that can be written to");
+  return Status(Code::invalid_file, "--output-dir '" + dir + "' is not a directory that can be written to");
 }
 
 /// Inputs and outputs together, before any of them is filled.
@@ -108,6 +110,8 @@ Status run_and_compare(const Graph& graph, const RunOptions& options, RunResult&
   const Result<target::Target> target = target::host_named(options.target);
   if (!target.ok()) return target.status();
   result.target = target.value();
+  for (const graph::Value& value : graph.ir().values)
+    if (!value.name.empty()) result.names.emplace(value.id, value.name);
   CompileOptions compile_options;
   compile_options.target = options.target;
   compile_options.threads = options.threads;
@@ -148,15 +152,22 @@ std::string target_text(const target::Target& target) {
          ": the reference evaluator runs, nothing is compiled)";
 }
 
+/// "3 'logits'  f32 [8, 1000]"; the name where the graph has one.
+std::string tensor_text(const RunResult& result, const TensorInfo& info) {
+  const auto name = result.names.find(info.id);
+  return std::to_string(info.id) + (name == result.names.end() ? "" : " '" + printable(name->second) + "'") + "  " +
+         desc_text(info.desc);
+}
+
 void print_text(const RunOptions& options, const RunResult& result) {
   std::printf("target %s\n", target_text(result.target).c_str());
   std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
   for (std::size_t i = 0; i < result.inputs.size(); ++i)
-    std::printf("input %lld  %s  %s\n", static_cast<long long>(result.input_infos[i].id),
-                desc_text(result.input_infos[i].desc).c_str(), printable(result.inputs[i].source).c_str());
+    std::printf("input %s  %s\n", tensor_text(result, result.input_infos[i]).c_str(),
+                printable(result.inputs[i].source).c_str());
   for (std::size_t i = 0; i < result.outputs.size(); ++i)
-    std::printf("output %lld  %s  %s\n", static_cast<long long>(result.output_infos[i].id),
-                desc_text(result.output_infos[i].desc).c_str(), summary_text(summarize(result.outputs[i])).c_str());
+    std::printf("output %s  %s\n", tensor_text(result, result.output_infos[i]).c_str(),
+                summary_text(summarize(result.outputs[i])).c_str());
   std::printf("time  least %.4f ms, median %.4f ms of %zu; compile %.3f ms\n", result.least_ms(), result.median_ms(),
               result.times_ms.size(), result.compile_ms);
   for (const Comparison& c : result.comparisons) {
@@ -169,8 +180,12 @@ void print_text(const RunOptions& options, const RunResult& result) {
   }
 }
 
-Json tensor_json(const TensorInfo& info) {
-  return {{"id", info.id}, {"dtype", std::string(to_string(info.desc.dtype))}, {"shape", json_shape(info.desc.shape)}};
+Json tensor_json(const RunResult& result, const TensorInfo& info) {
+  Json json = {{"id", info.id}};
+  if (const auto name = result.names.find(info.id); name != result.names.end()) json["name"] = name->second;
+  json["dtype"] = std::string(to_string(info.desc.dtype));
+  json["shape"] = json_shape(info.desc.shape);
+  return json;
 }
 
 void print_run_json(const RunOptions& options, const RunResult& result) {
@@ -181,12 +196,12 @@ void print_run_json(const RunOptions& options, const RunResult& result) {
   answer["seed"] = options.seed;
   answer["inputs"] = Json::array();
   for (std::size_t i = 0; i < result.inputs.size(); ++i) {
-    answer["inputs"].push_back(tensor_json(result.input_infos[i]));
+    answer["inputs"].push_back(tensor_json(result, result.input_infos[i]));
     answer["inputs"].back()["source"] = result.inputs[i].source;
   }
   answer["outputs"] = Json::array();
   for (std::size_t i = 0; i < result.outputs.size(); ++i) {
-    answer["outputs"].push_back(tensor_json(result.output_infos[i]));
+    answer["outputs"].push_back(tensor_json(result, result.output_infos[i]));
     answer["outputs"].back()["summary"] = summary_json(summarize(result.outputs[i]));
   }
   answer["time_ms"] = {{"least", result.least_ms()},

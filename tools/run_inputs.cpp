@@ -46,12 +46,15 @@ bool has(const std::vector<std::pair<TensorId, T>>& list, TensorId id) {
   return std::any_of(list.begin(), list.end(), [&](const auto& entry) { return entry.first == id; });
 }
 
-/// The input that `word` names: by name where the graph has names, else by id.
-const graph::Value* find_input(const graph::Graph& graph, std::string_view word) {
-  for (const graph::ValueId v : graph.inputs)
-    if (!word.empty() && graph.values[v].name == word) return &graph.values[v];
+/// The inputs that `word` may mean: those of this name, and the one of this id.
+std::vector<const graph::Value*> find_inputs(const graph::Graph& graph, std::string_view word) {
   TensorId id = 0;
-  return parse_integer(word, id) ? find_input(graph, id) : nullptr;
+  const bool is_id = parse_integer(word, id);
+  std::vector<const graph::Value*> found;
+  for (const graph::ValueId v : graph.inputs)
+    if (const graph::Value& value = graph.values[v]; value.name == word || (is_id && value.id == id))
+      found.push_back(&value);
+  return found;
 }
 
 /// Splits "ID=REST" or "NAME=REST"; `what` names the option.
@@ -61,10 +64,22 @@ Result<std::pair<TensorId, std::string>> split(const graph::Graph& graph, const 
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
     return usage(what + " '" + text + "' is not of the form ID=" + (what == "--input" ? "FILE.npy" : "4096x1024"));
   const std::string word = text.substr(0, equals);
-  const graph::Value* input = find_input(graph, std::string_view(word));
-  if (input == nullptr)
+  const std::vector<const graph::Value*> found = find_inputs(graph, word);
+  if (found.size() > 1)
+    return usage(what + " '" + text + "': " + word + " may be any of several inputs, by id or by name; they are " +
+                 input_list(graph));
+  if (found.empty())
     return usage(what + " '" + text + "': the graph has no input " + word + "; its inputs are " + input_list(graph));
-  return std::pair(TensorId{input->id}, text.substr(equals + 1));
+  return std::pair(TensorId{found[0]->id}, text.substr(equals + 1));
+}
+
+/// A shape that --shape would take, with the dims that are known.
+std::string shape_hint(const graph::Value& value) {
+  if (!value.ranked) return "4096x1024";
+  std::string text;
+  for (const std::int64_t dim : value.shape)
+    text += (text.empty() ? "" : "x") + std::to_string(dim == kUnknownDim ? 8 : dim);
+  return text;
 }
 
 /// Every input's dims must be known, from the file or from the options.
@@ -75,7 +90,7 @@ Status require_shapes(const graph::Graph& graph, const GivenInputs& given) {
     const std::string id = std::to_string(value.id);
     return Status(Code::invalid_shape, "input " + id + " (" + std::string(to_string(value.dtype)) + " " +
                                            (value.ranked ? shape_text(value.shape) : "[*]") +
-                                           ") has unknown dims; give --shape " + id + "=4096x1024");
+                                           ") has unknown dims; give --shape " + id + "=" + shape_hint(value));
   }
   return Status();
 }

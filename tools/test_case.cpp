@@ -33,6 +33,8 @@ bool take(const fs::path& path, std::vector<TestCase>& cases) {
   std::error_code error;
   if (fs::is_regular_file(path / kModel, error)) {
     cases.push_back({path.string(), true});
+  } else if (path.filename() == kModel && fs::is_regular_file(path, error)) {
+    cases.push_back({path.has_parent_path() ? path.parent_path().string() : ".", true});
   } else if (path.extension() == ".json" && fs::is_regular_file(path, error)) {
     cases.push_back({path.string(), false});
   } else {

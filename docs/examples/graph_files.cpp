@@ -29,7 +29,8 @@ bool ends_in(const std::string& text, const std::string& end) {
 
 void print(const char* role, const logical_tensor& port) {
   std::cout << role << ' ' << port.get_id() << ": [";
-  for (const auto dim : port.get_dims()) std::cout << ' ' << dim;
+  if (port.data.ndims < 0) std::cout << " *";  // the rank follows from the values of an input
+  for (int i = 0; i < port.data.ndims; ++i) std::cout << ' ' << port.data.dims[i];
   std::cout << " ]\n";
 }
 

@@ -43,6 +43,7 @@ class OnnxWriter {
   explicit OnnxWriter(const Graph& graph) : graph_(graph), used_(graph.values.size(), false) {}
 
   Result<std::string> run() {
+    if (graph_.outputs.empty()) return Status(Code::unsupported_op, "a graph without outputs, which a model has");
     if (Status s = find_opset(); !s.ok()) return s;
     for (const Op& op : graph_.ops)
       for (const ValueId v : op.inputs)

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kSchema = "tenfold.tuning/1";
+constexpr std::string_view kSchemaName = "tenfold.tuning/", kSchema = "tenfold.tuning/1";
 constexpr std::size_t kMostFileBytes = std::size_t{16} << 20;
 constexpr std::size_t kMostLineBytes = 64 << 10;
 constexpr std::size_t kMostEntries = 100000;
@@ -75,6 +75,8 @@ Result<Entry> read_entry(std::string_view line, std::string_view cpu) {
   return Entry{std::move(parsed).value(), wanted.value(), static_cast<int>(cores)};
 }
 
+bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
+
 Result<std::string> read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text;
@@ -110,26 +112,38 @@ const schedule::Schedule* Tuning::find(const kernel::KernelSpec& spec, target::I
   return at == schedules_.end() ? nullptr : &at->second;
 }
 
-Tuning read_tuning(std::string_view text, std::string_view cpu) {
+bool is_tuning_text(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (is_blank(line)) continue;
+    const Json json = line.size() > kMostLineBytes ? Json() : Json::parse(line.begin(), line.end(), nullptr, false);
+    const std::string* const schema = json.is_object() ? text_of(json, "schema") : nullptr;
+    return schema != nullptr && schema->starts_with(kSchemaName);
+  }
+  return true;
+}
+
+Tuning read_tuning(std::string_view text, std::string_view cpu, const std::string& path) {
+  const std::string file = path.empty() ? "tuning file" : "tuning file '" + path + "'";
   Tuning tuning;
   std::size_t number = 0, left_out = 0;
   while (!text.empty() && tuning.size() < kMostEntries) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     ++number;
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    if (is_blank(line)) continue;
     const Result<Entry> entry = read_entry(line, cpu);
     if (entry.ok()) {
       tuning.add(entry.value().spec, entry.value().cores, entry.value().schedule);
     } else if (++left_out <= kMostNotices) {
-      tuning.notices.push_back("tuning file, line " + std::to_string(number) +
-                               " is ignored: " + entry.status().message());
+      tuning.notices.push_back(file + ", line " + std::to_string(number) + " is ignored: " + entry.status().message());
     }
   }
   if (left_out > kMostNotices)
-    tuning.notices.push_back("tuning file: " + std::to_string(left_out - kMostNotices) + " more lines are ignored");
+    tuning.notices.push_back(file + ": " + std::to_string(left_out - kMostNotices) + " more lines are ignored");
   if (!text.empty())
-    tuning.notices.push_back("tuning file: only the first " + std::to_string(kMostEntries) + " entries are read");
+    tuning.notices.push_back(file + ": only the first " + std::to_string(kMostEntries) + " entries are read");
   return tuning;
 }
 
@@ -140,8 +154,13 @@ Result<std::shared_ptr<const Tuning>> load_tuning(const std::string& path) {
   if (const auto at = loaded.files.find(path); at != loaded.files.end()) return at->second;
   const Result<std::string> text = read_file(path);
   if (!text.ok()) return text.status();
-  return loaded.files.emplace(path, std::make_shared<const Tuning>(read_tuning(text.value(), target::cpu_name())))
-      .first->second;
+  Tuning tuning;
+  if (is_tuning_text(text.value())) {
+    tuning = read_tuning(text.value(), target::cpu_name(), path);
+  } else {
+    tuning.notices.push_back("'" + path + "' is no tuning file: its first line is not one of " + std::string(kSchema));
+  }
+  return loaded.files.emplace(path, std::make_shared<const Tuning>(std::move(tuning))).first->second;
 }
 
 std::string print(const TuningRecord& record) {

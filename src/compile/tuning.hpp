@@ -39,9 +39,12 @@ class Tuning {
   std::map<std::string, schedule::Schedule, std::less<>> schedules_;
 };
 
-/// Reads a tuning file's text. Entries that are no JSON, of other fields, for another CPU, or of another version are
-/// left out, with a notice for the first few of them.
-Tuning read_tuning(std::string_view text, std::string_view cpu);
+/// Whether a tuning file's text begins as one: it is blank, or its first entry is of some version of the schema.
+bool is_tuning_text(std::string_view text);
+
+/// Reads a tuning file's text, which notices name by `path`. Entries that are no JSON, of other fields, for another
+/// CPU, or of another version are left out, with a notice for the first few of them.
+Tuning read_tuning(std::string_view text, std::string_view cpu, const std::string& path = {});
 
 /// The tuning of a file, read when it is first asked for and kept for the life of the process. invalid_file when it
 /// cannot be read, or is too large.

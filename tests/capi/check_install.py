@@ -57,11 +57,11 @@ def installed(cmake, build, folder):
     return folder / "moved"
 
 
-def check_links(examples):
-    """Pages that the installed examples' pages link to are installed as well."""
-    pages = sorted(examples.glob("*.md"))
-    if not pages:
-        sys.exit(f"{examples}: no page of an example is installed")
+def check_links(docs):
+    """What the installed pages link to is installed as well."""
+    pages = sorted(docs.rglob("*.md"))
+    if not any(page.parent.name == "examples" for page in pages):
+        sys.exit(f"{docs}: no page of an example is installed")
     for page in pages:
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
             if not re.match(r"[a-z]+:", target) and not (page.parent / target).exists():
@@ -105,7 +105,7 @@ def main():
         compat = sorted(p.name for p in (prefix / "include/tenfold/compat/oneapi/dnnl").iterdir())
         if compat != COMPAT:
             sys.exit(f"installed compat headers: {compat}; they are {COMPAT}")
-        check_links(prefix / "share/doc/libtenfold-dev/examples")
+        check_links(prefix / "share/doc/libtenfold-dev/docs")
         by_cmake(cmake, prefix, folder, example, compiler, flags, *cxx)
         by_pkg_config(prefix, folder, example, compiler, flags)
 

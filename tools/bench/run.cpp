@@ -3,6 +3,7 @@
 // The run itself: case after case, with progress on stderr, until all are done or somebody presses Ctrl-C.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -70,10 +71,6 @@ CaseResult refused(const Case& what, const Status& status) {
   return result;
 }
 
-Status cannot_write(const std::string& path) {
-  return Status(Code::internal_error, "'" + path + "' cannot be written");
-}
-
 Status write_page(const std::string& path, const std::string& page) {
   std::ofstream file(path, std::ios::binary);
   file << page;
@@ -93,7 +90,9 @@ int report(const BenchOptions& options, const BenchRun& run) {
   if (!options.html.empty())
     if (const Status status = write_page(options.html, html_page(run)); !status.ok())
       return fail("bench", false, status, kExitRunTime);
-  return run.stopped ? kExitInterrupted : kExitOk;
+  if (run.stopped) return kExitInterrupted;
+  const auto ran = [](const CaseResult& result) { return result.not_run.empty(); };
+  return std::any_of(run.results.begin(), run.results.end(), ran) ? kExitOk : kExitUnsupported;
 }
 
 }  // namespace

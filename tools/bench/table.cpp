@@ -71,7 +71,7 @@ std::string case_table(const CaseResult& result) {
          mebibytes(result.read_bytes), mebibytes(result.write_bytes), result.what.threads,
          result.what.threads == 1 ? "" : "s", result.what.cold ? "cold" : "warm");
   for (const std::string& schedule : result.schedules) append(out, "  schedule %s\n", schedule.c_str());
-  append(out, "  %-30s %12s %12s %8s %9s %8s %8s\n", "", "least", "median", "spread", "GB/s", "of roof", "ours");
+  append(out, "  %-30s %12s %12s %8s %9s %8s %8s\n", "", "least", "median", "spread", "GB/s", "of roof", "of ours");
   for (const Timed& timed : result.timed) {
     const Timing& timing = timed.timing;
     append(out, "  %-30s %12s %12s %7.1f%% %9.2f", timing.name.c_str(), time_text(timing.least).c_str(),

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -173,6 +174,15 @@ std::string today() {
   return text;
 }
 
+/// Told before minutes of measuring rather than after; and there is a file to name even where nothing was gained.
+Status open_records(const std::string& file) {
+  std::ifstream before(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(before), {}};
+  if (!compiler::is_tuning_text(text))
+    return Status(Code::invalid_argument, "'" + file + "' is no tuning file, and nothing is added to it");
+  return std::ofstream(file, std::ios::binary | std::ios::app) ? Status() : cannot_write(file);
+}
+
 Status append_record(const std::string& file, const Subject& subject, const compiler::KernelReport& kernel,
                      const Tuned& tuned) {
   if (file.empty() || tuned.gain == 1) return {};
@@ -180,8 +190,7 @@ Status append_record(const std::string& file, const Subject& subject, const comp
   out << compiler::print(
       compiler::TuningRecord{target::cpu_name(), today(), subject.target.cores, tuned.gain, kernel.spec, tuned.after});
   out.flush();
-  if (!out) return Status(Code::internal_error, "'" + file + "' cannot be written");
-  return {};
+  return out ? Status() : cannot_write(file);
 }
 
 /// All kernels of one case, each with what the ones before it have won.
@@ -246,7 +255,9 @@ int report(const TuneOptions& options, const std::vector<Tuned>& all) {
   } else if (stopped) {
     std::printf("%s", kStopped);
   }
-  return stopped ? kExitInterrupted : kExitOk;
+  if (stopped) return kExitInterrupted;
+  const auto ran = [](const Tuned& tuned) { return tuned.failed.empty(); };
+  return std::any_of(all.begin(), all.end(), ran) ? kExitOk : kExitUnsupported;
 }
 
 }  // namespace
@@ -258,9 +269,9 @@ int run_tune(const TuneOptions& options) {
   };
   const Result<std::vector<Case>> cases = cases_of(options.texts, options.batch);
   if (!cases.ok()) return fail_of(cases.status());
-  // Told before minutes of measuring rather than after; and there is a file to name even where nothing was gained.
-  if (!options.file.empty() && !std::ofstream(options.file, std::ios::binary | std::ios::app))
-    return fail("tune", options.json, Status(Code::internal_error, "'" + options.file + "' cannot be written"));
+  if (!options.file.empty())
+    if (const Status status = open_records(options.file); !status.ok())
+      return fail("tune", options.json, status, status.code() == Code::invalid_file ? kExitRunTime : kExitUsage);
   std::vector<Tuned> all;
   Progress progress(cases.value().size() > 1 ? cases.value().size() : 0);
   for (const Case& what : cases.value()) {

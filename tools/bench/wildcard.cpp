@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "tools/graph_file.hpp"
+
 namespace tenfold::tools::bench {
 
 namespace fs = std::filesystem;
@@ -36,13 +38,16 @@ Result<std::vector<std::string>> graph_files(const std::string& path) {
   const fs::path asked(path);
   const bool folder = fs::is_directory(asked, error);
   const std::string pattern = folder ? "*" : asked.filename().string();
-  if (!folder && pattern.find_first_of("*?") == std::string::npos) return std::vector<std::string>{path};
+  if (!folder && pattern.find_first_of("*?") == std::string::npos) {
+    // Named, so it must be there; what it holds may well be no case.
+    if (!fs::exists(asked, error)) return Status(Code::invalid_file, "'" + path + "': no such file");
+    return std::vector<std::string>{path};
+  }
   const fs::path parent = folder ? asked : asked.has_parent_path() ? asked.parent_path() : fs::path(".");
   std::vector<std::string> files;
   fs::directory_iterator entry(parent, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    const std::string extension = entry->path().extension().string();
-    if ((extension == ".json" || extension == ".onnx") && matches(pattern, entry->path().filename().string()))
+    if (is_graph_path(entry->path().string()) && matches(pattern, entry->path().filename().string()))
       files.push_back(entry->path().string());
   }
   if (files.empty())

@@ -14,6 +14,7 @@
 #include "tools/bench/roof.hpp"
 #include "tools/graph_file.hpp"
 #include "tools/memory.hpp"
+#include "tools/report.hpp"
 #include "tools/run_inputs.hpp"
 
 namespace tenfold::tools::bench {
@@ -108,10 +109,24 @@ void invite_rivals(Workload& made) {
   }
 }
 
+/// Dims that a file leaves open have no place among a case's options.
+Result<Graph> closed_graph_file(const std::string& path) {
+  Result<Graph> graph = read_graph_file(path, "");
+  if (!graph.ok()) return graph;
+  for (const graph::ValueId v : graph.value().ir().inputs) {
+    const graph::Value& value = graph.value().ir().values[v];
+    if (!graph::is_static(value))
+      return Status(Code::invalid_shape, "'" + path + "': input " + std::to_string(value.id) + " " +
+                                             (value.ranked ? shape_text(value.shape) : "[*]") +
+                                             " has unknown dims, and a case must have none");
+  }
+  return graph;
+}
+
 }  // namespace
 
 Result<Graph> graph_of(const Case& what) {
-  if (!what.graph.empty()) return read_graph_file(what.graph, "");
+  if (!what.graph.empty()) return closed_graph_file(what.graph);
   const Result<std::int64_t> bytes = span_bytes(input_of(what));
   if (!bytes.ok()) return bytes.status();
   if (bytes.value() == 0) return Status(Code::invalid_argument, "the shape has no element");

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,11 @@ class logical_tensor {
     std::copy(adims.begin(), adims.end(), data.dims);
     if (ltype == layout_type::strided) fill_row_major(adims);
   }
+
+  /// The same, of dims in braces: {64} is the dim 64, not a rank.
+  logical_tensor(std::size_t tid, data_type dtype, std::initializer_list<dim> adims, layout_type ltype,
+                 property_type ptype = property_type::undef)
+      : logical_tensor(tid, dtype, dims(adims), ltype, ptype) {}
 
   /// Strided; with a stride that is TENFOLD_UNKNOWN_DIM, none is known, and Tenfold decides as for `any`.
   logical_tensor(std::size_t tid, data_type dtype, const dims& adims, const dims& strides,
