@@ -11,7 +11,9 @@ IntegerOp integer_op(kernel::Monoid monoid, DType dtype) {
     case kernel::Monoid::sum: return IntegerOp::add;
     case kernel::Monoid::prod: return IntegerOp::multiply;
     case kernel::Monoid::max: return is_signed ? IntegerOp::greatest_signed : IntegerOp::greatest_unsigned;
-    default: break;
+    case kernel::Monoid::min:
+    case kernel::Monoid::argmax:
+    case kernel::Monoid::argmin: break;
   }
   return is_signed ? IntegerOp::least_signed : IntegerOp::least_unsigned;
 }

@@ -8,8 +8,7 @@ namespace tenfold::jit {
 std::vector<bool> find_backward_passes(const Stages& stages) {
   const auto keeps_order = [&](const StagePass& pass) {
     return std::any_of(pass.reductions.begin(), pass.reductions.end(), [&](int r) {
-      const kernel::Monoid monoid = stages.reductions[static_cast<std::size_t>(r)].monoid;
-      return monoid != kernel::Monoid::max && monoid != kernel::Monoid::min;
+      return !kernel::is_order_free(stages.reductions[static_cast<std::size_t>(r)].monoid);
     });
   };
   const std::vector<StagePass>& passes = stages.passes;

@@ -2,7 +2,6 @@
 #include "jit/stage_builder.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "jit/centred.hpp"
@@ -65,9 +64,9 @@ Lane StageBuilder::value(int index) {
 void StageBuilder::store(const kernel::Store& store) {
   const Lane lane = stored(store);
   const bool is_f32 = lane.type == LaneType::f32;
-  result(is_f32 && is_never_negative(store.node) ? canonical_of_positive(lane)
-         : is_real(lane.type)                    ? canonical_nan(lane)
-                                                 : lane,
+  result(is_f32 && facts_.is_never_negative(store.node) ? canonical_of_positive(lane)
+         : is_real(lane.type)                           ? canonical_nan(lane)
+                                                        : lane,
          {StagePlace::Kind::operand, static_cast<int>(spec_.inputs.size()) + store.output, lane.type});
 }
 
@@ -83,27 +82,6 @@ Lane StageBuilder::stored(const kernel::Store& store) {
   const bool is_kept = index == kept_.node || (elements_ && positions_[static_cast<std::size_t>(index)].per_row);
   if (!rounds || is_kept || dtype(at.args[0]) != DType::f32) return value(index);
   return value(at.args[0]);
-}
-
-/// f32 that is the result of arithmetic, so that a NaN is quiet, and has no sign otherwise.
-bool StageBuilder::is_never_negative(int index) const {
-  const Node& at = node(index);
-  const auto all = [&] {
-    return std::all_of(at.args.begin(), at.args.end(), [this](int arg) { return is_never_negative(arg); });
-  };
-  if (lane_type(dtype(index)) != LaneType::f32) return false;
-  if (at.kind == Node::Kind::cast) return is_floating(dtype(at.args[0])) && all();
-  if (at.kind == Node::Kind::reduce) return at.monoid == kernel::Monoid::sum && all();
-  if (at.kind != Node::Kind::apply) return false;
-  if (at.function == Function::exp) return true;
-  return at.function == Function::div && is_never_negative(at.args[0]) &&
-         (is_never_negative(at.args[1]) || is_kept_above_zero(node(at.args[1])));
-}
-
-/// max(x, c) with c above 0. A NaN may be a signalling one, which a division makes quiet.
-bool StageBuilder::is_kept_above_zero(const Node& at) const {
-  return at.kind == Node::Kind::apply && at.function == Function::max &&
-         node(at.args[1]).kind == Node::Kind::constant && node(at.args[1]).value > 0;
 }
 
 StageProgram StageBuilder::finish() {
@@ -144,7 +122,7 @@ Lane StageBuilder::saved_value(const SavedValue& what) {
   if (what.part == SavedValue::Part::whole) return value(what.node);
   const auto made = divisors_.find(what.node);
   const Divisor divisor =
-      made != divisors_.end() ? made->second : make_divisor(value(what.node), is_moderate(what.node));
+      made != divisors_.end() ? made->second : make_divisor(value(what.node), facts_.is_moderate(what.node));
   divisors_.emplace(what.node, divisor);
   switch (what.part) {
     case SavedValue::Part::scale: return divisor.scale;
@@ -169,58 +147,24 @@ Lane StageBuilder::divided_by_row(int index) {
   const int divisor = at.args[1];
   Lane x = value(at.args[0]);
   const bool scaled = is_scaled(at.args[0]);
-  if (is_rounded(divisor) && ends_in_words(index))
+  if (facts_.is_rounded(divisor) && facts_.ends_in_words(index))
     return x * slot({divisor, scaled ? SavedValue::Part::high_of_scaled : SavedValue::Part::high});
   if (scaled)
     return divide_by(x, slot({divisor, SavedValue::Part::high_of_scaled}),
                      slot({divisor, SavedValue::Part::low_of_scaled}));
-  if (!is_moderate(divisor)) x = x * slot({divisor, SavedValue::Part::scale});
+  if (!facts_.is_moderate(divisor)) x = x * slot({divisor, SavedValue::Part::scale});
   return divide_by(x, slot({divisor, SavedValue::Part::high}), slot({divisor, SavedValue::Part::low}));
-}
-
-/// Of moderate values, those with roundings of their own: a quotient by them is rarely one that half a unit decides.
-bool StageBuilder::is_rounded(int divisor) const { return is_moderate(divisor) && !is_kept_above_zero(node(divisor)); }
-
-/// Whether all that is made of the f32 node is rounded to 16 bits, after sums and products at most.
-bool StageBuilder::ends_in_words(int index) const {
-  const auto does = [&](std::size_t user) {
-    const Node& at = spec_.body[user];
-    if (std::find(at.args.begin(), at.args.end(), index) == at.args.end()) return true;
-    if (at.kind == Node::Kind::cast) return is_floating(at.dtype) && byte_size(at.dtype) == 2;
-    const bool is_linear =
-        at.kind == Node::Kind::apply && (at.function == Function::add || at.function == Function::mul);
-    return is_linear && dtype(static_cast<int>(user)) == DType::f32 && ends_in_words(static_cast<int>(user));
-  };
-  for (std::size_t user = 0; user < spec_.body.size(); ++user)
-    if (!does(user)) return false;
-  return std::none_of(spec_.stores.begin(), spec_.stores.end(),
-                      [index](const kernel::Store& store) { return store.node == index; });
-}
-
-/// Roots, sums of exponentials of which the greatest is 1, and what is kept within such bounds.
-bool StageBuilder::is_moderate(int index) const {
-  const Node& at = node(index);
-  if (is_kept_above_zero(at)) {
-    const Node& most = node(at.args[0]);
-    return is_below_constant(most) && node(most.args[1]).value <= 0x1p75 && node(at.args[1]).value >= 0x1p-75;
-  }
-  if (at.kind == Node::Kind::cast) return dtype(at.args[0]) != DType::f64 && is_moderate(at.args[0]);
-  if (at.kind == Node::Kind::apply) return at.function == Function::sqrt;
-  if (at.kind != Node::Kind::reduce || at.monoid != kernel::Monoid::sum) return false;
-  const Node* of = &node(at.args[0]);
-  if (of->kind == Node::Kind::cast) of = &node(of->args[0]);
-  return of->kind == Node::Kind::apply && of->function == Function::exp && is_never_positive(of->args[0]);
 }
 
 /// Exponentials that are only summed, or divided by what is moderate, may be a power of two too great until then.
 bool StageBuilder::is_scaled(int index) const {
   const Node& at = node(index);
   if (at.kind != Node::Kind::apply || at.function != Function::exp || dtype(index) != DType::f32) return false;
-  if (positions_[static_cast<std::size_t>(index)].per_row || !is_never_positive(at.args[0])) return false;
+  if (positions_[static_cast<std::size_t>(index)].per_row || !facts_.is_never_positive(at.args[0])) return false;
   const auto takes_power_away = [&](const Node& user) {
     if (std::find(user.args.begin(), user.args.end(), index) == user.args.end()) return true;
     if (user.kind == Node::Kind::reduce) return user.monoid == kernel::Monoid::sum;
-    return user.kind == Node::Kind::apply && is_by_row(user) && is_moderate(user.args[1]);
+    return user.kind == Node::Kind::apply && is_by_row(user) && facts_.is_moderate(user.args[1]);
   };
   return std::all_of(spec_.body.begin(), spec_.body.end(), takes_power_away) &&
          std::none_of(spec_.stores.begin(), spec_.stores.end(),
@@ -302,32 +246,14 @@ Lane StageBuilder::extreme(int reductions, bool max) {
   return select(is_nan(other), other, as(LaneType::f32, found));
 }
 
-/// What is left of elements when the greatest is taken from each, or no more than 0 by a minimum.
-bool StageBuilder::is_never_positive(int index) const {
-  const Node& at = node(index);
-  if (is_below_constant(at)) return node(at.args[1]).value <= 0;
-  if (at.kind == Node::Kind::cast) return is_floating(at.dtype) && is_never_positive(at.args[0]);
-  if (at.kind != Node::Kind::apply || at.function != Function::sub) return false;
-  const Node& greatest = node(at.args[1]);
-  return greatest.kind == Node::Kind::reduce && greatest.monoid == kernel::Monoid::max &&
-         greatest.args[0] == at.args[0] && is_floating(dtype(at.args[0]));
-}
-
-/// min(x, c) of f32, which the machine's own does with c first: x where it is NaN, or both are zeros.
-bool StageBuilder::is_below_constant(const Node& at) const {
-  if (at.kind != Node::Kind::apply || at.function != Function::min || dtype(at.args[0]) != DType::f32) return false;
-  const Node& most = node(at.args[1]);
-  return most.kind == Node::Kind::constant && !std::isnan(most.value) && !(most.value == 0 && std::signbit(most.value));
-}
-
 Lane StageBuilder::applied(int index) {
   const Node& at = node(index);
   if (!elements_)
     if (const std::optional<Lane> lane = wide(index)) return convert(LaneOp::narrow, *lane);
   if (elements_ && is_by_row(at)) return divided_by_row(index);
-  if (at.function == Function::exp && is_never_positive(at.args[0]))
+  if (at.function == Function::exp && facts_.is_never_positive(at.args[0]))
     return is_scaled(index) ? scaled_exp_of_negative(value(at.args[0])) : exp_of_negative(value(at.args[0]));
-  if (is_below_constant(at))
+  if (facts_.is_below_constant(index))
     return jit::combine(LaneOp::lesser, builder_.constant(LaneType::f32, node(at.args[1]).value), value(at.args[0]));
   const DType of = dtype(at.function == Function::select ? at.args.back() : at.args.front());
   if (!has_function(at.function, of)) return missing(std::string(kernel::row(at.function).name), of);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "jit/body_facts.hpp"
 #include "jit/divisor.hpp"
 #include "jit/functions.hpp"
 #include "jit/stages.hpp"
@@ -48,9 +49,14 @@ using SavedSlots = std::map<SavedValue, int>;
 class StageBuilder {
  public:
   /// `reduction_of`: by node, -1 for nodes that are no reduction. `saved` grows by what programs of elements read.
-  StageBuilder(const kernel::KernelSpec& spec, const std::vector<Position>& positions,
+  StageBuilder(const kernel::KernelSpec& spec, const BodyFacts& facts, const std::vector<Position>& positions,
                const std::vector<StageReduction>& reductions, const std::vector<int>& reduction_of, SavedSlots& saved)
-      : spec_(spec), positions_(positions), reductions_(reductions), reduction_of_(reduction_of), saved_(saved) {}
+      : spec_(spec),
+        facts_(facts),
+        positions_(positions),
+        reductions_(reductions),
+        reduction_of_(reduction_of),
+        saved_(saved) {}
 
   /// In an element program, values of rows are read from their slots; in a program of rows, from totals.
   void set_elements(bool elements) { elements_ = elements; }
@@ -88,17 +94,11 @@ class StageBuilder {
   Lane slot(const SavedValue& what) { return input(place_of(what)); }
   bool is_by_row(const kernel::Node& at) const;
   Lane divided_by_row(int index);
-  bool is_rounded(int divisor) const;
-  bool ends_in_words(int index) const;
-  bool is_moderate(int index) const;
   bool is_scaled(int index) const;
-  bool is_never_positive(int index) const;
-  bool is_below_constant(const kernel::Node& at) const;
-  bool is_kept_above_zero(const kernel::Node& at) const;
-  bool is_never_negative(int index) const;
   Lane stored(const kernel::Store& store);
 
   const kernel::KernelSpec& spec_;
+  const BodyFacts& facts_;
   const std::vector<Position>& positions_;
   const std::vector<StageReduction>& reductions_;
   const std::vector<int>& reduction_of_;

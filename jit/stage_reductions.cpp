@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <utility>
 
+#include "jit/integer_monoid.hpp"
 #include "jit/nan_flow.hpp"
 
 namespace tenfold::jit {
@@ -21,14 +21,9 @@ std::uint64_t identity_bits(Monoid monoid, DType dtype, LaneType type) {
   const double identity = kernel::row(monoid).identity;
   if (type == LaneType::f32) return std::bit_cast<std::uint32_t>(static_cast<float>(identity));
   if (type == LaneType::f64) return std::bit_cast<std::uint64_t>(identity);
-  if (monoid == Monoid::sum) return 0;
-  if (monoid == Monoid::prod) return 1;
-  const int bits = dtype == DType::boolean ? 1 : 8 * byte_size(dtype);
+  const std::uint64_t own = integer_identity(monoid, dtype), sign = std::uint64_t{1} << (8 * byte_size(dtype) - 1);
   const bool is_signed = row(dtype).kind == DTypeKind::signed_integer;
-  const std::uint64_t ones = std::numeric_limits<std::uint64_t>::max();
-  const std::uint64_t greatest = ones >> (64 - bits + (is_signed ? 1 : 0));
-  const std::uint64_t least = is_signed ? ~greatest : 0;
-  const std::uint64_t pattern = monoid == Monoid::max ? least : greatest;
+  const std::uint64_t pattern = is_signed ? (own ^ sign) - sign : own;
   return type == LaneType::i32 ? pattern & 0xffffffffU : pattern;
 }
 

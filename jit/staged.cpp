@@ -67,8 +67,7 @@ void StagedKernel::plan_vectors(int sets, int most, int total_parts) {
 
 PassVectors StagedKernel::plan(const StagePass& pass, int sets, int most, int total_parts) const {
   const bool in_any_order = std::all_of(pass.reductions.begin(), pass.reductions.end(), [this](int r) {
-    const kernel::Monoid monoid = stages_.reductions[static_cast<std::size_t>(r)].monoid;
-    return monoid == kernel::Monoid::max || monoid == kernel::Monoid::min;
+    return kernel::is_order_free(stages_.reductions[static_cast<std::size_t>(r)].monoid);
   });
   if (most > sets && in_any_order && !pass.reductions.empty() && pass.step.lanes.nodes.size() <= kShortStep)
     if (PassVectors more(stages_, pass, *layer_, most, total_parts); more.holds_sets(pass)) return more;

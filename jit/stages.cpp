@@ -19,16 +19,6 @@ using kernel::Function;
 using kernel::KernelSpec;
 using kernel::Monoid;
 
-/// The function that combines two values of a reduction.
-Function combining(Monoid monoid) {
-  switch (monoid) {
-    case Monoid::sum: return Function::add;
-    case Monoid::prod: return Function::mul;
-    case Monoid::max: return Function::max;
-    default: return Function::min;
-  }
-}
-
 /// Whether scratch keeps a value, and when it is asked: a row in L2 is as good in an output; not so columns, of which
 /// scratch has a part, nor where outputs are stored around the caches.
 enum class Scratch : std::uint8_t { never, after_outputs, before_outputs };
@@ -37,6 +27,7 @@ class Finder {
  public:
   Finder(const KernelSpec& spec, Scratch scratch, bool outputs_keep, std::vector<int> sums, int pilot_steps)
       : spec_(spec),
+        facts_(spec),
         scratch_(scratch),
         outputs_keep_(outputs_keep),
         sums_(std::move(sums)),
@@ -97,7 +88,7 @@ class Finder {
   }
 
   StageBuilder program(bool elements) {
-    StageBuilder made(spec_, positions_, stages_.reductions, reduction_of_, saved_);
+    StageBuilder made(spec_, facts_, positions_, stages_.reductions, reduction_of_, saved_);
     made.set_elements(elements);
     return made;
   }
@@ -111,8 +102,8 @@ class Finder {
     if (r.form == StageForm::plain) return jit::combine(LaneOp::greater, b, a);
     const DType of = type == LaneType::f64 && r.set_type == LaneType::f32 ? DType::f64 : r.dtype;
     const Lane args[] = {a, b};
-    if (of == DType::boolean || has_function(combining(r.monoid), of))
-      return apply_function(combining(r.monoid), of, args);
+    const Function combine = kernel::row(r.monoid).combine;
+    if (of == DType::boolean || has_function(combine, of)) return apply_function(combine, of, args);
     status_ = {Code::unsupported_op, "no kernel for this reduction of " + std::string(to_string(r.dtype))};
     return a;
   }
@@ -300,6 +291,7 @@ class Finder {
   }
 
   const KernelSpec& spec_;
+  BodyFacts facts_;
   Scratch scratch_;
   bool outputs_keep_;      ///< what is stored around the caches is no place to read from
   std::vector<int> sums_;  ///< by node: the sum that a centred moment is found beside, -1

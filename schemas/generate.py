@@ -85,11 +85,11 @@ def check_ports(ports, place, symbols):
     require(isinstance(ports, list), place, "expected a list of ports")
     for i, port in enumerate(ports):
         here = f"{place}/{i}"
-        check_keys(port, here, ["name", "type"], ["optional", "variadic", "mixed"])
+        check_keys(port, here, ["name", "type"], ["optional", "variadic", "mixed", "decides_shape"])
         check_name(port["name"], f"{here}/name")
         require(port["type"] in symbols, f"{here}/type",
                 f"'{port['type']}' is not among type_constraints ({', '.join(symbols)})")
-        for flag in ("optional", "variadic", "mixed"):
+        for flag in ("optional", "variadic", "mixed", "decides_shape"):
             require(isinstance(port.get(flag, False), bool), f"{here}/{flag}", "expected true or false")
         require(not port.get("variadic") or i + 1 == len(ports), here, "only the last port may be variadic")
         require(not port.get("mixed") or port.get("variadic"), here, "only a variadic port may be mixed")
@@ -201,7 +201,7 @@ class Writer:
 
     def ports(self, name, ports, symbols):
         rows = [f"{{{text(p['name'])}, {symbols.index(p['type'])}, {flag(p.get('optional'))}, "
-                f"{flag(p.get('variadic'))}, {flag(p.get('mixed'))}}}" for p in ports]
+                f"{flag(p.get('variadic'))}, {flag(p.get('mixed'))}, {flag(p.get('decides_shape'))}}}" for p in ports]
         return self.array("PortDesc", name, rows)
 
     def attributes(self, name, attributes):

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <utility>
 
@@ -47,6 +48,16 @@ const OpVersion* version_for(const OpDesc& op, int opset) noexcept {
   const OpVersion* newest = nullptr;
   for (const OpVersion& version : op.versions)
     if (version.since_version <= opset) newest = &version;
+  return newest;
+}
+
+int newest_opset() noexcept {
+  static std::atomic<int> known;
+  int newest = known.load(std::memory_order_relaxed);
+  if (newest > 0) return newest;
+  for (const OpDesc& op : all_ops())
+    if (op.dialect == Dialect::onnx) newest = std::max(newest, op.versions.back().since_version);
+  known.store(newest, std::memory_order_relaxed);
   return newest;
 }
 

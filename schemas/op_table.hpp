@@ -37,10 +37,11 @@ struct TypeConstraint {
 
 struct PortDesc {
   std::string_view name;
-  std::uint8_t constraint;  ///< index into OpVersion::constraints
-  bool optional;            ///< may be left out (from the end, in oneDNN's dialect)
-  bool variadic;            ///< stands for any number of tensors; always the last port
-  bool mixed = false;       ///< the tensors of this variadic port need not have the same dtype
+  std::uint8_t constraint;     ///< index into OpVersion::constraints
+  bool optional;               ///< may be left out (from the end, in oneDNN's dialect)
+  bool variadic;               ///< stands for any number of tensors; always the last port
+  bool mixed = false;          ///< the tensors of this variadic port need not have the same dtype
+  bool decides_shape = false;  ///< of an input: its elements decide the outputs' shapes (axes, a shape, starts, ends)
 };
 
 struct OpVersion {
@@ -61,6 +62,9 @@ struct OpDesc {
 
 /// Every op of every dialect, sorted by dialect, then name.
 std::span<const OpDesc> all_ops() noexcept;
+
+/// The newest opset of ONNX in which an op of the tables has changed.
+int newest_opset() noexcept;
 
 /// The op, or null when the dialect has none of that name.
 const OpDesc* find_op(Dialect dialect, std::string_view name) noexcept;

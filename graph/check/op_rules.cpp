@@ -22,25 +22,27 @@ using schemas::AttrType;
 using schemas::OpVersion;
 using schemas::PortDesc;
 
-/// Attributes of type string that any op of the dialect may carry; they describe the op and change nothing: what
-/// oneDNN's partitioning dumps add, and the name that an op had before it was canonicalized.
+constexpr AttrType kTypeOfAlternative[] = {AttrType::s64,    AttrType::f32,  AttrType::boolean,
+                                           AttrType::string, AttrType::s64s, AttrType::f32s};
+
+/// Attributes that any op of the dialect may carry; they describe the op and change nothing: what oneDNN's partitioning
+/// dumps add, and what an op was before it was canonicalized, or the op that it is a part of.
 struct Remark {
   Dialect dialect;
   std::string_view name;
+  AttrType type;
 };
-constexpr Remark kRemarks[] = {{Dialect::onednn, "partition_id"},
-                               {Dialect::onednn, "backend"},
-                               {Dialect::onednn, "source_kind"},
-                               {Dialect::core, "source_kind"}};
+constexpr Remark kRemarks[] = {
+    {Dialect::onednn, "partition_id", AttrType::string}, {Dialect::onednn, "backend", AttrType::string},
+    {Dialect::onednn, "source_kind", AttrType::string},  {Dialect::onednn, "source_id", AttrType::s64},
+    {Dialect::core, "source_kind", AttrType::string},    {Dialect::core, "source_id", AttrType::s64}};
 
 bool is_remark(const Op& op, const NamedAttribute& attribute) {
-  return std::holds_alternative<std::string>(attribute.value) &&
-         std::any_of(std::begin(kRemarks), std::end(kRemarks),
-                     [&](const Remark& r) { return r.dialect == op.dialect && r.name == attribute.name; });
+  const AttrType type = kTypeOfAlternative[attribute.value.index()];
+  return std::any_of(std::begin(kRemarks), std::end(kRemarks), [&](const Remark& r) {
+    return r.dialect == op.dialect && r.name == attribute.name && r.type == type;
+  });
 }
-
-constexpr AttrType kTypeOfAlternative[] = {AttrType::s64,    AttrType::f32,  AttrType::boolean,
-                                           AttrType::string, AttrType::s64s, AttrType::f32s};
 
 std::string quote(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -198,17 +200,6 @@ Status check_dtypes(const Graph& graph, const Op& op, const OpVersion& version, 
   return {};
 }
 
-/// The newest opset of ONNX in which an op of the tables has changed.
-int newest_opset() {
-  static const int newest = [] {
-    int found = 0;
-    for (const schemas::OpDesc& desc : schemas::all_ops())
-      if (desc.dialect == Dialect::onnx) found = std::max(found, desc.versions.back().since_version);
-    return found;
-  }();
-  return newest;
-}
-
 }  // namespace
 
 Status check_known(const Op& op) {
@@ -226,11 +217,11 @@ Status check_op(const Graph& graph, const Op& op) {
                   "opset " + std::to_string(op.opset) +
                       (op.opset < 0 ? "; opsets count from 1" : "; only ops of the onnx dialect have one"),
                   "op.O13");
-  if (op.opset > newest_opset())
-    return refuse(
-        Code::invalid_op, op,
-        "opset " + std::to_string(op.opset) + "; the newest that is known is " + std::to_string(newest_opset()),
-        "op.O13");
+  if (op.opset > schemas::newest_opset())
+    return refuse(Code::invalid_op, op,
+                  "opset " + std::to_string(op.opset) + "; the newest that is known is " +
+                      std::to_string(schemas::newest_opset()),
+                  "op.O13");
   const OpVersion* version = version_of(op);
   if (version == nullptr)
     return refuse(Code::invalid_op, op,

@@ -23,6 +23,7 @@
 #include <limits>
 
 #include "graph/eval/element.hpp"
+#include "graph/eval/reduction_row.hpp"
 #include "graph/eval/run.hpp"
 
 namespace tenfold::graph {
@@ -82,22 +83,43 @@ double log_sum_exp_bound(double result, std::int64_t n, const Arithmetic& a) {
 }
 
 /// Infinities and NaNs that decide the result whatever is beside them.
-bool is_decided(std::string_view reduction, const Magnitude& m) {
-  if (reduction == "log_sum_exp") return std::isnan(m.total()) || std::isinf(m.greatest());
+bool is_decided(const ReductionRow& row, const Magnitude& m) {
+  if (row.term == Term::exponential) return std::isnan(m.total()) || std::isinf(m.greatest());
   return m.special();
 }
 
 /// Whether partial results may leave the range of the arithmetic.
-bool may_leave_range(std::string_view reduction, const Magnitude& m, DType dtype, const Arithmetic& a) {
+bool may_leave_range(const ReductionRow& row, const Magnitude& m, DType dtype, const Arithmetic& a) {
   const bool chained = dtype != DType::f64;
-  if (reduction == "log_sum_exp") return false;
-  if (reduction == "prod") {
+  if (row.term == Term::exponential) return false;
+  if (row.combine == Combine::product) {
     const bool chain_fits = !chained || (m.chain_log2_high() < a.log2_most && m.chain_log2_low() > a.log2_least);
     return !chain_fits || m.log2_high() >= 1022 || m.log2_low() <= -1021;
   }
   const double sum = chained ? m.chain_sum() : m.sum();
-  if (reduction != "l2" && reduction != "sum_square") return sum >= a.overflow;
+  if (row.term != Term::square) return sum >= a.overflow;
   return (chained ? sum * m.max() : m.sum_of_squares()) >= a.overflow;
+}
+
+/// The result, of which reduction_bound() asks for the magnitude: of exponentials what it is at most.
+double result_of(const ReductionRow& row, const Magnitude& m) {
+  const auto count = static_cast<double>(m.count());
+  if (row.combine == Combine::product) return m.product();
+  const double sum = row.term == Term::square ? m.sum_of_squares() : m.total();
+  switch (row.finish) {
+    case Finish::mean: return sum / count;
+    case Finish::root: return std::sqrt(sum);
+    case Finish::logarithm: return std::log(sum);
+    case Finish::unshifted_logarithm: return std::fabs(m.greatest()) + std::log(count);
+    case Finish::nothing: break;
+  }
+  return sum;
+}
+
+/// The sum that the result was made of.
+double sum_behind(const ReductionRow& row, double result, double count) {
+  if (row.finish == Finish::root) return result * result;
+  return row.finish == Finish::mean ? result * count : result;
 }
 
 /// The least magnitude that rounds to infinity.
@@ -140,41 +162,43 @@ double Magnitude::chain_log2_high() const noexcept { return heap_sum(greatest_);
 double Magnitude::chain_log2_low() const noexcept { return -heap_sum(least_); }
 
 double reduction_bound(std::string_view reduction, const Magnitude& m, DType dtype) noexcept {
-  if (reduction == "max" || reduction == "min" || m.count() == 0) return 0;
-  if (!is_floating(dtype)) return reduction == "log_sum_exp" ? kUnit : 0;
+  const ReductionRow* const row = find_reduction(reduction);
+  if (row == nullptr || is_extreme(*row) || m.count() == 0) return 0;
+  if (!is_floating(dtype)) return row->term == Term::exponential ? kUnit : 0;
   const Arithmetic a = arithmetic_of(dtype, m.count());
-  const bool decided = is_decided(reduction, m);
+  const bool decided = is_decided(*row, m);
   // Norms with an infinity or a NaN among their elements give just that, whatever overflows beside it.
-  if (decided && (reduction == "l1" || reduction == "l2" || reduction == "sum_square")) return 0;
-  if (may_leave_range(reduction, m, dtype, a)) return kInfinity;
+  if (decided && (row->term == Term::magnitude || row->term == Term::square)) return 0;
+  if (may_leave_range(*row, m, dtype, a)) return kInfinity;
   if (decided) return 0;
-  double result = std::sqrt(m.sum_of_squares());
-  if (reduction == "prod") result = m.product();
-  if (reduction == "sum_square") result = m.sum_of_squares();
-  if (reduction == "log_sum") result = std::log(m.total());
-  if (reduction == "log_sum_exp") result = std::fabs(m.greatest()) + std::log(static_cast<double>(m.count()));
-  return reduction_bound(reduction, m.sum(), result, m.count(), dtype);
+  return reduction_bound(reduction, m.sum(), result_of(*row, m), m.count(), dtype);
 }
 
 double reduction_bound(std::string_view reduction, double sum_abs, double result, std::int64_t n,
                        DType dtype) noexcept {
-  if (reduction == "max" || reduction == "min" || n == 0) return 0;
+  const ReductionRow* const row = find_reduction(reduction);
+  if (row == nullptr || is_extreme(*row) || n == 0) return 0;
   const Arithmetic a = arithmetic_of(dtype, n);
   const auto count = static_cast<double>(n);
-  const double squares = count * a.half_least;
-  if (reduction == "l2") return root_bound(result, (a.terms + 1) * a.unit * result * result + squares);
-  if (reduction == "sum_square") return (a.terms + 1) * a.unit * result + squares;
-  if (reduction == "prod") return (count + 2) * a.unit * std::fabs(result);
-  if (reduction == "log_sum_exp") return log_sum_exp_bound(result, n, a);
-  const double sum = a.terms * a.unit * sum_abs;
-  if (reduction == "log_sum") return logarithm_bound(result, sum, a.unit);
-  return reduction == "mean" ? sum / count : sum;
+  if (row->combine == Combine::product) return (count + 2) * a.unit * std::fabs(result);
+  const double error = row->term == Term::square
+                           ? (a.terms + 1) * a.unit * sum_behind(*row, result, count) + count * a.half_least
+                           : a.terms * a.unit * sum_abs;
+  switch (row->finish) {
+    case Finish::mean: return error / count;
+    case Finish::root: return root_bound(result, error);
+    case Finish::logarithm: return logarithm_bound(result, error, a.unit);
+    case Finish::unshifted_logarithm: return log_sum_exp_bound(result, n, a);
+    case Finish::nothing: break;
+  }
+  return error;
 }
 
 double rounding_of_errors(std::string_view reduction, std::int64_t n, DType dtype) noexcept {
-  if (reduction == "max" || reduction == "min") return 1;
+  const ReductionRow* const row = find_reduction(reduction);
+  if (row == nullptr || is_extreme(*row)) return 1;
   const Arithmetic a = arithmetic_of(dtype, n);
-  return 1 + ((reduction == "prod" ? static_cast<double>(n) : a.terms) + 8) * a.unit;
+  return 1 + ((row->combine == Combine::product ? static_cast<double>(n) : a.terms) + 8) * a.unit;
 }
 
 bool agree(DType dtype, double expected, double got, double bound) noexcept {

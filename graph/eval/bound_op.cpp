@@ -12,6 +12,7 @@
 #include "graph/eval/composite.hpp"
 #include "graph/eval/element.hpp"
 #include "graph/eval/functions.hpp"
+#include "graph/eval/reduction_row.hpp"
 #include "graph/eval/run.hpp"
 #include "graph/eval/shapes.hpp"
 #include "graph/eval/walk.hpp"
@@ -44,15 +45,18 @@ class Inherited {
     max_ = std::max(max_, bound);
     growth_ += value != 0 ? std::log1p(bound / std::fabs(value)) : kInfinity;
   }
-  double of(std::string_view reduction, const Magnitude& magnitude) const {
+  double of(const ReductionRow& row, const Magnitude& magnitude) const {
     if (sum_ == 0) return 0;
-    if (reduction == "max" || reduction == "min" || reduction == "log_sum_exp") return max_;
-    if (reduction == "sum_square") return square_sum_;
-    if (reduction == "log_sum") return sum_ < total_ ? -std::log1p(-sum_ / total_) : kInfinity;
-    if (reduction == "l2") return std::sqrt(squares_);
-    if (reduction == "mean") return sum_ / static_cast<double>(magnitude.count());
-    if (reduction == "prod") return std::isinf(growth_) ? kInfinity : magnitude.product() * std::expm1(growth_);
-    return sum_;
+    if (is_extreme(row) || row.term == Term::exponential) return max_;
+    if (row.combine == Combine::product)
+      return std::isinf(growth_) ? kInfinity : magnitude.product() * std::expm1(growth_);
+    const double error = row.term == Term::square ? square_sum_ : sum_;
+    switch (row.finish) {
+      case Finish::mean: return error / static_cast<double>(magnitude.count());
+      case Finish::logarithm: return error < total_ ? -std::log1p(-error / total_) : kInfinity;
+      case Finish::root: return std::sqrt(squares_);
+      default: return error;
+    }
   }
 
  private:
@@ -60,12 +64,12 @@ class Inherited {
 };
 
 /// Whether a reduction of whole numbers, off by `error`, may leave their range, so that what wraps is another number.
-bool reduction_may_wrap(std::string_view reduction, const Magnitude& magnitude, DType dtype, double error) {
-  if (!is_integral(dtype) || error == 0 || reduction == "max" || reduction == "min") return false;
-  const double reach = reduction == "prod"                              ? magnitude.product()
-                       : reduction == "sum_square" || reduction == "l2" ? magnitude.sum_of_squares()
-                                                                        : magnitude.sum();
-  return reach + error >= std::ldexp(1.0, row(dtype).bits - 1);
+bool reduction_may_wrap(const ReductionRow& row, const Magnitude& magnitude, DType dtype, double error) {
+  if (!is_integral(dtype) || error == 0 || is_extreme(row)) return false;
+  const double reach = row.combine == Combine::product ? magnitude.product()
+                       : row.term == Term::square      ? magnitude.sum_of_squares()
+                                                       : magnitude.sum();
+  return reach + error >= std::ldexp(1.0, tenfold::row(dtype).bits - 1);
 }
 
 Result<Bounds> bound_reduce(const Op& op, std::string_view reduction, std::span<const ConstTensor> inputs,
@@ -74,6 +78,8 @@ Result<Bounds> bound_reduce(const Op& op, std::string_view reduction, std::span<
   if (!planned.ok()) return planned.status();
   const ReducePlan& plan = planned.value();
   if (plan.identity) return input_bounds;
+  const ReductionRow* const row = find_reduction(reduction);
+  if (row == nullptr) return fail(op, Code::invalid_op, "there is no reduction '" + std::string(reduction) + "'");
   const TensorDesc& desc = inputs[0].desc;
   const Dims positions = row_major_strides(desc.shape);
   Dims kept_positions, reduced_positions;
@@ -88,8 +94,8 @@ Result<Bounds> bound_reduce(const Op& op, std::string_view reduction, std::span<
       magnitude.add(value);
       inherited.add(value, stored_bound(input_bounds, outer[1] + inner[1], desc.dtype, value));
     });
-    const double off = inherited.of(reduction, magnitude);
-    bounds.push_back(reduction_may_wrap(reduction, magnitude, desc.dtype, off)
+    const double off = inherited.of(*row, magnitude);
+    bounds.push_back(reduction_may_wrap(*row, magnitude, desc.dtype, off)
                          ? kInfinity
                          : reduction_bound(reduction, magnitude, desc.dtype) +
                                off * rounding_of_errors(reduction, magnitude.count(), desc.dtype));

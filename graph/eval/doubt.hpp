@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -78,14 +79,20 @@ Doubt<kWide> root(Doubt<kWide> x) {
   const Real up = std::sqrt(std::max<Real>(0, x.value + Real{x.error})) - centre;
   return Doubt<kWide>::rounded(centre, x.error == 0 ? 0 : static_cast<double>(std::max(down, up)));
 }
+/// Looks once; without a guard, which a forked child could find taken for ever.
+inline double known_roundings(std::atomic<double>& known, const char* function) {
+  if (known.load(std::memory_order_relaxed) == 0)
+    known.store(2 * find_function(function)->ulps + 1, std::memory_order_relaxed);
+  return known.load(std::memory_order_relaxed);
+}
 /// The roundings that the published error of a function comes to: units in the last place are at most two each.
 inline double exponential_roundings() {
-  static const double roundings = 2 * find_function("exp")->ulps + 1;
-  return roundings;
+  static std::atomic<double> known;
+  return known_roundings(known, "exp");
 }
 inline double logarithm_roundings() {
-  static const double roundings = 2 * find_function("log")->ulps + 1;
-  return roundings;
+  static std::atomic<double> known;
+  return known_roundings(known, "log");
 }
 
 template <bool kWide>

@@ -1,47 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions: one row a reduction, in compensated long double for reals and in wide integers for integers.
+// Reductions by their rows, in compensated long double for reals and in wide integers for integers.
 #include <cmath>
 #include <limits>
 
 #include "graph/eval/evaluate_op.hpp"
+#include "graph/eval/reduction_row.hpp"
 #include "graph/eval/shapes.hpp"
 #include "graph/eval/walk.hpp"
 
 namespace tenfold::graph {
 namespace {
 
-/// `exponential` is e^(x - the greatest element), so that nothing overflows; Finish::unshifted_logarithm undoes it.
-enum class Term : std::uint8_t { value, magnitude, square, exponential };
-enum class Combine : std::uint8_t { sum, product, maximum, minimum };
-enum class Finish : std::uint8_t { nothing, mean, root, logarithm, unshifted_logarithm };
-
-struct ReductionRow {
-  std::string_view name;
-  Term term;
-  Combine combine;
-  Finish finish;
-};
-
-constexpr ReductionRow kReductions[] = {
-    {"l1", Term::magnitude, Combine::sum, Finish::nothing},
-    {"l2", Term::square, Combine::sum, Finish::root},
-    {"log_sum", Term::value, Combine::sum, Finish::logarithm},
-    {"log_sum_exp", Term::exponential, Combine::sum, Finish::unshifted_logarithm},
-    {"max", Term::value, Combine::maximum, Finish::nothing},
-    {"mean", Term::value, Combine::sum, Finish::mean},
-    {"min", Term::value, Combine::minimum, Finish::nothing},
-    {"prod", Term::value, Combine::product, Finish::nothing},
-    {"sum", Term::value, Combine::sum, Finish::nothing},
-    {"sum_square", Term::square, Combine::sum, Finish::nothing},
-};
 constexpr ReductionRow kGreatest{"", Term::value, Combine::maximum, Finish::nothing};
-
-const ReductionRow* find_reduction(std::string_view name) noexcept {
-  for (const ReductionRow& row : kReductions)
-    if (row.name == name) return &row;
-  return nullptr;
-}
 
 Real term_of(Term term, Real x, Real shift) {
   switch (term) {

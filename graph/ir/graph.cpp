@@ -23,10 +23,14 @@ void set_attribute(Op& op, std::string_view name, Attribute value) {
   op.attributes.push_back({std::string(name), std::move(value)});
 }
 
+bool names_source(const NamedAttribute& attribute) noexcept {
+  return attribute.name == "source_kind" || attribute.name == "source_id";
+}
+
 std::string describe(const Op& op) {
-  std::string text = "op " + std::to_string(op.id);
+  std::string text = "op " + std::to_string(attribute_or(op, "source_id", op.id));
   if (!op.name.empty()) text += " '" + op.name + "'";
-  // The user knows the op by the kind that it had before it was canonicalized.
+  // The user knows the op by its kind before it was canonicalized, and a part of an op by that op.
   return text + " (" + (op.dialect == Dialect::onnx ? op.kind : attribute_or(op, "source_kind", op.kind)) + ")";
 }
 

@@ -92,6 +92,10 @@ struct Graph {
 /// The attribute of that name, or null.
 const Attribute* find_attribute(const Op& op, std::string_view name) noexcept;
 
+/// Whether an attribute tells the op that the user wrote (`source_kind`, `source_id`), and nothing of what this one
+/// does.
+bool names_source(const NamedAttribute& attribute) noexcept;
+
 /// Sets or replaces an attribute.
 void set_attribute(Op& op, std::string_view name, Attribute value);
 
@@ -104,7 +108,7 @@ T attribute_or(const Op& op, std::string_view name, T fallback) {
   return v == nullptr ? fallback : *v;
 }
 
-/// How messages name an op: "op 7 'reduce_0' (ReduceMax)".
+/// How messages name an op, or the one that the user wrote and it is a part of: "op 7 'reduce_0' (ReduceMax)".
 std::string describe(const Op& op);
 
 /// True when rank and every dim are known.

@@ -203,7 +203,7 @@ class Canonicalizer {
     reshape.kind = "reshape";
     Dims shape = view.shape;
     std::replace(shape.begin(), shape.end(), kUnknownDim, std::int64_t{-1});
-    reshape.attributes = {{"shape", std::move(shape)}, {"source_kind", op.kind}};
+    reshape.attributes = {{"shape", std::move(shape)}, {"source_kind", op.kind}, {"source_id", op.id}};
     reshape.inputs = {op.inputs[1]};
     reshape.outputs = {result};
     graph_.values.push_back(std::move(view));

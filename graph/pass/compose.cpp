@@ -63,7 +63,10 @@ std::vector<Op> Composer::finish() {
   for (Op& op : ops_) {
     for (ValueId& v : op.inputs) v = now[v];
     for (ValueId& v : op.outputs) v = now[v];
-    if (op.outputs[0] == source_->outputs[0]) op.id = source_->id;
+    if (op.outputs[0] != source_->outputs[0]) continue;
+    op.id = source_->id;
+    if (find_attribute(*source_, "source_id") == nullptr)
+      std::erase_if(op.attributes, [](const NamedAttribute& a) { return a.name == "source_id"; });
   }
   given_.clear();
   return std::exchange(ops_, {});
@@ -159,6 +162,7 @@ ValueId Composer::add(std::string_view kind, const std::vector<ValueId>& inputs,
   op.attributes = attributes;
   // A core op that is decomposed has itself a source.
   op.attributes.push_back({"source_kind", attribute_or<std::string>(*source_, "source_kind", source_->kind)});
+  op.attributes.push_back({"source_id", attribute_or(*source_, "source_id", source_->id)});
   op.inputs = inputs;
   const ValueId result = add_value(dtype, shape);
   op.outputs = {result};
@@ -172,6 +176,7 @@ std::vector<ValueId> Composer::again(const std::vector<ValueId>& inputs, const s
 
 std::vector<ValueId> Composer::again(const std::vector<ValueId>& inputs, const std::vector<DType>& dtypes, Op op) {
   op.id = op_ids_->take();
+  set_attribute(op, "source_id", attribute_or(*source_, "source_id", source_->id));
   op.inputs = inputs;
   for (std::size_t i = 0; i < op.outputs.size(); ++i)
     if (op.outputs[i] != kNone) op.outputs[i] = add_value(dtypes[i], shape(op.outputs[i]));

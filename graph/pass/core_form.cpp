@@ -48,7 +48,7 @@ void set_axes(Op& op, std::vector<std::int64_t> axes, EmptyAxes empty, std::size
     return;
   }
   const std::string function = element_part(attribute_or<std::string>(op, "reduction", ""));
-  std::erase_if(op.attributes, [](const NamedAttribute& a) { return a.name != "source_kind"; });
+  std::erase_if(op.attributes, [](const NamedAttribute& a) { return !names_source(a); });
   op.attributes.insert(op.attributes.begin(), {"function", function});
   op.kind = "map";
 }

@@ -34,7 +34,7 @@ using Key = std::tuple<Dialect, std::string, int, std::vector<ValueId>, Attribut
 Key key_of(const Graph& graph, const Op& op) {
   Attributes attributes;
   for (const NamedAttribute& attribute : op.attributes)
-    if (attribute.name != "source_kind") attributes.push_back(comparable(attribute));
+    if (!names_source(attribute)) attributes.push_back(comparable(attribute));
   const Value& out = graph.values[op.outputs[0]];
   return {op.dialect, op.kind, op.opset, op.inputs, std::move(attributes), out.dtype, out.shape, out.strides};
 }

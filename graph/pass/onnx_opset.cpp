@@ -20,13 +20,6 @@ const schemas::OpVersion* version_at(const Op& op, int opset) {
   return desc == nullptr ? nullptr : schemas::version_for(*desc, opset);
 }
 
-int newest_opset() {
-  int newest = 1;
-  for (const schemas::OpDesc& desc : schemas::all_ops())
-    if (desc.dialect == Dialect::onnx) newest = std::max(newest, desc.versions.back().since_version);
-  return newest;
-}
-
 /// Whether `op` means in `opset` what it means now; one that was oneDNN's need only take its dtypes.
 bool fits(const Graph& graph, const Op& op, bool turned, int opset) {
   const schemas::OpVersion* version = version_at(op, opset);
@@ -67,7 +60,7 @@ Status choose_onnx_opset(Graph& graph, const std::vector<bool>& turned) {
   int least = 1;
   for (std::size_t i = 0; i < graph.ops.size(); ++i)
     least = std::max(least, turned[i] || graph.ops[i].opset == 0 ? kFloor : graph.ops[i].opset);
-  const int newest = std::max(least, newest_opset());
+  const int newest = std::max(least, schemas::newest_opset());
   for (int opset = least; opset <= newest; ++opset) {
     bool all = true;
     for (std::size_t i = 0; all && i < graph.ops.size(); ++i) all = fits(graph, graph.ops[i], turned[i], opset);

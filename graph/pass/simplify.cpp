@@ -163,8 +163,9 @@ class Simplifier {
     if (!std::all_of(axes->begin(), axes->end(),
                      [&shape](std::int64_t axis) { return shape[static_cast<std::size_t>(axis)] == 1; }))
       return;
-    op.attributes = {{"shape", value(op.outputs[0]).shape},
-                     {"source_kind", attribute_or<std::string>(op, "source_kind", "reduce")}};
+    std::erase_if(op.attributes, [](const NamedAttribute& a) { return !names_source(a); });
+    op.attributes.insert(op.attributes.begin(), {"shape", value(op.outputs[0]).shape});
+    if (find_attribute(op, "source_kind") == nullptr) set_attribute(op, "source_kind", std::string("reduce"));
     op.kind = "reshape";
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Binding of input shapes and of run-time axes; see binding.hpp.
+// Binding of input shapes, and of inputs that decide shapes; see binding.hpp.
 #include "api/binding.hpp"
 
 #include <algorithm>
@@ -18,38 +18,19 @@ graph::ValueId find_input(const graph::Graph& graph, TensorId id) {
   return graph::kNone;
 }
 
-/// Which inputs of an op decide its outputs' shapes by their elements: axes of a reduction, and what ONNX's ops that
-/// move elements, and oneDNN's that slide windows, take as tensors. Inputs [first, last).
-struct Deciding {
-  graph::Dialect dialect;
-  std::string_view kind;
-  std::size_t first;
-  std::size_t last;
-};
-constexpr Deciding kDeciding[] = {
-    {graph::Dialect::core, "reduce", 1, 2},
-    {graph::Dialect::onnx, "Expand", 1, 2},
-    {graph::Dialect::onnx, "Reshape", 1, 2},
-    {graph::Dialect::onnx, "Slice", 1, 5},
-    {graph::Dialect::onnx, "Split", 1, 2},
-    {graph::Dialect::onnx, "Squeeze", 1, 2},
-    {graph::Dialect::onnx, "TopK", 1, 2},
-    {graph::Dialect::onnx, "Unsqueeze", 1, 2},
-    {graph::Dialect::onednn, "AvgPoolBackward", 1, 2},
-    {graph::Dialect::onednn, "ConvTransposeBackwardWeights", 2, 3},
-    {graph::Dialect::onednn, "ConvolutionBackwardData", 2, 3},
-    {graph::Dialect::onednn, "ConvolutionBackwardWeights", 2, 3},
-    {graph::Dialect::onednn, "Interpolate", 1, 2},
-    {graph::Dialect::onednn, "InterpolateBackward", 2, 3},
+/// An input of an op that decides its outputs' shapes, by the op tables.
+struct DecidingUse {
+  const graph::Op* op;
+  std::string_view port;
+  graph::ValueId value;
 };
 
-std::vector<graph::ValueId> deciding_operands(const graph::Op& op) {
-  std::vector<graph::ValueId> found;
-  for (const Deciding& row : kDeciding)
-    if (row.dialect == op.dialect && row.kind == op.kind)
-      for (std::size_t i = row.first; i < std::min(row.last, op.inputs.size()); ++i)
-        if (op.inputs[i] != graph::kNone) found.push_back(op.inputs[i]);
-  return found;
+void add_deciding_uses(const graph::Op& op, std::vector<DecidingUse>& uses) {
+  const schemas::OpVersion* const version = graph::version_of(op);
+  if (version == nullptr) return;
+  for (std::size_t i = 0; i < std::min(version->inputs.size(), op.inputs.size()); ++i)
+    if (version->inputs[i].decides_shape && op.inputs[i] != graph::kNone)
+      uses.push_back({&op, version->inputs[i].name, op.inputs[i]});
 }
 
 }  // namespace
@@ -111,47 +92,44 @@ Status require_known_inputs(const graph::Graph& graph) {
   return Status(Code::invalid_shape, "graph inputs with unknown dims: " + open + "; give their dims when compiling");
 }
 
-Result<std::vector<AxesInput>> find_axes_inputs(const graph::Graph& core, const graph::Graph& bound) {
-  std::vector<AxesInput> found;
-  std::vector<std::pair<std::size_t, graph::ValueId>> operands;
-  for (std::size_t i = 0; i < core.ops.size(); ++i)
-    for (const graph::ValueId operand : deciding_operands(core.ops[i]))
-      if (!core.values[operand].is_constant) operands.emplace_back(i, operand);
-  for (const auto& [op_index, axes] : operands) {
-    const graph::Op& op = core.ops[op_index];
-    const graph::Value& value = core.values[axes];
-    const std::string tensor = "tensor " + std::to_string(value.id);
+Result<std::vector<ShapeInput>> find_shape_inputs(const graph::Graph& core, const graph::Graph& bound) {
+  std::vector<ShapeInput> found;
+  std::vector<DecidingUse> uses;
+  for (const graph::Op& op : core.ops) add_deciding_uses(op, uses);
+  for (const DecidingUse& use : uses) {
+    const graph::Value& value = core.values[use.value];
+    if (value.is_constant) continue;
+    const std::string what = graph::describe(*use.op) + ": input '" + std::string(use.port) + "' (tensor " +
+                             std::to_string(value.id) + "), which decides shapes, ";
     if (value.producer != graph::kNone)
-      return Status(Code::unsupported_op, graph::describe(op) + ": its axes (" + tensor +
-                                              ") are computed by another op at run time; only axes that are "
-                                              "attributes, constants or graph inputs are supported");
-    AxesInput input;
+      return Status(Code::unsupported_op, what +
+                                              "is computed by another op at run time; only attributes, constants "
+                                              "and graph inputs may");
+    ShapeInput input;
     input.id = value.id;
-    if (std::any_of(found.begin(), found.end(), [&](const AxesInput& a) { return a.id == input.id; })) continue;
+    if (std::any_of(found.begin(), found.end(), [&](const ShapeInput& a) { return a.id == input.id; })) continue;
     const auto place = std::find_if(bound.inputs.begin(), bound.inputs.end(),
                                     [&](graph::ValueId v) { return bound.values[v].id == input.id; });
-    if (place == bound.inputs.end())
-      return Status(Code::internal_error, graph::describe(op) + ": its axes (" + tensor + ") are not a graph input");
+    if (place == bound.inputs.end()) return Status(Code::internal_error, what + "is not a graph input");
     input.input = static_cast<std::size_t>(place - bound.inputs.begin());
     const TensorDesc desc = graph::desc_of(bound.values[*place]);
     if (desc.shape.size() > 1 || (desc.dtype != DType::s32 && desc.dtype != DType::s64))
-      return Status(Code::invalid_op, graph::describe(op) + ": its axes (" + tensor + ") are " +
-                                          std::string(to_string(desc.dtype)) + " " + shape_text(desc.shape) +
-                                          "; they must be s32 or s64, of rank 0 or 1");
+      return Status(Code::invalid_op, what + "is " + std::string(to_string(desc.dtype)) + " " + shape_text(desc.shape) +
+                                          "; it must be s32 or s64, of rank 0 or 1");
     input.dtype = desc.dtype;
     input.count = desc.shape.empty() ? 1 : desc.shape[0];
     input.stride = desc.shape.empty() ? 1 : strides_of(desc)[0];
     if (input.count > 4 * kMaxRank)
-      return Status(Code::invalid_shape, graph::describe(op) + ": its axes (" + tensor + ") are " +
-                                             std::to_string(input.count) + " elements, no tensor has that many dims");
+      return Status(Code::invalid_shape,
+                    what + "has " + std::to_string(input.count) + " elements, no tensor has that many dims");
     found.push_back(input);
   }
   return found;
 }
 
-void fix_axes(graph::Graph& bound, std::span<const AxesInput> axes_inputs, std::span<const std::int64_t> values) {
+void fix_shape_inputs(graph::Graph& bound, std::span<const ShapeInput> inputs, std::span<const std::int64_t> values) {
   std::size_t at = 0;
-  for (const AxesInput& input : axes_inputs) {
+  for (const ShapeInput& input : inputs) {
     graph::Value& value = bound.values[find_input(bound, input.id)];
     const auto size = static_cast<std::size_t>(byte_size(input.dtype));
     std::vector<std::byte> data(static_cast<std::size_t>(input.count) * size);

@@ -28,8 +28,8 @@ Status bind_input_shapes(graph::Graph& graph, const std::vector<std::pair<Tensor
 /// invalid_shape naming every graph input that still has unknown dims.
 Status require_known_inputs(const graph::Graph& graph);
 
-/// A graph input whose elements are axes of reductions.
-struct AxesInput {
+/// A graph input whose elements decide shapes: axes of reductions, a shape to expand to, starts and ends of a slice.
+struct ShapeInput {
   TensorId id = 0;
   std::size_t input = 0;  ///< index into the partition's inputs
   DType dtype = DType::s32;
@@ -37,11 +37,11 @@ struct AxesInput {
   std::int64_t stride = 1;  ///< in elements
 };
 
-/// The axes inputs of `core`, which is `bound` after the pipeline: second inputs of core.reduce that are still not
-/// constant. unsupported_op when another op computes them.
-Result<std::vector<AxesInput>> find_axes_inputs(const graph::Graph& core, const graph::Graph& bound);
+/// Those of `core`, which is `bound` after the pipeline, that are still not constant, by the op tables
+/// (`decides_shape`). unsupported_op when another op computes one.
+Result<std::vector<ShapeInput>> find_shape_inputs(const graph::Graph& core, const graph::Graph& bound);
 
-/// Turns the axes inputs of `bound` into constants. `values` holds the axes of all of them, one after another.
-void fix_axes(graph::Graph& bound, std::span<const AxesInput> axes_inputs, std::span<const std::int64_t> values);
+/// Turns these inputs of `bound` into constants. `values` holds the elements of all of them, one after another.
+void fix_shape_inputs(graph::Graph& bound, std::span<const ShapeInput> inputs, std::span<const std::int64_t> values);
 
 }  // namespace tenfold::api

@@ -49,9 +49,9 @@ Result<CompiledPartition> compile_ir(const graph::Graph& ir, const CompileOption
   graph::Graph core = impl->bound;
   if (Status status = graph::run_pipeline(core); !status.ok()) return status;
 
-  Result<std::vector<api::AxesInput>> axes_inputs = api::find_axes_inputs(core, impl->bound);
-  if (!axes_inputs.ok()) return axes_inputs.status();
-  impl->axes_inputs = std::move(axes_inputs).value();
+  Result<std::vector<api::ShapeInput>> shape_inputs = api::find_shape_inputs(core, impl->bound);
+  if (!shape_inputs.ok()) return shape_inputs.status();
+  impl->shape_inputs = std::move(shape_inputs).value();
 
   for (const graph::ValueId v : impl->bound.inputs) {
     impl->inputs.push_back(api::info_of(impl->bound.values[v]));
@@ -65,7 +65,7 @@ Result<CompiledPartition> compile_ir(const graph::Graph& ir, const CompileOption
     impl->output_properties.push_back(property_of_output(impl->bound, core.values[v].id));
   }
 
-  if (impl->axes_inputs.empty()) {
+  if (impl->shape_inputs.empty()) {
     auto made = api::make_specialisation(core, impl->inputs, impl->outputs, impl->target, impl->options);
     if (!made.ok()) return made.status();
     impl->fixed = std::move(made).value();

@@ -74,23 +74,23 @@ Status check_apart(const std::byte* scratch, std::size_t bytes, const void* poin
 }
 
 /// The axes that the inputs hold, one input after another; on the stack for all but absurd graphs.
-class AxesValues {
+class ShapeValues {
  public:
-  AxesValues(std::span<const api::AxesInput> axes_inputs, CompiledPartition::Impl::Inputs in) {
+  ShapeValues(std::span<const api::ShapeInput> shape_inputs, CompiledPartition::Impl::Inputs in) {
     std::size_t total = 0;
-    for (const api::AxesInput& input : axes_inputs) total += static_cast<std::size_t>(input.count);
+    for (const api::ShapeInput& input : shape_inputs) total += static_cast<std::size_t>(input.count);
     if (total > few_.size()) many_.resize(total);
     values_ = total > few_.size() ? std::span(many_) : std::span(few_).first(total);
     std::size_t at = 0;
-    for (const api::AxesInput& input : axes_inputs)
+    for (const api::ShapeInput& input : shape_inputs)
       for (std::int64_t i = 0; i < input.count; ++i) values_[at++] = load(input, in[input.input], i);
   }
-  AxesValues(const AxesValues&) = delete;
-  AxesValues& operator=(const AxesValues&) = delete;
+  ShapeValues(const ShapeValues&) = delete;
+  ShapeValues& operator=(const ShapeValues&) = delete;
   std::span<const std::int64_t> values() const { return values_; }
 
  private:
-  static std::int64_t load(const api::AxesInput& input, const void* data, std::int64_t i) {
+  static std::int64_t load(const api::ShapeInput& input, const void* data, std::int64_t i) {
     const auto* bytes = static_cast<const char*>(data) + i * input.stride * byte_size(input.dtype);
     std::int64_t wide = 0;
     std::int32_t narrow = 0;
@@ -133,13 +133,13 @@ class Mapped {
 Result<CompiledPartition::Impl::Shared> CompiledPartition::Impl::specialisation(Inputs in) const {
   if (in.size() != inputs.size()) return wrong_count("input", in.size(), inputs.size());
   if (fixed) return fixed;
-  for (const api::AxesInput& a : axes_inputs)
+  for (const api::ShapeInput& a : shape_inputs)
     if (!usable(in[a.input], input_checks[a.input]))
       return not_usable("input", a.input, a.id, in[a.input], input_checks[a.input]);
-  const AxesValues axes(axes_inputs, in);
+  const ShapeValues axes(shape_inputs, in);
   return cache.find_or_make(axes.values(), [&]() -> Result<Shared> {
     graph::Graph core = bound;
-    api::fix_axes(core, axes_inputs, axes.values());
+    api::fix_shape_inputs(core, shape_inputs, axes.values());
     if (Status status = graph::run_pipeline(core); !status.ok()) return status;
     return api::make_specialisation(core, inputs, outputs, target, options);
   });
@@ -257,7 +257,7 @@ std::string CompiledPartition::Impl::explain() const {
   for (const std::string& notice : notices) noted += "note: " + notice + "\n";
   if (fixed) return noted + compiler::explain(fixed->compiled, target);
   std::string text = noted + "axes known at run time: input";
-  for (const api::AxesInput& a : axes_inputs) text += " " + std::to_string(a.id);
+  for (const api::ShapeInput& a : shape_inputs) text += " " + std::to_string(a.id);
   const auto entries = cache.entries();
   text += "; specialised for " + std::to_string(entries.size()) + " of at most " +
           std::to_string(api::SpecialisationCache::kCapacity) + " values\n";

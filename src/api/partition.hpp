@@ -44,7 +44,7 @@ struct CompiledPartition::Impl {
 
   Shared fixed;        ///< the only specialisation of a partition without run-time axes; null with them
   graph::Graph bound;  ///< with run-time axes: the graph before the pipeline, the input shapes bound
-  std::vector<api::AxesInput> axes_inputs;
+  std::vector<api::ShapeInput> shape_inputs;
   mutable api::SpecialisationCache cache;
 
   /// Of `fixed`, where a call is one kernel of one task and nobody wants to be told: that kernel; else null.

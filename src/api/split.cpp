@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
 #include "graph/check/check.hpp"
@@ -141,17 +142,18 @@ graph::Graph extract(const graph::Graph& whole, const Ops& ops, const std::vecto
   return part;
 }
 
-/// What a part has found out of its tensors, for the parts behind it.
-void write_back(const graph::Graph& part, graph::Graph& whole) {
-  for (const graph::Value& known : part.values)
-    for (graph::Value& value : whole.values)
-      if (value.id == known.id && known.producer != graph::kNone) {
-        value.dtype = known.dtype;
-        value.ranked = known.ranked;
-        value.shape = known.shape;
-        value.strides = known.strides;
-        value.layout = known.layout;
-      }
+/// What a part has found out of its tensors, for the parts behind it; `places` by id.
+void write_back(const graph::Graph& part, graph::Graph& whole,
+                const std::unordered_map<std::int64_t, ValueId>& places) {
+  for (const graph::Value& known : part.values) {
+    if (known.producer == graph::kNone) continue;
+    graph::Value& value = whole.values[places.at(known.id)];
+    value.dtype = known.dtype;
+    value.ranked = known.ranked;
+    value.shape = known.shape;
+    value.strides = known.strides;
+    value.layout = known.layout;
+  }
 }
 
 }  // namespace
@@ -189,12 +191,14 @@ Result<std::vector<Part>> split(const Graph& whole, Policy policy) {
 Status finish_parts(graph::Graph& graph) {
   if (Status status = graph::sort_ops(graph); !status.ok()) return status;
   const std::vector<Ops> readers = readers_of_values(graph);
+  std::unordered_map<std::int64_t, ValueId> places;
+  for (ValueId v = 0; v < graph.values.size(); ++v) places.emplace(graph.values[v].id, v);
   for (const Ops& ops : Splitter(graph).run()) {
     if (!is_supported(graph.ops[ops[0]])) continue;
     graph::Graph part = extract(graph, ops, readers);
     if (Status status = graph::verify(part); !status.ok()) return status;
     if (Status status = graph::infer(part); !status.ok()) return status;
-    write_back(part, graph);
+    write_back(part, graph, places);
   }
   return {};
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/verbose.hpp"
 
-#include <array>
 #include <atomic>
 #include <cstdio>
+#include <map>
 #include <string>
 
 #include "target/environment.hpp"
@@ -13,15 +13,13 @@ namespace {
 
 double milliseconds(std::chrono::nanoseconds took) { return static_cast<double>(took.count()) * 1e-6; }
 
-/// "3 kernel, 1 reference": how many regions of each kind.
+/// "kernel:3 reference:1": how many regions of each kind.
 std::string regions_text(const compiler::Compiled& compiled) {
-  static constexpr std::array kKinds{"kernel", "reference", "nothing", "onednn"};
-  std::array<int, kKinds.size()> counts{};
-  for (const compiler::RegionReport& region : compiled.regions) ++counts[static_cast<std::size_t>(region.kind)];
+  std::map<compiler::RegionReport::Kind, int> counts;
+  for (const compiler::RegionReport& region : compiled.regions) ++counts[region.kind];
   std::string text;
-  for (std::size_t kind = 0; kind < kKinds.size(); ++kind)
-    if (counts[kind] > 0)
-      text += (text.empty() ? "" : " ") + std::string(kKinds[kind]) + ":" + std::to_string(counts[kind]);
+  for (const auto& [kind, count] : counts)
+    text += (text.empty() ? "" : " ") + std::string(to_string(kind)) + ":" + std::to_string(count);
   return text.empty() ? "empty" : text;
 }
 

@@ -3,9 +3,13 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstddef>
+#include <mutex>
 #include <string>
 #include <string_view>
+
+#include "target/fork.hpp"
 
 namespace tenfold::capi {
 
@@ -23,9 +27,17 @@ void* open_beside_library(const char* file) {
   return dlopen((std::string(path.substr(0, folder + 1)) + file).c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
+/// The loader of the system has locks that a child would inherit, so fork() waits for it.
+struct LoaderLock {
+  std::mutex mutex;
+  target::HeldAcrossFork held{mutex};
+};
+
 }  // namespace
 
 LateModule load_module(const char* file, const char* symbol) {
+  static std::atomic<LoaderLock*> made;
+  const std::lock_guard guard(target::one_of_process(made).mutex);
   void* handle = open_beside_library(file);
   if (handle == nullptr) handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   const void* const door = handle == nullptr ? nullptr : dlsym(handle, symbol);

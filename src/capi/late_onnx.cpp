@@ -2,15 +2,18 @@
 //
 // What graph/read/onnx.hpp declares, as libtenfold.so has it: the first model loads the module that is linked to
 // protobuf. To load protobuf with libtenfold.so would cost every program that reads none.
+#include <atomic>
+
 #include "capi/late_module.hpp"
 #include "graph/read/onnx_door.hpp"
+#include "target/fork.hpp"
 
 namespace tenfold::graph {
 namespace {
 
 const capi::LateModule& module() {
-  static const capi::LateModule loaded = capi::load_module(TENFOLD_MODULE, kOnnxDoorSymbol);
-  return loaded;
+  static std::atomic<const capi::LateModule*> loaded;
+  return target::one_of_process(loaded, [] { return capi::load_module(TENFOLD_MODULE, kOnnxDoorSymbol); });
 }
 
 const OnnxDoor* door() { return static_cast<const OnnxDoor*>(module().door); }

@@ -38,22 +38,56 @@ int BodyWriter::reduce(Monoid monoid, int value) {
 
 namespace {
 
-/// log(sum(exp(x - m))) + m, m being the greatest element; that one itself where it is infinite.
+/// What becomes of a reduction's result.
+enum class Then : std::uint8_t { nothing, divide_by_count, root, logarithm };
+
+struct ReductionRow {
+  std::string_view name;
+  Function of = Function::identity;  ///< what of each element is reduced
+  Monoid monoid;
+  Then then = Then::nothing;
+};
+
+/// core.reduce's, but for log_sum_exp, which reduces twice.
+constexpr ReductionRow kReductions[] = {
+    {.name = "l1", .of = Function::abs, .monoid = Monoid::sum},
+    {.name = "l2", .of = Function::square, .monoid = Monoid::sum, .then = Then::root},
+    {.name = "log_sum", .monoid = Monoid::sum, .then = Then::logarithm},
+    {.name = "max", .monoid = Monoid::max},
+    {.name = "mean", .monoid = Monoid::sum, .then = Then::divide_by_count},
+    {.name = "min", .monoid = Monoid::min},
+    {.name = "prod", .monoid = Monoid::prod},
+    {.name = "sum", .monoid = Monoid::sum},
+    {.name = "sum_square", .of = Function::square, .monoid = Monoid::sum},
+};
+
+/// Integers' roots and logarithms are of sums in 64 bits, where they are exact or wrap as NumPy's do, and taken in f64.
+int write_row(BodyWriter& body, const ReductionRow& form, int value) {
+  const DType dtype = body.dtype_of(value);
+  const bool is_wide = !is_floating(dtype) && (form.then == Then::root || form.then == Then::logarithm);
+  if (is_wide) value = body.cast(row(dtype).kind == DTypeKind::signed_integer ? DType::s64 : DType::u64, value);
+  if (form.of != Function::identity) value = body.apply(form.of, {value});
+  value = body.reduce(form.monoid, value);
+  if (is_wide) value = body.cast(DType::f64, value);
+  switch (form.then) {
+    case Then::divide_by_count: value = body.apply(Function::div, {value, body.count()}); break;
+    case Then::root: value = body.apply(Function::sqrt, {value}); break;
+    case Then::logarithm: value = body.apply(Function::log, {value}); break;
+    case Then::nothing: break;
+  }
+  return is_wide ? body.cast(dtype, value) : value;
+}
+
+/// log(sum(exp(x - m))) + m, m being the greatest element; that one itself where it is infinite. Integers are taken as
+/// f64, 16-bit floats as f32.
 int write_log_sum_exp(BodyWriter& body, int value) {
+  const DType dtype = body.dtype_of(value);
+  value = body.cast(!is_floating(dtype) ? DType::f64 : byte_size(dtype) == 2 ? DType::f32 : dtype, value);
   const int greatest = body.reduce(Monoid::max, value);
   const int sum = body.reduce(Monoid::sum, body.apply(Function::exp, {body.apply(Function::sub, {value, greatest})}));
   const int total = body.apply(Function::add, {body.apply(Function::log, {sum}), greatest});
-  return body.apply(Function::select, {body.apply(Function::is_infinite, {greatest}), greatest, total});
-}
-
-/// Of integers, whose sums are taken in 64 bits, where they are exact or wrap as NumPy's do.
-int write_of_wide_sum(BodyWriter& body, std::string_view name, int value) {
-  const DType dtype = body.dtype_of(value);
-  const bool has_sign = row(dtype).kind == DTypeKind::signed_integer;
-  value = body.cast(has_sign ? DType::s64 : DType::u64, value);
-  if (name == "l2") value = body.apply(Function::square, {value});
-  const int sum = body.cast(DType::f64, body.reduce(Monoid::sum, value));
-  return body.cast(dtype, body.apply(name == "l2" ? Function::sqrt : Function::log, {sum}));
+  return body.cast(dtype,
+                   body.apply(Function::select, {body.apply(Function::is_infinite, {greatest}), greatest, total}));
 }
 
 }  // namespace
@@ -61,22 +95,10 @@ int write_of_wide_sum(BodyWriter& body, std::string_view name, int value) {
 Result<int> write_reduction(BodyWriter& body, const graph::Op& op, int value) {
   const std::string name = graph::attribute_or<std::string>(op, "reduction", "");
   const DType dtype = body.dtype_of(value);
-  const bool integers = !is_floating(dtype);
-  if (name == "max" || name == "min") return body.reduce(name == "max" ? Monoid::max : Monoid::min, value);
-  if (dtype != DType::boolean) {
-    if (name == "sum" || name == "prod") return body.reduce(name == "sum" ? Monoid::sum : Monoid::prod, value);
-    if (name == "mean") return body.apply(Function::div, {body.reduce(Monoid::sum, value), body.count()});
-    if (name == "l1") return body.reduce(Monoid::sum, body.apply(Function::abs, {value}));
-    if (name == "sum_square") return body.reduce(Monoid::sum, body.apply(Function::square, {value}));
-    if (integers && (name == "l2" || name == "log_sum")) return write_of_wide_sum(body, name, value);
-    if (name == "l2")
-      return body.apply(Function::sqrt, {body.reduce(Monoid::sum, body.apply(Function::square, {value}))});
-    if (name == "log_sum") return body.apply(Function::log, {body.reduce(Monoid::sum, value)});
-    if (name == "log_sum_exp") {
-      const DType computed = integers ? DType::f64 : byte_size(dtype) == 2 ? DType::f32 : dtype;
-      return body.cast(dtype, write_log_sum_exp(body, body.cast(computed, value)));
-    }
-  }
+  for (const ReductionRow& form : kReductions)
+    if (form.name == name && (dtype != DType::boolean || kernel::is_order_free(form.monoid)))
+      return write_row(body, form, value);
+  if (name == "log_sum_exp" && dtype != DType::boolean) return write_log_sum_exp(body, value);
   return Status(Code::unsupported_op, "no kernel for reduction '" + name + "' of " + std::string(to_string(dtype)));
 }
 

@@ -16,6 +16,7 @@
 #include "compile/compile.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "compile/buffers.hpp"
 #include "compile/in_place.hpp"
@@ -54,9 +55,27 @@ bool writes_nothing(const graph::Graph& graph, const Region& region) {
                      [&graph](graph::ValueId value) { return is_empty(graph.values[value]); });
 }
 
+/// As the user knows them: once each, however many parts an op was decomposed into.
+std::vector<std::string> names_of(const graph::Graph& graph, const std::vector<graph::OpId>& ops) {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  for (const graph::OpId op : ops)
+    if (std::string name = graph::describe(graph.ops[op]); seen.insert(name).second) names.push_back(std::move(name));
+  return names;
+}
+
+/// An op beside another part of the same one.
+std::string part_name(const graph::Op& op) { return graph::describe(op) + ": its " + op.kind; }
+
+UnfusedReport unfused_report(const graph::Graph& graph, const Unfused& edge) {
+  const graph::Op &from = graph.ops[edge.from], &to = graph.ops[edge.to];
+  const bool same = graph::describe(from) == graph::describe(to);
+  return {same ? part_name(from) : graph::describe(from), same ? part_name(to) : graph::describe(to), edge.reason};
+}
+
 Status compile_region(const graph::Graph& graph, const Region& region, Buffers& buffers, Compiled& compiled) {
   RegionReport report;
-  for (const graph::OpId op : region.ops) report.ops.push_back(graph::describe(graph.ops[op]));
+  report.ops = names_of(graph, region.ops);
   const graph::Op& last = graph.ops[region.ops.back()];
   Status status;
   if (writes_nothing(graph, region)) {
@@ -101,9 +120,7 @@ Result<Compiled> compile(const graph::Graph& graph, const target::Target& target
     if (!status.ok()) return status;
     buffers.end_region();
   }
-  for (const Unfused& edge : parts.unfused)
-    compiled.unfused.push_back(
-        {graph::describe(graph.ops[edge.from]), graph::describe(graph.ops[edge.to]), edge.reason});
+  for (const Unfused& edge : parts.unfused) compiled.unfused.push_back(unfused_report(graph, edge));
   // Must come last: it copies what the steps above have written.
   add_copy_steps(graph, buffers, compiled.program);
   compiled.in_place = find_in_place(compiled);

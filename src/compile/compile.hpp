@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compile/row_pieces.hpp"
@@ -49,6 +50,17 @@ struct RegionReport {
   std::int64_t bytes_moved = 0;
   std::string reason;  ///< why it is not compiled; empty when it is
 };
+
+/// As verbose lines spell it.
+constexpr std::string_view to_string(RegionReport::Kind kind) noexcept {
+  switch (kind) {
+    case RegionReport::Kind::kernel: return "kernel";
+    case RegionReport::Kind::reference: return "reference";
+    case RegionReport::Kind::nothing: return "nothing";
+    case RegionReport::Kind::onednn: return "onednn";
+  }
+  return "unknown";
+}
 
 /// Two ops that share a value, but not a kernel; for explain.
 struct UnfusedReport {

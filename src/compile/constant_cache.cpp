@@ -63,7 +63,7 @@ std::size_t ConstantCache::use() {
 ConstantCache& constant_cache() {
   // Never destroyed, as the kernel cache.
   static std::atomic<ConstantCache*> made;
-  return target::one_of_process(made, target::environment().constant_cache_bytes);
+  return target::one_of_process(made, [] { return ConstantCache(target::environment().constant_cache_bytes); });
 }
 
 }  // namespace tenfold::compiler

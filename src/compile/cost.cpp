@@ -91,19 +91,12 @@ class Recomputed {
   std::vector<std::vector<int>> wanted_;  ///< by pass: values of elements that it reduces or stores
 };
 
-double elements_of(const kernel::KernelSpec& spec, const kernel::Operand& operand) {
-  double count = 1;
-  for (std::size_t level = 0; level < spec.levels.size(); ++level)
-    if (operand.strides[level] != 0) count *= static_cast<double>(spec.levels[level].extent);
-  return count;
-}
-
 }  // namespace
 
 double cost_of(const kernel::KernelSpec& spec) {
   double cost = kCall;
-  for (const kernel::Operand& in : spec.inputs) cost += elements_of(spec, in) * byte_size(in.dtype);
-  for (const kernel::Operand& out : spec.outputs) cost += elements_of(spec, out) * byte_size(out.dtype);
+  for (const std::vector<kernel::Operand>* operands : {&spec.inputs, &spec.outputs})
+    for (const kernel::Operand& operand : *operands) cost += static_cast<double>(kernel::operand_bytes(spec, operand));
   const double rows = static_cast<double>(kernel::kept_count(spec));
   const double elements = rows * static_cast<double>(kernel::reduced_count(spec));
   const std::vector<bool> per_row = kernel::per_row(spec);

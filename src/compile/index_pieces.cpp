@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "schedule/levels.hpp"
+
 namespace tenfold::compiler {
 namespace {
 
@@ -44,7 +46,7 @@ IndexPieces index_pieces(const kernel::KernelSpec& spec, std::int64_t grain) {
   made.index = spec.outputs[0].dtype;
   for (std::size_t level = 0; level < spec.levels.size(); ++level) {
     if (!spec.levels[level].reduced) continue;
-    made.pieces = (spec.levels[level].extent + grain - 1) / grain;
+    made.pieces = schedule::divide_up(spec.levels[level].extent, grain);
     made.axis_bytes = spec.inputs[0].strides[level] * made.element_bytes;
   }
   return made;

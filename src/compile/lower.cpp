@@ -203,28 +203,10 @@ class Lowering {
     const kernel::Node& node = lowered_.spec.body[static_cast<std::size_t>(index)];
     bool exact = node.kind == kernel::Node::Kind::load || node.kind == kernel::Node::Kind::cast;
     if (node.kind == kernel::Node::Kind::reduce) exact = kernel::row(node.monoid).state == kernel::State::order;
-    if (node.kind == kernel::Node::Kind::apply) exact = picks(node.function);
+    if (node.kind == kernel::Node::Kind::apply) exact = kernel::row(node.function).gives == kernel::Gives::exact;
     if (!node.args.empty() && node.kind != kernel::Node::Kind::cast)
       exact = exact && std::all_of(node.args.begin(), node.args.end(), [this](int arg) { return is_exact(arg); });
     return exact_[index] = exact;
-  }
-
-  /// Functions whose results are among their arguments, or whole, or those with another sign.
-  static bool picks(kernel::Function function) {
-    using kernel::Function;
-    switch (function) {
-      case Function::abs:
-      case Function::ceil:
-      case Function::floor:
-      case Function::identity:
-      case Function::max:
-      case Function::min:
-      case Function::neg:
-      case Function::relu:
-      case Function::round:
-      case Function::sign: return true;
-      default: return false;
-    }
   }
 
   Status add_outputs() {

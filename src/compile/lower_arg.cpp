@@ -16,7 +16,6 @@ using kernel::Node;
 struct Extreme {
   bool is_index = false;
   bool greatest = false;
-  graph::ValueId input = graph::kNone;
   std::int64_t axis = 0;
 };
 
@@ -31,7 +30,6 @@ std::optional<std::int64_t> single_axis(const graph::Graph& graph, const graph::
 std::optional<Extreme> read_extreme(const graph::Graph& graph, const graph::Op& op) {
   if (op.dialect != graph::Dialect::core || op.inputs.size() != 1 || op.outputs.size() != 1) return std::nullopt;
   Extreme extreme;
-  extreme.input = op.inputs[0];
   std::optional<std::int64_t> axis;
   if (op.kind == "arg_reduce") {
     extreme.is_index = true;
@@ -106,16 +104,11 @@ Result<Lowered> lower_pair(const graph::Graph& graph, const graph::Op& a, const 
   return a.kind == "arg_reduce" ? lower_arg_reduce(graph, a, &b) : lower_arg_reduce(graph, b, &a);
 }
 
-graph::OpId arg_partner(const graph::Graph& graph, graph::OpId op) {
-  const std::optional<Extreme> mine = read_extreme(graph, graph.ops[op]);
-  if (!mine) return graph::kNone;
-  for (graph::OpId other = op + 1; other < graph.ops.size(); ++other) {
-    const std::optional<Extreme> theirs = read_extreme(graph, graph.ops[other]);
-    if (theirs && theirs->is_index != mine->is_index && theirs->greatest == mine->greatest &&
-        theirs->input == mine->input && theirs->axis == mine->axis)
-      return other;
-  }
-  return graph::kNone;
+bool is_arg_pair(const graph::Graph& graph, const graph::Op& a, const graph::Op& b) {
+  if (a.inputs.empty() || b.inputs.empty() || a.inputs[0] != b.inputs[0]) return false;
+  const std::optional<Extreme> one = read_extreme(graph, a), other = read_extreme(graph, b);
+  return one && other && one->is_index != other->is_index && one->greatest == other->greatest &&
+         one->axis == other->axis;
 }
 
 }  // namespace tenfold::compiler

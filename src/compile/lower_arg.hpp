@@ -8,15 +8,14 @@
 
 namespace tenfold::compiler {
 
-/// core.arg_reduce as one kernel, collapsed; with `extreme` (its partner) a kernel of two outputs: the indices, then
-/// the extremes.
+/// core.arg_reduce as one kernel, collapsed; with `extreme` (the other of a pair) a kernel of two outputs: the indices,
+/// then the extremes.
 Result<Lowered> lower_arg_reduce(const graph::Graph& graph, const graph::Op& arg, const graph::Op* extreme = nullptr);
 
-/// Of an arg-reduction the reduction to that extreme, and the other way round: the first later op over the same value
-/// and axis. kNone when there is none.
-graph::OpId arg_partner(const graph::Graph& graph, graph::OpId op);
+/// Whether one is an arg-reduction and the other the reduction to that extreme, of the same value along the same axis.
+bool is_arg_pair(const graph::Graph& graph, const graph::Op& a, const graph::Op& b);
 
-/// Of an op and its arg_partner(), in either order.
+/// Of such a pair, in either order.
 Result<Lowered> lower_pair(const graph::Graph& graph, const graph::Op& a, const graph::Op& b);
 
 }  // namespace tenfold::compiler

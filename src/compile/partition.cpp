@@ -95,7 +95,7 @@ class Partitioner {
     const auto is_arg = [this](OpId id) { return graph_.ops[id].kind == "arg_reduce"; };
     if (std::any_of(all.begin(), all.end(), is_arg)) {
       if (all.size() == 1) return only(lower_arg_reduce(graph_, graph_.ops[all[0]]));
-      if (all.size() == 2 && arg_partner(graph_, all[0]) == all[1])
+      if (all.size() == 2 && is_arg_pair(graph_, graph_.ops[all[0]], graph_.ops[all[1]]))
         return only(lower_pair(graph_, graph_.ops[all[0]], graph_.ops[all[1]]));
       return Status(Code::unsupported_op, "an arg-reduction beside other ops");
     }

@@ -11,6 +11,7 @@
 #include "compile/transposed.hpp"
 #include "schedule/apart.hpp"
 #include "schedule/body.hpp"
+#include "schedule/levels.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -102,7 +103,7 @@ Result<Plan> plan_split(const KernelSpec& spec, const target::Target& target, co
   const Result<schedule::ReduceBody> body = schedule::read_body(spec);
   if (!body.ok()) return body.status();
   const std::int64_t extent = spec.levels[static_cast<std::size_t>(schedule.split.level)].extent;
-  const std::int64_t pieces = (extent + schedule.split.grain - 1) / schedule.split.grain;
+  const std::int64_t pieces = schedule::divide_up(extent, schedule.split.grain);
   if (!schedule::gives_index(schedule::lanes_of(spec, body.value())))
     return plan_two(in_pieces(spec, schedule::partial_dtype(spec, body.value()), pieces), count_of(spec), schedule,
                     target);

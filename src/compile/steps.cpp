@@ -7,6 +7,7 @@
 #include "compile/index_pieces.hpp"
 #include "compile/kernel_cache.hpp"
 #include "graph/eval/eval.hpp"
+#include "schedule/levels.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -16,14 +17,7 @@ using runtime::Location;
 runtime::Grid make_grid(const kernel::KernelSpec& spec, const schedule::Cut& cut) {
   if (cut.level < 0) return {};
   const std::int64_t extent = spec.levels[static_cast<std::size_t>(cut.level)].extent;
-  return {cut.level, extent, cut.grain, (extent + cut.grain - 1) / cut.grain};
-}
-
-std::int64_t operand_bytes(const kernel::KernelSpec& spec, const kernel::Operand& operand) {
-  std::int64_t count = 1;
-  for (std::size_t level = 0; level < spec.levels.size(); ++level)
-    if (operand.strides[level] != 0) count *= spec.levels[level].extent;
-  return count * byte_size(operand.dtype);
+  return {cut.level, extent, cut.grain, schedule::divide_up(extent, cut.grain)};
 }
 
 /// Appends the operand's strides in bytes, in the order of jit::stride_index().
@@ -44,11 +38,11 @@ runtime::KernelStep make_step(const PlannedKernel& kernel, std::shared_ptr<const
   step.split = make_grid(kernel.spec, kernel.schedule.split);
   for (const kernel::Operand& input : kernel.spec.inputs) {
     add_strides(input, step.strides);
-    step.bytes_moved += operand_bytes(kernel.spec, input);
+    step.bytes_moved += kernel::operand_bytes(kernel.spec, input);
   }
   for (const kernel::Operand& output : kernel.spec.outputs) {
     add_strides(output, step.strides);
-    step.bytes_moved += step.split.pieces * operand_bytes(kernel.spec, output);
+    step.bytes_moved += step.split.pieces * kernel::operand_bytes(kernel.spec, output);
   }
   return step;
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <sstream>
 
+#include "kernel/read_number.hpp"
 #include "kernel/spec.hpp"
 
 namespace tenfold::kernel {
@@ -61,13 +62,11 @@ class Line {
   }
   template <class T>
   bool number(T& value) {
-    const std::string_view w = word();
-    return std::from_chars(w.data(), w.data() + w.size(), value).ptr == w.data() + w.size() && !w.empty();
+    return read_number(word(), value);
   }
   bool reference(int& value) {
     const std::string_view w = word();
-    if (w.size() < 2 || w[0] != '%') return false;
-    return std::from_chars(w.data() + 1, w.data() + w.size(), value).ptr == w.data() + w.size();
+    return w.size() > 1 && w[0] == '%' && read_number(w.substr(1), value);
   }
   Status error(const std::string& expected) const {
     return {Code::invalid_argument, "line " + std::to_string(number_) + ": expected " + expected};
@@ -84,9 +83,7 @@ class Line {
 /// x17: 17; -1 for anything else.
 int name_index(std::string_view name, char letter) {
   int index = -1;
-  if (name.size() < 2 || name[0] != letter) return -1;
-  const char* const end = name.data() + name.size();
-  return std::from_chars(name.data() + 1, end, index).ptr == end ? index : -1;
+  return name.size() > 1 && name[0] == letter && read_number(name.substr(1), index) ? index : -1;
 }
 
 Status parse_space(Line& line, KernelSpec& spec) {

@@ -176,6 +176,13 @@ std::int64_t reduced_count(const KernelSpec& spec) noexcept {
   return count;
 }
 
+std::int64_t operand_bytes(const KernelSpec& spec, const Operand& operand) noexcept {
+  std::int64_t bytes = byte_size(operand.dtype);
+  for (std::size_t level = 0; level < spec.levels.size(); ++level)
+    if (operand.strides[level] != 0) bytes *= spec.levels[level].extent;
+  return bytes;
+}
+
 std::int64_t bytes_read(const KernelSpec& spec) noexcept {
   return kept_count(spec) * reduced_count(spec) * byte_size(spec.inputs[0].dtype);
 }

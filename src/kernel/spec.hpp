@@ -109,6 +109,8 @@ bool is_elementwise(const KernelSpec& spec) noexcept;
 /// Product of the kept, and of the reduced extents.
 std::int64_t kept_count(const KernelSpec& spec) noexcept;
 std::int64_t reduced_count(const KernelSpec& spec) noexcept;
+/// Bytes of the elements that an operand has, each once however often it repeats.
+std::int64_t operand_bytes(const KernelSpec& spec, const Operand& operand) noexcept;
 /// Bytes of the first input, an element counted each time it is read.
 std::int64_t bytes_read(const KernelSpec& spec) noexcept;
 

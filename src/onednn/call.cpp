@@ -6,12 +6,14 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
 
 #include "onednn/pieces.hpp"
 #include "onednn/primitive.hpp"
+#include "target/fork.hpp"
 
 namespace tenfold::onednn {
 namespace {
@@ -211,6 +213,7 @@ class CallCache {
   }
 
   std::mutex mutex_;
+  target::HeldAcrossFork held_{mutex_};
   std::unordered_map<std::string, std::weak_ptr<const HeavyCall>> calls_;
   std::size_t drop_at_ = 256;
 };
@@ -228,9 +231,8 @@ Status check_library() {
 
 Result<std::shared_ptr<const HeavyCall>> make_call(const HeavySpec& spec) try {
   if (Status status = check_library(); !status.ok()) return status;
-  // Never destroyed: threads may compile while the process ends.
-  static auto* const cache = new CallCache();
-  std::shared_ptr<const HeavyCall> call = cache->get(spec);
+  static std::atomic<CallCache*> cache;
+  std::shared_ptr<const HeavyCall> call = target::one_of_process(cache).get(spec);
   if (call->implementation().starts_with("ref"))
     return Status(Code::unsupported_op,
                   "oneDNN has but reference code (" + call->implementation() + ") for " + print(spec));

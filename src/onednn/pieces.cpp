@@ -2,6 +2,7 @@
 #include "onednn/pieces.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace tenfold::onednn {
 namespace {
@@ -26,6 +27,12 @@ struct Cut {
 };
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Multiply-adds are more than 63 bits count of operands that are legal, but far too large to run: then, the most.
+std::int64_t times(std::int64_t work, std::int64_t extent) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(work, extent, &product) ? std::numeric_limits<std::int64_t>::max() : product;
+}
 
 /// The tensor without what lies before element `begin` of the dim and after the next `count`; moves `offset`.
 void narrow(TensorDesc& desc, int dim, std::int64_t begin, std::int64_t count, std::int64_t& offset) {
@@ -55,7 +62,7 @@ std::vector<Piece> cut_matmul(Piece whole) {
   const Dims shape = whole.spec.outputs[0].shape;
   const std::size_t rank = shape.size();
   std::int64_t work = whole.spec.inputs[0].shape[rank - 1];
-  for (const std::int64_t extent : shape) work *= extent;
+  for (const std::int64_t extent : shape) work = times(work, extent);
   std::int64_t wanted = std::min(kMostPieces, work / kWorkPerPiece);
   std::vector<Piece> pieces{std::move(whole)};
   const auto cut_dim = [&](std::size_t dim, std::int64_t grain) {
@@ -125,8 +132,8 @@ std::vector<Piece> cut_images(Piece whole) {
   const TensorDesc& out = whole.spec.outputs[0];
   const std::int64_t images = out.shape[0];
   std::int64_t work = numel(out.shape).value();
-  if (is_convolution(whole.spec.kind)) work = work / out.shape[1] * numel(whole.spec.inputs[1].shape).value();
-  for (const std::int64_t extent : whole.spec.window.kernel) work *= extent;
+  if (is_convolution(whole.spec.kind)) work = times(work / out.shape[1], numel(whole.spec.inputs[1].shape).value());
+  for (const std::int64_t extent : whole.spec.window.kernel) work = times(work, extent);
   const std::int64_t wanted = std::min(kMostPieces, work / kWorkPerPiece);
   std::vector<Piece> pieces{std::move(whole)};
   if (wanted < 2) return pieces;

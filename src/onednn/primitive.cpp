@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onednn/primitive.hpp"
 
+#include <atomic>
 #include <utility>
+
+#include "target/fork.hpp"
 
 namespace tenfold::onednn {
 namespace {
@@ -31,8 +34,8 @@ Dims taps_between(Dims dilations) {
 }
 
 const dnnl::engine& cpu() {
-  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  return engine;
+  static std::atomic<const dnnl::engine*> engine;
+  return target::one_of_process(engine, [] { return dnnl::engine(dnnl::engine::kind::cpu, 0); });
 }
 
 dnnl::memory::desc to_dnnl(const TensorDesc& desc) { return {desc.shape, to_dnnl(desc.dtype), desc.strides}; }

@@ -10,6 +10,7 @@
 #include <atomic>
 
 #include "runtime/arena_tbb.hpp"
+#include "target/fork.hpp"
 
 namespace tenfold::runtime {
 namespace {
@@ -20,8 +21,11 @@ namespace {
 std::atomic<bool> forked{false};
 
 void notice_forks() {
-  static const int registered = pthread_atfork(nullptr, nullptr, [] { forked.store(true); });
-  static_cast<void>(registered);
+  static std::atomic<bool> registered;
+  if (registered.load()) return;
+  // Two that come here at once have it called twice.
+  static_cast<void>(pthread_atfork(nullptr, nullptr, [] { forked.store(true); }));
+  registered.store(true);
 }
 
 /// True on a thread that is running a task of one of our pools.
@@ -99,8 +103,11 @@ std::unique_ptr<ThreadPool> make_pool(int threads) {
 
 ThreadPool& default_pool() {
   // Never destroyed: a host may execute() from its own static destructors, and oneTBB ends its workers by itself.
-  static ThreadPool* const pool = make_pool(forked ? 1 : TbbArena::cores()).release();
-  return *pool;
+  static std::atomic<std::unique_ptr<ThreadPool>*> pool;
+  return *target::one_of_process(pool, [] {
+    notice_forks();
+    return make_pool(forked ? 1 : TbbArena::cores());
+  });
 }
 
 }  // namespace tenfold::runtime

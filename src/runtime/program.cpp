@@ -231,6 +231,7 @@ struct ForeignTasks {
   std::array<void*, TaskStep::kMostOperands> outputs{};
   std::atomic<std::int64_t> next{0};
   std::atomic<std::int64_t> done{0};
+  std::atomic<bool> lacks_scratch{false};
   std::mutex mutex{};  ///< guards the first failure, which is one of these
   Status first_failure{};
   bool out_of_memory = false;  ///< said in words by the caller: there may be no memory for words here
@@ -240,7 +241,8 @@ struct ForeignTasks {
     thread_local Buffer scratch;
     // A task that starts a run on this thread, as a host pool may do while it waits, must not find its scratch in use.
     Buffer own = std::move(scratch);
-    if (!own.reserve(step.scratch_bytes)) return fail_without_memory();
+    // Which matters if no other thread runs all tasks.
+    if (!own.reserve(step.scratch_bytes)) return lacks_scratch.store(true, std::memory_order_relaxed);
     const FloatState state;
     for (std::int64_t task = next.fetch_add(1); task < step.tasks; task = next.fetch_add(1)) {
       run_one(task, own.data());
@@ -290,12 +292,12 @@ Status run_tasks(const TaskStep& step, const Operands& operands, ThreadPool* poo
         threads, [](void* context, std::int64_t) { static_cast<ForeignTasks*>(context)->run_all(); }, &tasks);
   }
   if (!tasks.first_failure.ok()) return tasks.first_failure;
-  if (tasks.out_of_memory)
+  const bool ran_all = tasks.done.load() >= step.tasks;
+  if (ran_all && !tasks.out_of_memory) return {};
+  if (tasks.out_of_memory || tasks.lacks_scratch)
     return Status(Code::out_of_memory, "execute: no memory for a step that runs outside the JIT, whose tasks take " +
                                            std::to_string(step.scratch_bytes) + " bytes of scratch each");
-  if (tasks.done.load() < step.tasks)
-    return Status(Code::internal_error, "execute: the thread pool returned before it had called every task");
-  return {};
+  return Status(Code::internal_error, "execute: the thread pool returned before it had called every task");
 }
 
 Status run_step(const Step& step, const Operands& operands, ThreadPool* pool, int max_threads) {

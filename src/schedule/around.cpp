@@ -45,15 +45,9 @@ bool lies_on_lines(const KernelSpec& spec, int vector_level) {
 }
 
 std::int64_t bytes_moved(const KernelSpec& spec) {
-  const std::int64_t elements = kernel::kept_count(spec) * kernel::reduced_count(spec);
   std::int64_t bytes = 0;
   for (const std::vector<kernel::Operand>* operands : {&spec.inputs, &spec.outputs})
-    for (const kernel::Operand& operand : *operands) {
-      std::int64_t own = byte_size(operand.dtype) * elements;
-      for (std::size_t level = 0; level < spec.levels.size(); ++level)
-        if (operand.strides[level] == 0) own /= std::max<std::int64_t>(1, spec.levels[level].extent);
-      bytes += own;
-    }
+    for (const kernel::Operand& operand : *operands) bytes += kernel::operand_bytes(spec, operand);
   return bytes;
 }
 

@@ -24,10 +24,7 @@ double extent_of(const KernelSpec& spec, int level) {
   return static_cast<double>(spec.levels[static_cast<std::size_t>(level)].extent);
 }
 
-double bytes_of(const KernelSpec& spec) {
-  return static_cast<double>(kernel::kept_count(spec)) * static_cast<double>(kernel::reduced_count(spec)) *
-         byte_size(spec.inputs[0].dtype);
-}
+double bytes_of(const KernelSpec& spec) { return static_cast<double>(kernel::bytes_read(spec)); }
 
 double tasks_of(const KernelSpec& spec, const Schedule& schedule) {
   double tasks = 1;

@@ -79,8 +79,6 @@ Schedule choose_flat(const KernelSpec& spec, const target::Target& target) {
 Status check_flat(const KernelSpec& spec, const Schedule& schedule) {
   const int levels = static_cast<int>(spec.levels.size());
   if (schedule.nest != Nest::flat) return broken("an elementwise kernel is not in the flat nest");
-  if (schedule.isa == target::Isa::reference) return {Code::unsupported_target, "the reference target has no kernels"};
-  if (levels > kernel::kMaxLevels) return broken("too many levels");
   if (schedule.vector_level < 0 || schedule.vector_level >= levels) return broken("no such vector level");
   if (schedule.split.level >= 0) return broken("an elementwise kernel is split");
   if (const Status status = check_spread(spec, schedule); !status.ok()) return status;

@@ -20,15 +20,15 @@ const kernel::Level& level_of(const KernelSpec& spec, int level) {
   return spec.levels[static_cast<std::size_t>(level)];
 }
 
-/// Whether the reductions give the same bits in any order: extremes and integers do, and indices, as ties go by them.
+/// Whether the reductions give the same bits in any order: extremes do, integers where they are all that
+/// is made, and indices, as ties go by them.
 bool is_exact(const KernelSpec& spec) {
   if (const Result<ReduceBody> body = read_body(spec); body.ok()) {
     const Lanes lanes = lanes_of(spec, body.value());
     return is_exact(lanes) || gives_index(lanes);
   }
   return std::none_of(spec.body.begin(), spec.body.end(), [](const kernel::Node& node) {
-    return node.kind == kernel::Node::Kind::reduce && node.monoid != kernel::Monoid::max &&
-           node.monoid != kernel::Monoid::min;
+    return node.kind == kernel::Node::Kind::reduce && !kernel::is_order_free(node.monoid);
   });
 }
 

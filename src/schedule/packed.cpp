@@ -92,8 +92,6 @@ bool packs(const KernelSpec& spec, const ReduceBody& body) {
 }
 
 Status check_packed(const KernelSpec& spec, const ReduceBody& body, const Schedule& schedule) {
-  if (schedule.isa == target::Isa::reference) return {Code::unsupported_target, "the reference target has no kernels"};
-  if (spec.levels.size() > kernel::kMaxLevels) return broken("too many levels");
   if (!has_packed_levels(spec)) return broken("packed rows are short, contiguous and side by side");
   if (!has_packed_body(spec, body)) return broken("packed rows of another body");
   const int last = static_cast<int>(spec.levels.size()) - 1;

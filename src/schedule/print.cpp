@@ -2,10 +2,10 @@
 //
 // The text form of Schedule (schedule.hpp shows one). Fields of another nest are not printed.
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <sstream>
 
+#include "kernel/read_number.hpp"
 #include "schedule/schedule.hpp"
 
 namespace tenfold::schedule {
@@ -17,11 +17,7 @@ void print_cut(std::ostringstream& out, const char* name, const Cut& cut) {
   if (cut.level >= 0) out << ' ' << name << '=' << cut.level << ':' << cut.grain;
 }
 
-template <class T>
-bool read_number(std::string_view text, T& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
+using kernel::read_number;
 
 bool read_flag(std::string_view text, bool& value) {
   value = text == "1";

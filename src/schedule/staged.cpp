@@ -208,8 +208,6 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
 
 Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
   const int levels = static_cast<int>(spec.levels.size());
-  if (schedule.isa == target::Isa::reference) return {Code::unsupported_target, "the reference target has no kernels"};
-  if (levels > kernel::kMaxLevels) return broken("too many levels");
   if (schedule.vector_level < 0 || schedule.vector_level >= levels) return broken("no such vector level");
   const bool reduced = spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced;
   if (reduced != (schedule.nest == Nest::staged_rows)) return broken("the vector level is not of the nest's kind");

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/environment.hpp"
 
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
 #include <system_error>
+
+#include "target/fork.hpp"
 
 namespace tenfold::target {
 namespace {
@@ -47,8 +50,9 @@ Environment read_environment(const char* (*read)(const char* name)) {
 }
 
 const Environment& environment() {
-  static const Environment found = read_environment([](const char* name) -> const char* { return std::getenv(name); });
-  return found;
+  static std::atomic<const Environment*> found;
+  return one_of_process(
+      found, [] { return read_environment([](const char* name) -> const char* { return std::getenv(name); }); });
 }
 
 }  // namespace tenfold::target

@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <memory>
-#include <utility>
 
 namespace tenfold::target {
 
@@ -33,15 +32,20 @@ class HeldAcrossFork {
   bool is_held_ = false;  ///< by the thread that forks
 };
 
-/// The one T of the process, made by whoever asks first and never destroyed, as objects of other files may ask while
-/// static objects are. Of two that make it at once one is used. A static of a function would be locked while it is
-/// made, and so for ever in a child that is forked then.
-template <class T, class... Arguments>
-T& one_of_process(std::atomic<T*>& made, Arguments&&... arguments) {
+/// The one T of the process, which `make` gives to whoever asks first, and which is never destroyed, as objects of
+/// other files may ask while static objects are. Of two that are made at once one is used. A static of a function would
+/// be locked while it is made, and so for ever in a child that is forked then (tests/house/check_guards.py).
+template <class T, class Make>
+T& one_of_process(std::atomic<T*>& made, const Make& make) {
   if (T* const there = made.load(std::memory_order_acquire)) return *there;
-  auto own = std::make_unique<T>(std::forward<Arguments>(arguments)...);
+  std::unique_ptr<T> own(new T(make()));
   T* there = nullptr;
   return made.compare_exchange_strong(there, own.get(), std::memory_order_acq_rel) ? *own.release() : *there;
+}
+
+template <class T>
+T& one_of_process(std::atomic<T*>& made) {
+  return one_of_process(made, [] { return T(); });
 }
 
 }  // namespace tenfold::target

@@ -4,10 +4,12 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <string_view>
 
 #include "target/environment.hpp"
+#include "target/fork.hpp"
 #include "target/host_facts.hpp"
 
 namespace tenfold::target {
@@ -63,8 +65,8 @@ Result<Target> cap_target(const Target& host, Isa isa) {
 }
 
 const Result<Target>& host() {
-  static const Result<Target> found = find_host();
-  return found;
+  static std::atomic<const Result<Target>*> found;
+  return one_of_process(found, find_host);
 }
 
 Result<Target> host_capped(Isa isa) {

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import check_docs
 import check_files
+import check_guards
 import check_headers
 import check_layers
 
@@ -153,6 +154,23 @@ class Headers(Tree):
         findings = check_headers.check(self.root, COMPILER)
         self.assertEqual([f.split(":")[0] for f in findings],
                          ["include/tenfold/needs_20.hpp", "include/tenfold/needs_more.hpp"])
+
+
+class Guards(unittest.TestCase):
+    LINE = "  1: 0000000000561ea0     8 {type}  LOCAL  DEFAULT   25 {name}"
+
+    def test_guard_of_ours_is_found(self):
+        line = self.LINE.format(type="OBJECT", name="_ZGVZN7tenfold6target4hostEvE5found")
+        self.assertEqual(check_guards.guards([line]), ["_ZGVZN7tenfold6target4hostEvE5found"])
+
+    def test_thread_locals_and_others_pass(self):
+        lines = [
+            self.LINE.format(type="TLS   ", name="_ZGVZN7tenfold7runtime5Arena4keptEvE6buffer"),
+            self.LINE.format(type="OBJECT", name="_ZGVZN6google8protobuf3oneEvE5other"),
+            self.LINE.format(type="FUNC  ", name="_ZN7tenfold6target4hostEv"),
+        ]
+        self.assertEqual(check_guards.guards(lines), [])
+        self.assertTrue(check_guards.has_locals(lines))
 
 
 if __name__ == "__main__":

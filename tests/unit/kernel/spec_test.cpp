@@ -66,6 +66,10 @@ TEST(KernelSpec, ParseErrorsNameTheLine) {
        "an input's rank is not that of the space"},
       {"kernel\nspace kept 3\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\nstore y0 %4\n",
        "a store of something that there is not"},
+      {"kernel\nspace kept 99999999999999999999\n", "line 2: expected an extent"},
+      {"kernel\nspace kept 3\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = constant f32 1e999\n", "line 5: expected a"},
+      {"kernel\nspace kept 3\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\nstore y0 %99999999999\n",
+       "line 6: expected"},
       {"", "no level"},
   };
   for (const auto& [text, message] : cases) {

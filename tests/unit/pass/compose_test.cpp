@@ -51,12 +51,12 @@ TEST(Composer, GivesShapesAndDtypes) {
   %0 = input : bf16[2,?]
   %5 = input : f32[2]
   %10 = constant : f32[] property constant = [2]
-  %6 = core.cast #4 "it" (%0) {source_kind = "Thing"} : f32[2,?]
-  %2 = core.reduce #5 "it" (%6) {reduction = "sum", keep_dims = true, axes = [1], source_kind = "Thing"} : f32[2,1]
-  %8 = core.reshape #6 "it" (%5) {shape = [2, 1], source_kind = "Thing"} : f32[2,1]
-  %9 = core.map #7 "it" (%6, %8) {function = "less", source_kind = "Thing"} : boolean[2,?]
-  %11 = core.map #8 "it" (%10, %6) {function = "mul", source_kind = "Thing"} : f32[2,?]
-  %12 = core.select #9 "it" (%9, %2, %11) {source_kind = "Thing"} : f32[2,?]
+  %6 = core.cast #4 "it" (%0) {source_kind = "Thing", source_id = 3} : f32[2,?]
+  %2 = core.reduce #5 "it" (%6) {reduction = "sum", keep_dims = true, axes = [1], source_kind = "Thing", source_id = 3} : f32[2,1]
+  %8 = core.reshape #6 "it" (%5) {shape = [2, 1], source_kind = "Thing", source_id = 3} : f32[2,1]
+  %9 = core.map #7 "it" (%6, %8) {function = "less", source_kind = "Thing", source_id = 3} : boolean[2,?]
+  %11 = core.map #8 "it" (%10, %6) {function = "mul", source_kind = "Thing", source_id = 3} : f32[2,?]
+  %12 = core.select #9 "it" (%9, %2, %11) {source_kind = "Thing", source_id = 3} : f32[2,?]
   %1 = core.cast #3 "it" (%12) {source_kind = "Thing"} : bf16[2,?]
   output %1, %2
 }
@@ -82,9 +82,9 @@ TEST(Composer, CopiesWhatIsNotItsOwnToGive) {
   %0 = input : f32[]
   %6 = constant : f32[] property constant = [1]
   %1 = core.map (%0) {function = "identity", source_kind = "Thing"} : f32[]
-  %2 = core.map #2 (%6) {function = "identity", source_kind = "Thing"} : f32[]
-  %3 = core.map #3 (%0) {function = "sqrt", source_kind = "Thing"} : f32[]
-  %4 = core.map #4 (%3) {function = "identity", source_kind = "Thing"} : f32[]
+  %2 = core.map #2 (%6) {function = "identity", source_kind = "Thing", source_id = 0} : f32[]
+  %3 = core.map #3 (%0) {function = "sqrt", source_kind = "Thing", source_id = 0} : f32[]
+  %4 = core.map #4 (%3) {function = "identity", source_kind = "Thing", source_id = 0} : f32[]
   output %1, %2, %3, %4
 }
 )");
