@@ -25,6 +25,12 @@ Deviations recentred(const Deviations& of, Lane count) {
   return {pilot, sum, fnma(shift, of.sum + sum, of.squares)};
 }
 
+Lane is_far(const Deviations& of, Lane count) { return count * of.squares < of.sum * of.sum * 5.0; }
+
+Lane moved_pilot(const Deviations& of, Lane count) {
+  return pilot_of_row(convert(LaneOp::narrow, convert(LaneOp::widen, of.pilot) + of.sum / count));
+}
+
 Lane centred_moment(Lane sum, Lane deviations, Lane squares, Lane count) {
   LaneBuilder& b = *sum.builder;
   const Lane zero = b.constant(LaneType::f64, 0);

@@ -4,8 +4,8 @@
 // With K, the *pilot*, a number near the elements x, a lane sums d = x - K and d^2 in f32 chains, and these into f64
 // totals D and Q. Of n elements the centred moment is Q - D^2 / n whatever K is, but rounding errors are relative to Q.
 // So columns move K to the mean each time that the number of elements has doubled, which keeps Q within a few times the
-// moment; rows, all lanes of which have the same pilot, begin with the mean of a sixteenth of their elements
-// (docs/numerics.md has the proofs).
+// moment; rows, all lanes of which have the same pilot, begin with the mean of a sixteenth of their elements,
+// and are summed once more about their own mean where that is far from it (docs/numerics.md has the proofs).
 #pragma once
 
 #include "jit/lane.hpp"
@@ -35,6 +35,13 @@ struct Deviations {
 
 /// The same about the mean of the `count` (f64) elements so far.
 Deviations recentred(const Deviations& of, Lane count);
+
+/// Whether (a mask) the mean of the row's `count` (f64) elements is more than half a standard deviation away from the
+/// pilot, so that the squares about this are more than 5/4 of the moment.
+Lane is_far(const Deviations& of, Lane count);
+
+/// That mean as the pilot of the same row.
+Lane moved_pilot(const Deviations& of, Lane count);
 
 /// The centred second moment of `count` elements, f64; 0 of none. `sum`, that of the elements or any other number that
 /// is finite where these are: where it is finite and the deviations have overflowed, so has the moment.

@@ -25,12 +25,13 @@ inline constexpr int kNestOutput2 = kSavedOutput2 + kSlot * kMaxLevels;
 inline constexpr int kStreamRows = kNestOutput2 + kSlot;   ///< rows in streams: left of each stream
 inline constexpr int kStreamOutput = kStreamRows + kSlot;  ///< rows in streams: bytes between their outputs
 inline constexpr int kChainLeft = kStreamOutput + kSlot;   ///< columns: sweeps until the next flush
+inline constexpr int kPilotMoved = kChainLeft;             ///< staged rows: whether the row's pilot has been
 inline constexpr int kGroupRows = kChainLeft + kSlot;      ///< staged rows: rows of the group, from this frame's on
 inline constexpr int kOnLines =
     kGroupRows + kSlot;  ///< 0 if find_lines() has found that stores may go around the caches
 inline constexpr int kColumnSteps = kOnLines + kSlot;  ///< columns: whole vector steps of the vector level
-/// Rows in runs, where the loops of Nest keep what those of OperandWalk do not: rows of a run, runs that are left, and
-/// that there are, rows that make no run; what is asked for next, and how far apart the runs are.
+/// Rows in runs, where the loops of LoopNest keep what those of OperandWalk do not: rows of a run, runs that are left,
+/// and that there are, rows that make no run; what is asked for next, and how far apart the runs are.
 inline constexpr int kRunRows = kSavedInput;
 inline constexpr int kRunsLeft = kRunRows + kSlot;
 inline constexpr int kRuns = kRunsLeft + kSlot;

@@ -75,14 +75,33 @@ void StagedRows::passes(std::size_t depth) {
     if (pass == 0 && !stages_.rows[0].results.empty()) each_row([&] { rows(stages_.rows[0], depth); });
     if (!of.pilot.results.empty()) each_row([&] { pilot(of, depth); });
     each_row([&] {
+      Label again;
+      if (!of.drift.results.empty()) c_.mov(c_.qword[c_.rbp + frame::kPilotMoved], 0);
+      c_.L(again);
       for (const int r : of.reductions) init_total(of, r);
       each_way(of, [&] { walk_.over(reduced, depth, [&](std::size_t inner) { row(of, inner); }); });
       for (const int r : of.reductions) fold(of, r);
+      if (!of.drift.results.empty()) move_pilot(of, depth, again);
       if (!of.second_look.empty()) look_again(of, of.second_look[0], depth);
       if (!at_once) rows(ends, depth, &of);
     });
     if (at_once) rows_of_group(ends, depth);
   }
+}
+
+/// Where the row's pilot was far from its mean, the pass `again` about that; once, as the mean may lie between two
+/// numbers.
+void StagedRows::move_pilot(const StagePass& pass, std::size_t depth, const Label& again) {
+  Label settled;
+  c_.cmp(c_.qword[c_.rbp + frame::kPilotMoved], 0);
+  c_.jnz(settled, Xbyak::CodeGenerator::T_NEAR);
+  rows(pass.drift, depth, &pass);
+  c_.cmp(c_.dword[c_.rbp + frame::kStaging], 0);
+  c_.jz(settled, Xbyak::CodeGenerator::T_NEAR);
+  rows(pass.move_pilot, depth, &pass);
+  c_.mov(c_.qword[c_.rbp + frame::kPilotMoved], 1);
+  c_.jmp(again, Xbyak::CodeGenerator::T_NEAR);
+  c_.L(settled);
 }
 
 /// For a row that the pass leaves open. Its own totals are in memory as well.

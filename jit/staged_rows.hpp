@@ -34,6 +34,7 @@ class StagedRows final : StagedKernel {
 
   // Loops.
   void passes(std::size_t depth);
+  void move_pilot(const StagePass& pass, std::size_t depth, const Xbyak::Label& again);
   void look_again(const StagePass& pass, const StagePass& again, std::size_t depth);
   void each_row(const std::function<void()>& body);
   void row(const StagePass& pass, std::size_t depth);

@@ -246,7 +246,8 @@ class Finder {
     for (const int reduction : of.reductions) {
       const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
       if (r.form != StageForm::deviations) continue;
-      StageBuilder more = elements_of(pass), fold = program(false), end = program(false);
+      StageBuilder more = elements_of(pass), fold = program(false), end = program(false), far = program(false),
+                   move = program(false);
       const StagePlace pilot = more.place_of({r.element, SavedValue::Part::pilot});
       more.result(more.input(pilot) + more.value(r.element), pilot);
       fold.result(fold.input(pilot) + fold.input({StagePlace::Kind::other, reduction, LaneType::f32}), pilot);
@@ -254,6 +255,15 @@ class Finder {
       of.pilot = finish(more);
       of.fold_pilot = finish(fold);
       of.end_pilot = finish(end);
+      const auto about = [&](StageBuilder& made) {
+        return Deviations{made.input(pilot), made.input({StagePlace::Kind::total, reduction, r.total_type}),
+                          made.input({StagePlace::Kind::total, reduction + CentredMoment::kSquares, r.total_type})};
+      };
+      const Lane mask = narrow_mask(is_far(about(far), far.input({StagePlace::Kind::count, 0, LaneType::f64})));
+      far.result(mask, {StagePlace::Kind::open, 0, mask.type});
+      move.result(moved_pilot(about(move), move.input({StagePlace::Kind::count, 0, LaneType::f64})), pilot);
+      of.drift = finish(far);
+      of.move_pilot = finish(move);
     }
   }
 

@@ -106,6 +106,8 @@ struct StagePass {
   StageProgram pilot;           ///< takes one more element into each pilot, of rows into a sum; empty if there are none
   StageProgram fold_pilot;      ///< rows: the sums of two lanes
   StageProgram end_pilot;       ///< rows: their mean, made a pilot
+  StageProgram drift;           ///< rows, of the totals: whether the pilot was far from the mean
+  StageProgram move_pilot;      ///< rows, of the totals: to the mean
   StageProgram recentre;        ///< pilots and what is about them, moved to the mean so far; empty if there are none
   StageProgram question;        ///< of the totals: whether a row needs the second look
   std::vector<StagePass> second_look;  ///< one, or none: the elements again, for rows (columns: tiles) that need it

@@ -4,7 +4,8 @@
 //
 // sum, l1, mean: a lane's chain of 16 terms is 15 f32 additions, each off by at most u of a partial sum, which is at
 //   most the sum of the magnitudes: 15 u sum|x|, and a little for second order. What follows is in f64: even 2^32 terms
-//   in one lane add less than u. 17 u sum|x| covers it.
+//   in one lane add less than u. 17 u sum|x| covers it. A mean beside a variance may have summed |x - K|
+//   (pilot.hpp).
 // l2: each square is rounded once (u, or half of 2^-149 below f32's normal range), then as above, all terms positive:
 //   18 u of the sum of squares. The root is taken in f64.
 // prod: every multiplication may be one in f32: (n + 2) u of the result.
@@ -138,6 +139,7 @@ void Magnitude::add(double x) noexcept {
     special_ = true;
     return;
   }
+  pilots_.add(x);
   const double magnitude = std::fabs(x);
   sum_ += magnitude;
   sum_of_squares_ += magnitude * magnitude;
@@ -171,7 +173,9 @@ double reduction_bound(std::string_view reduction, const Magnitude& m, DType dty
   if (decided && (row->term == Term::magnitude || row->term == Term::square)) return 0;
   if (may_leave_range(*row, m, dtype, a)) return kInfinity;
   if (decided) return 0;
-  return reduction_bound(reduction, m.sum(), result_of(*row, m), m.count(), dtype);
+  const bool may_have_pilot = row->finish == Finish::mean && dtype != DType::f64;
+  const double rounded = may_have_pilot ? std::max(m.sum(), m.pilot_deviations()) : m.sum();
+  return reduction_bound(reduction, rounded, result_of(*row, m), m.count(), dtype);
 }
 
 double reduction_bound(std::string_view reduction, double sum_abs, double result, std::int64_t n,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "graph/eval/eval.hpp"
+#include "graph/eval/pilot.hpp"
 #include "graph/ir/graph.hpp"
 #include "tenfold/dtype.hpp"
 #include "tenfold/status.hpp"
@@ -39,6 +40,8 @@ class Magnitude {
   double total() const noexcept { return total_; }
   double greatest() const noexcept { return top_; }
   double sum_of_squares() const noexcept { return sum_of_squares_; }
+  /// What f32 may have rounded in place of the magnitudes' sum where a mean is made beside a variance; 0: never.
+  double pilot_deviations() const noexcept { return pilots_.most(); }
   /// Of the magnitude; 0 when an element is 0.
   double product() const noexcept;
   /// True when an infinity or a NaN is among them.
@@ -53,6 +56,7 @@ class Magnitude {
  private:
   std::array<double, kChain> greatest_{};  ///< magnitudes above 1, and below 1 as log2; both as heaps
   std::array<double, kChain> least_{};
+  PilotDeviations pilots_;
   std::int64_t count_ = 0;
   double sum_ = 0, sum_of_squares_ = 0, max_ = 0, log2_high_ = 0, log2_low_ = 0, total_ = 0;
   double top_ = -std::numeric_limits<double>::infinity();

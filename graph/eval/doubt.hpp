@@ -13,6 +13,7 @@
 
 #include "graph/eval/element.hpp"
 #include "graph/eval/functions.hpp"
+#include "graph/eval/pilot.hpp"
 
 namespace tenfold::graph {
 
@@ -138,8 +139,9 @@ inline Real total(const std::vector<Real>& terms) {
 inline Real average(const std::vector<Real>& terms) { return total(terms) / static_cast<Real>(terms.size()); }
 
 /// A sum, chained and then in f64, and rounded once to what it is stored as.
+/// `deviations`: what f32 may round in place of the terms' magnitudes.
 template <bool kWide>
-Doubt<kWide> total(const std::vector<Doubt<kWide>>& terms) {
+Doubt<kWide> total(const std::vector<Doubt<kWide>>& terms, double deviations = 0) {
   Real sum = 0;
   double magnitudes = 0, errors = 0;
   for (const Doubt<kWide>& term : terms) {
@@ -147,16 +149,27 @@ Doubt<kWide> total(const std::vector<Doubt<kWide>>& terms) {
     if (std::isfinite(term.value)) magnitudes += static_cast<double>(std::fabs(term.value));
     errors += term.error;
   }
-  const double bound = errors + Doubt<kWide>::terms(terms.size()) * Doubt<kWide>::kUnit * (magnitudes + errors);
+  const double rounded = std::max(magnitudes, deviations) + errors;
+  const double bound = errors + Doubt<kWide>::terms(terms.size()) * Doubt<kWide>::kUnit * rounded;
   // An overflow on the way would spoil even what an infinity decides.
   if (!(magnitudes + errors < Doubt<kWide>::kMost)) return {sum, Doubt<kWide>::kInfinity};
   return bound == 0 ? Doubt<kWide>(sum) : Doubt<kWide>::rounded(sum, bound);
 }
 template <bool kWide>
-Doubt<kWide> average(const std::vector<Doubt<kWide>>& terms) {
-  const Doubt<kWide> sum = total(terms);
+Doubt<kWide> average(const std::vector<Doubt<kWide>>& terms, double deviations = 0) {
+  const Doubt<kWide> sum = total(terms, deviations);
   const auto count = static_cast<Real>(terms.size());
   return Doubt<kWide>::rounded(sum.value / count, sum.error / static_cast<double>(terms.size()));
+}
+
+/// That of a row, beside its variance (pilot.hpp).
+inline Real average_by_pilot(const std::vector<Real>& terms) { return average(terms); }
+template <bool kWide>
+Doubt<kWide> average_by_pilot(const std::vector<Doubt<kWide>>& terms) {
+  PilotDeviations deviations;
+  for (const Doubt<kWide>& term : terms)
+    if (std::isfinite(term.value)) deviations.add(static_cast<double>(term.value));
+  return average(terms, kWide ? 0 : deviations.most());
 }
 
 /// IEEE 754-2019 maximum, -inf of no terms. Of doubts: none of them exceeds it by more than the greatest error.

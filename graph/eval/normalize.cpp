@@ -45,7 +45,7 @@ RowFacts<T> row_facts(const NormPlan& plan, const std::vector<T>& numbers) {
       facts.divisor = root(facts.variance + epsilon);
       break;
     default: {
-      facts.mean = average(numbers);
+      facts.mean = average_by_pilot(numbers);
       std::vector<T> centred;
       centred.reserve(numbers.size());
       for (const T& number : numbers) centred.push_back(number - facts.mean);
