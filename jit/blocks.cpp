@@ -30,7 +30,7 @@ void flush_sets(ReduceState& state, int sets) {
 
 }  // namespace
 
-void repeat_groups(Nest& nest, const Reg64& groups, const EmitGroup& group) {
+void repeat_groups(LoopNest& nest, const Reg64& groups, const EmitGroup& group) {
   Label again;
   align_loop(nest.c);
   nest.c.L(again);
@@ -39,7 +39,7 @@ void repeat_groups(Nest& nest, const Reg64& groups, const EmitGroup& group) {
   nest.c.jnz(again);
 }
 
-void take_block(Nest& nest, const Reg64& groups, int sets, bool by_step_sets, const EmitGroup& group) {
+void take_block(LoopNest& nest, const Reg64& groups, int sets, bool by_step_sets, const EmitGroup& group) {
   nest.s.set_whole_steps(true);
   init_sets(nest.s, sets);
   Chains* const chains = by_step_sets ? nest.s.roles().chains : nullptr;
@@ -50,7 +50,7 @@ void take_block(Nest& nest, const Reg64& groups, int sets, bool by_step_sets, co
   nest.s.set_whole_steps(false);
 }
 
-void take_blocks(Nest& nest, const Reg64& steps, int sets, bool by_step_sets, const EmitGroup& group) {
+void take_blocks(LoopNest& nest, const Reg64& steps, int sets, bool by_step_sets, const EmitGroup& group) {
   Xbyak::CodeGenerator& c = nest.c;
   const int shift = std::countr_zero(static_cast<unsigned>(sets));
   Gpr groups(nest.a), taken(nest.a);
@@ -71,7 +71,7 @@ void take_blocks(Nest& nest, const Reg64& steps, int sets, bool by_step_sets, co
   c.L(done);
 }
 
-void take_sweep(Nest& nest, const std::function<void(Pass)>& take) {
+void take_sweep(LoopNest& nest, const std::function<void(Pass)>& take) {
   if (!nest.s.traits().has_second_pass) return take(Pass::whole);
   Label other, again, clean;
   SweepPasses& passes = *nest.s.roles().sweep_passes;

@@ -18,19 +18,19 @@ void merge_sets(ReduceState& state, int sets);
 using EmitGroup = std::function<void()>;
 
 /// `groups` groups; at least one.
-void repeat_groups(Nest& nest, const Xbyak::Reg64& groups, const EmitGroup& group);
+void repeat_groups(LoopNest& nest, const Xbyak::Reg64& groups, const EmitGroup& group);
 
 /// A block of a chained reduction: `groups` groups, at least one and no more than the state's chains are long, whose
 /// sets are merged and flushed into the totals (of products, flushed each). `by_step_sets`: that is how a group takes
 /// its steps.
-void take_block(Nest& nest, const Xbyak::Reg64& groups, int sets, bool by_step_sets, const EmitGroup& group);
+void take_block(LoopNest& nest, const Xbyak::Reg64& groups, int sets, bool by_step_sets, const EmitGroup& group);
 
 /// As many of `steps` steps as make whole groups, in blocks as long as chains may be. `steps` becomes what is left:
 /// fewer than `sets`.
-void take_blocks(Nest& nest, const Xbyak::Reg64& steps, int sets, bool by_step_sets, const EmitGroup& group);
+void take_blocks(LoopNest& nest, const Xbyak::Reg64& steps, int sets, bool by_step_sets, const EmitGroup& group);
 
 /// Columns: rows in the first pass, and again if it met a value that it cannot handle; or in the whole one,
 /// which is the pass from here on.
-void take_sweep(Nest& nest, const std::function<void(Pass)>& take);
+void take_sweep(LoopNest& nest, const std::function<void(Pass)>& take);
 
 }  // namespace tenfold::jit

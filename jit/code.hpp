@@ -18,9 +18,9 @@
 namespace tenfold::jit {
 
 /// Position-independent code, ready to run. Shared: it lives as long as its last user.
-class Code {
+class KernelCode {
  public:
-  virtual ~Code() = default;
+  virtual ~KernelCode() = default;
   KernelFunction function() const noexcept { return function_; }
   std::span<const std::uint8_t> bytes() const noexcept { return bytes_; }
   /// Bytes of KernelArgs::scratch that one call needs.
@@ -50,8 +50,8 @@ class CodeMemory {
 
   /// Copies `bytes` into executable memory. out_of_memory when the bound or the system refuses; unsupported_target when
   /// the system allows no executable memory at all.
-  Result<std::shared_ptr<const Code>> publish(std::span<const std::uint8_t> bytes, std::int64_t scratch_bytes,
-                                              std::string name);
+  Result<std::shared_ptr<const KernelCode>> publish(std::span<const std::uint8_t> bytes, std::int64_t scratch_bytes,
+                                                    std::string name);
   CodeMemoryStats stats() const;
 
  private:

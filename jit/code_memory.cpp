@@ -34,9 +34,6 @@
 namespace tenfold::jit {
 namespace {
 
-/// In this room `Code` is machine code.
-using ErrorCode = tenfold::Code;
-
 constexpr std::size_t kSlabBytes = std::size_t{64} << 10;
 /// A cache line: no two kernels share one, so publishing never touches a line that another core is decoding.
 constexpr std::size_t kAlignment = 64;
@@ -60,8 +57,8 @@ constexpr std::size_t round_up(std::size_t n, std::size_t step) { return (n + st
 
 /// The system's refusal: it has no memory, or its policy forbids this.
 Status refusal(const char* call, int error) {
-  const ErrorCode code =
-      error == ENOMEM || error == ENOSPC || error == EFBIG ? ErrorCode::out_of_memory : ErrorCode::unsupported_target;
+  const Code code =
+      error == ENOMEM || error == ENOSPC || error == EFBIG ? Code::out_of_memory : Code::unsupported_target;
   return Status(code, std::string("code memory: ") + call + ": " + std::system_category().message(error));
 }
 
@@ -154,7 +151,7 @@ struct CodeMemory::Impl {
   explicit Impl(std::size_t capacity_bytes) : capacity(capacity_bytes) {}
 
   /// A kernel in a slab; keeps the slab, and with it this Impl.
-  class Kernel final : public Code {
+  class Kernel final : public KernelCode {
    public:
     Kernel(std::shared_ptr<Impl> memory, std::int64_t scratch_bytes, std::string name) : memory_(std::move(memory)) {
       scratch_bytes_ = scratch_bytes;
@@ -191,10 +188,9 @@ struct CodeMemory::Impl {
     if (open != nullptr && open->kernels == 0) unmap(std::exchange(open, nullptr));
     const std::size_t least = round_up(bytes.size(), page_bytes());
     if (least > room())
-      return Status(ErrorCode::out_of_memory, "code memory: " + std::to_string(least) +
-                                                  " more bytes exceed the bound of " + std::to_string(capacity) + " (" +
-                                                  std::to_string(stats.mapped_bytes) +
-                                                  " are mapped); release compiled partitions");
+      return Status(Code::out_of_memory, "code memory: " + std::to_string(least) + " more bytes exceed the bound of " +
+                                             std::to_string(capacity) + " (" + std::to_string(stats.mapped_bytes) +
+                                             " are mapped); release compiled partitions");
     slabs.reserve(slabs.size() + 1);
     auto slab = std::make_unique<Slab>();
     const Status status = fill_new(*slab, bytes, least);
@@ -215,11 +211,11 @@ struct CodeMemory::Impl {
     slab.size = std::max(least, std::min(kSlabBytes, room() / page_bytes() * page_bytes()));
     const Status mapped = map_file(slab);
     if (mapped.ok()) return append(slab, bytes);
-    if (mapped.code() == ErrorCode::out_of_memory) return mapped;
+    if (mapped.code() == Code::out_of_memory) return mapped;
     slab.size = least;
     const Status status = map_private(slab, bytes);
-    if (status.code() != ErrorCode::unsupported_target) return status;
-    return Status(ErrorCode::unsupported_target,
+    if (status.code() != Code::unsupported_target) return status;
+    return Status(Code::unsupported_target,
                   status.message() + "; the system allows no executable memory, by memfd nor by mprotect");
   }
 
@@ -243,9 +239,9 @@ CodeMemory::CodeMemory(std::size_t capacity_bytes) : impl_(std::make_shared<Impl
 
 CodeMemory::~CodeMemory() = default;
 
-Result<std::shared_ptr<const Code>> CodeMemory::publish(std::span<const std::uint8_t> bytes, std::int64_t scratch_bytes,
-                                                        std::string name) try {
-  if (bytes.empty()) return Status(ErrorCode::internal_error, "code memory: kernel '" + name + "' has no code");
+Result<std::shared_ptr<const KernelCode>> CodeMemory::publish(std::span<const std::uint8_t> bytes,
+                                                              std::int64_t scratch_bytes, std::string name) try {
+  if (bytes.empty()) return Status(Code::internal_error, "code memory: kernel '" + name + "' has no code");
   auto code = std::make_shared<Impl::Kernel>(impl_, scratch_bytes, std::move(name));
   const std::lock_guard<std::mutex> lock(code_lock());
   Result<Slab*> placed = impl_->place(bytes);
@@ -256,9 +252,9 @@ Result<std::shared_ptr<const Code>> CodeMemory::publish(std::span<const std::uin
   impl_->stats.used_bytes += bytes.size();
   code->live_in(slab, {slab->view + slab->filled - bytes.size(), bytes.size()});
   touch(code->bytes());
-  return std::shared_ptr<const Code>(std::move(code));
+  return std::shared_ptr<const KernelCode>(std::move(code));
 } catch (const std::bad_alloc&) {
-  return Status(ErrorCode::out_of_memory,
+  return Status(Code::out_of_memory,
                 "code memory: no memory for a kernel of " + std::to_string(bytes.size()) + " bytes");
 }
 

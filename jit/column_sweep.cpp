@@ -12,7 +12,7 @@ namespace tenfold::jit {
 using Xbyak::Label;
 using Xbyak::Reg64;
 
-ColumnSweep::ColumnSweep(Nest& nest)
+ColumnSweep::ColumnSweep(LoopNest& nest)
     : row_stride(nest.a),
       stream(nest.a),
       first(nest.a),
@@ -40,7 +40,7 @@ void ColumnSweep::step(const Reg64& from, Part part) {
   n_.load_input_stride(stride, n_.schedule.vector_level);
   n_.load_count(count, part);
   n_.stage_in(from, stride, count);
-  n_.s.step(0, Nest::staging(), part);
+  n_.s.step(0, LoopNest::staging(), part);
 }
 
 void ColumnSweep::advance(const Reg64& pointer, const Reg64& steps) {

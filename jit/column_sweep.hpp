@@ -12,7 +12,7 @@ namespace tenfold::jit {
 
 class ColumnSweep {
  public:
-  explicit ColumnSweep(Nest& nest);
+  explicit ColumnSweep(LoopNest& nest);
 
   /// Of a chain, whether this sweep is the first, which starts from nothing, and whether it is the last, which flushes
   /// what it has into the totals. Other states have no chains, and neither begin nor end.
@@ -25,8 +25,8 @@ class ColumnSweep {
   Gpr stream;      ///< bytes from a stream to the next
   Gpr first;       ///< where the first row of the next sweep starts in the tile
 
-  /// `body` for each whole record of the tile, then for the partial one; as for a whole one if Nest::ends_whole, behind
-  /// `step_back`, which moves the pointers there that `body` has.
+  /// `body` for each whole record of the tile, then for the partial one; as for a whole one if LoopNest::ends_whole,
+  /// behind `step_back`, which moves the pointers there that `body` has.
   using Body = std::function<void(const Xbyak::Reg64& record, Part part)>;
   void each_record(const Body& body, const std::function<void()>& step_back = {});
   /// One row of each of `at_once` streams over the tile, and on to the next.
@@ -51,7 +51,7 @@ class ColumnSweep {
   void rows_together(int at_once, const std::optional<Gpr>& stream3);
   void rows_one_by_one(int at_once, Part part);
 
-  Nest& n_;
+  LoopNest& n_;
   Xbyak::CodeGenerator& c_;
   bool staged_input_;
   Gpr p_;

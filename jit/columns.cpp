@@ -25,7 +25,8 @@ using Xbyak::Reg64;
 
 class Columns {
  public:
-  explicit Columns(Nest& nest) : n_(nest), c_(nest.c), reduced_(nest.other_levels(true)), rows_(nest), sweep_(nest) {
+  explicit Columns(LoopNest& nest)
+      : n_(nest), c_(nest.c), reduced_(nest.other_levels(true)), rows_(nest), sweep_(nest) {
     if (!reduced_.empty()) reduced_.pop_back();
     if (sweeps_groups(n_)) n_.s.roles().chains->keep_totals_apart();
     rows_at_once_ = sweep_.is_staged() ? 1 : n_.schedule.rows_at_once;
@@ -274,7 +275,7 @@ class Columns {
     }
   }
 
-  Nest& n_;
+  LoopNest& n_;
   Xbyak::CodeGenerator& c_;
   std::vector<int> reduced_;  ///< levels outside the innermost reduced one
   ColumnRows rows_;
@@ -291,6 +292,6 @@ bool has_rows_that_settle(const kernel::KernelSpec& spec) {
   return kernel::reduced_count(spec) >= kRowsThatSettle;
 }
 
-void emit_columns(Nest& nest) { Columns(nest).emit(); }
+void emit_columns(LoopNest& nest) { Columns(nest).emit(); }
 
 }  // namespace tenfold::jit

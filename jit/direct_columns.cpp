@@ -11,7 +11,7 @@ namespace tenfold::jit {
 using Xbyak::Label;
 using Xbyak::Reg64;
 
-ColumnRows::ColumnRows(Nest& nest) : n_(nest), c_(nest.c) {
+ColumnRows::ColumnRows(LoopNest& nest) : n_(nest), c_(nest.c) {
   const std::vector<int> reduced = nest.other_levels(true);
   inner_ = reduced.empty() ? -1 : reduced.back();
 }
@@ -67,7 +67,8 @@ namespace {
 
 class DirectColumns {
  public:
-  DirectColumns(Nest& nest, ColumnRows& rows, ColumnSweep& sweep) : n_(nest), c_(nest.c), rows_(rows), sweep_(sweep) {}
+  DirectColumns(LoopNest& nest, ColumnRows& rows, ColumnSweep& sweep)
+      : n_(nest), c_(nest.c), rows_(rows), sweep_(sweep) {}
 
   void emit() {
     Gpr steps(n_.a), one(n_.a);
@@ -178,7 +179,7 @@ class DirectColumns {
     if (n_.schedule.ahead) c_.prefetcht0(c_.ptr[row + schedule::direct_ahead_bytes(n_.spec, n_.schedule.vector_level)]);
   }
 
-  Nest& n_;
+  LoopNest& n_;
   Xbyak::CodeGenerator& c_;
   ColumnRows& rows_;
   ColumnSweep& sweep_;
@@ -186,6 +187,8 @@ class DirectColumns {
 
 }  // namespace
 
-void emit_direct_columns(Nest& nest, ColumnRows& rows, ColumnSweep& sweep) { DirectColumns(nest, rows, sweep).emit(); }
+void emit_direct_columns(LoopNest& nest, ColumnRows& rows, ColumnSweep& sweep) {
+  DirectColumns(nest, rows, sweep).emit();
+}
 
 }  // namespace tenfold::jit

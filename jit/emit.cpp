@@ -36,19 +36,6 @@ bool takes_state(schedule::Nest nest) {
   return nest == schedule::Nest::rows || nest == schedule::Nest::columns || nest == schedule::Nest::packed;
 }
 
-/// Sums of columns of 16-bit floats, but for those of one chain in registers, speak AVX2 at every level. They are bound
-/// by ports, which a 512-bit operation takes for twice as long, and conversions to 512 bits for longer. ReduceSum f16
-/// over the first axis of [131072, 8] takes 33 us so, with 512 bits 40, of [80659, 13] 42 and 47, of [17, 61680] 47 and
-/// 68, of [256, 1024] 8.0 and 10.6; bf16 31 and 40, 45 and 51, 56 and 65, 7.7 and 10.6 (medians). In registers, where
-/// loads are most of it, 64 bytes are better: bf16 [16, 65600] takes 41 us, with AVX2 50.
-target::Isa isa_of_vectors(const kernel::KernelSpec& spec, const schedule::ReduceBody& body,
-                           const schedule::Schedule& schedule) {
-  const schedule::Lanes lanes = schedule::lanes_of(spec, body);
-  const bool records = schedule.nest == schedule::Nest::columns && (schedule.width > 0 || schedule.columns > 0);
-  return lanes == schedule::Lanes::chained_f32 && records && byte_size(spec.inputs[0].dtype) == 2 ? target::Isa::avx2
-                                                                                                  : schedule.isa;
-}
-
 /// Of the strides, code knows only whether the vector level is contiguous, or in an elementwise kernel repeats.
 char stride_kind(std::int64_t stride, schedule::Nest nest) {
   if (stride == 0 && !takes_state(nest)) return 'b';
@@ -174,7 +161,7 @@ Result<EmittedCode> emit(const kernel::KernelSpec& spec, const schedule::Schedul
   const Result<schedule::ReduceBody> body = schedule::read_body(spec);
   if (!body.ok()) return body.status();
   Assembler assembler;
-  const std::unique_ptr<VectorLayer> layer = VectorLayer::make(assembler, isa_of_vectors(spec, body.value(), schedule));
+  const std::unique_ptr<VectorLayer> layer = VectorLayer::make(assembler, schedule.isa);
   const std::unique_ptr<ReduceState> state = ReduceState::make(*layer, spec, body.value(), schedule);
   // Narrow columns: the records of a row stand beside those of the tile, and what is folded reads on by one.
   state->set_records(schedule.nest == schedule::Nest::rows
@@ -184,7 +171,7 @@ Result<EmittedCode> emit(const kernel::KernelSpec& spec, const schedule::Schedul
   std::optional<std::int64_t> packed_scratch;
   assembler.prologue();
   {
-    Nest nest(assembler, *layer, *state, spec, schedule);
+    LoopNest nest(assembler, *layer, *state, spec, schedule);
     if (schedule.nest == schedule::Nest::packed) {
       nest.load_operands();
       packed_scratch = emit_packed(nest, body.value());

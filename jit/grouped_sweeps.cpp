@@ -14,7 +14,8 @@ constexpr int kGroupSteps = 2;
 
 class GroupedSweeps {
  public:
-  GroupedSweeps(Nest& nest, const Reg64& first, const Reg64& at, const Reg64& stream, const std::function<void()>& tail)
+  GroupedSweeps(LoopNest& nest, const Reg64& first, const Reg64& at, const Reg64& stream,
+                const std::function<void()>& tail)
       : n_(nest), c_(nest.c), first_(first), at_(at), stream_(stream), tail_(tail), stream3_(std::in_place, nest.a) {
     c_.lea(*stream3_, c_.ptr[stream + stream * 2]);
   }
@@ -87,7 +88,7 @@ class GroupedSweeps {
     c_.L(done);
   }
 
-  Nest& n_;
+  LoopNest& n_;
   Xbyak::CodeGenerator& c_;
   const Reg64 &first_, &at_, &stream_;
   const std::function<void()>& tail_;
@@ -96,12 +97,12 @@ class GroupedSweeps {
 
 }  // namespace
 
-bool sweeps_groups(const Nest& nest) {
+bool sweeps_groups(const LoopNest& nest) {
   return nest.s.is_sum() && nest.s.input_bytes() == 2 && nest.input_contiguous() && nest.schedule.columns > 0 &&
          nest.schedule.width == 0 && !is_strip(nest);
 }
 
-void sweep_groups(Nest& nest, const Reg64& first, const Reg64& at, const Reg64& row_stride, const Reg64& stream,
+void sweep_groups(LoopNest& nest, const Reg64& first, const Reg64& at, const Reg64& row_stride, const Reg64& stream,
                   const Reg64& count, const std::function<void()>& tail) {
   GroupedSweeps(nest, first, at, stream, tail).emit(row_stride, count);
 }

@@ -11,12 +11,12 @@
 namespace tenfold::jit {
 
 /// Whether streams are swept so: those of 16-bit floats.
-bool sweeps_groups(const Nest& nest);
+bool sweeps_groups(const LoopNest& nest);
 
 /// `count` sweeps of one row of each of four streams over the tile, from `first` on, which moves on behind them. `at`
 /// is where the sweep stands; `tail` emits its rows of the partial step. Records end with a chain to flush. Clobbers
 /// `count`.
-void sweep_groups(Nest& nest, const Xbyak::Reg64& first, const Xbyak::Reg64& at, const Xbyak::Reg64& row_stride,
+void sweep_groups(LoopNest& nest, const Xbyak::Reg64& first, const Xbyak::Reg64& at, const Xbyak::Reg64& row_stride,
                   const Xbyak::Reg64& stream, const Xbyak::Reg64& count, const std::function<void()>& tail);
 
 }  // namespace tenfold::jit

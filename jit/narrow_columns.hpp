@@ -12,7 +12,7 @@ namespace tenfold::jit {
 /// Parts of the columns nest, for the rows of its innermost reduced level.
 class NarrowColumns {
  public:
-  explicit NarrowColumns(Nest& nest) : n_(nest), c_(nest.c), width_(nest.schedule.width) {}
+  explicit NarrowColumns(LoopNest& nest) : n_(nest), c_(nest.c), width_(nest.schedule.width) {}
 
   /// Chained reductions of two to four vector steps a row: as many sweeps over four streams as make whole chains, in
   /// the order of the columns nest. `first` moves to the next row of the first stream, `sweeps` becomes what is left.
@@ -54,7 +54,7 @@ class NarrowColumns {
   int rows_of_group() const;
   Memory group_record() const;
 
-  Nest& n_;
+  LoopNest& n_;
   Xbyak::CodeGenerator& c_;
   int width_;
 };
@@ -62,6 +62,6 @@ class NarrowColumns {
 /// Chained reductions of columns that fit one step: the whole nest. Not in the order of the columns nest: a step takes
 /// as many rows as it has room for, a power of two, in blocks as a row of the rows nest is; then the lanes of a column
 /// meet in f64, in the order of the rows.
-void emit_narrow_sums(Nest& nest);
+void emit_narrow_sums(LoopNest& nest);
 
 }  // namespace tenfold::jit

@@ -12,7 +12,7 @@ using Xbyak::Label;
 
 class NarrowSums {
  public:
-  explicit NarrowSums(Nest& nest)
+  explicit NarrowSums(LoopNest& nest)
       : n_(nest),
         c_(nest.c),
         width_(nest.schedule.width),
@@ -98,7 +98,7 @@ class NarrowSums {
       n_.s.roles().wide_totals->merge_totals(record + row * width_ * static_cast<int>(sizeof(double)));
   }
 
-  Nest& n_;
+  LoopNest& n_;
   Xbyak::CodeGenerator& c_;
   int width_, rows_of_step_, rows_behind_ = 0;
   std::vector<int> outer_;  ///< reduced levels outside the innermost one
@@ -108,6 +108,6 @@ class NarrowSums {
 
 }  // namespace
 
-void emit_narrow_sums(Nest& nest) { NarrowSums(nest).emit(); }
+void emit_narrow_sums(LoopNest& nest) { NarrowSums(nest).emit(); }
 
 }  // namespace tenfold::jit

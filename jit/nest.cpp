@@ -13,8 +13,8 @@ namespace tenfold::jit {
 using Xbyak::Label;
 using Xbyak::Reg64;
 
-Nest::Nest(Assembler& assembler, VectorLayer& layer, ReduceState& state, const kernel::KernelSpec& kernel_spec,
-           const schedule::Schedule& kernel_schedule)
+LoopNest::LoopNest(Assembler& assembler, VectorLayer& layer, ReduceState& state, const kernel::KernelSpec& kernel_spec,
+                   const schedule::Schedule& kernel_schedule)
     : a(assembler),
       c(assembler.code()),
       v(layer),
@@ -26,7 +26,7 @@ Nest::Nest(Assembler& assembler, VectorLayer& layer, ReduceState& state, const k
       ends_whole(schedule::ends_whole(kernel_spec, state.lane_kind(), kernel_schedule)),
       runs_over(schedule::runs_over(kernel_spec, state.lane_kind(), kernel_schedule)) {}
 
-std::vector<int> Nest::other_levels(bool reduced) const {
+std::vector<int> LoopNest::other_levels(bool reduced) const {
   std::vector<int> levels;
   for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level)
     if (spec.levels[static_cast<std::size_t>(level)].reduced == reduced && level != schedule.vector_level)
@@ -34,9 +34,9 @@ std::vector<int> Nest::other_levels(bool reduced) const {
   return levels;
 }
 
-Xbyak::Address Nest::slot(int offset) const { return c.qword[c.rbp + offset]; }
+Xbyak::Address LoopNest::slot(int offset) const { return c.qword[c.rbp + offset]; }
 
-void Nest::load_operands() {
+void LoopNest::load_operands() {
   c.mov(c.rbp, c.qword[c.rdi + offsetof(KernelArgs, scratch)]);
   c.mov(in, c.qword[c.rdi + offsetof(KernelArgs, inputs)]);
   c.mov(out, c.qword[c.rdi + offsetof(KernelArgs, outputs)]);
@@ -47,7 +47,7 @@ void Nest::load_operands() {
   }
 }
 
-void Nest::start() {
+void LoopNest::start() {
   load_operands();
   Gpr tail(a);
   Label whole;
@@ -60,21 +60,21 @@ void Nest::start() {
   c.L(whole);
 }
 
-void Nest::load_extent(const Reg64& d, int level) {
+void LoopNest::load_extent(const Reg64& d, int level) {
   c.mov(d, c.qword[c.rdi + offsetof(KernelArgs, extents) + 8 * static_cast<std::size_t>(level)]);
 }
 
-void Nest::load_input_stride(const Reg64& d, int level) {
+void LoopNest::load_input_stride(const Reg64& d, int level) {
   c.mov(d, c.qword[c.rdi + offsetof(KernelArgs, strides)]);
   c.mov(d, c.qword[d + 8 * stride_index(0, level)]);
 }
 
-void Nest::load_output_stride(const Reg64& d, int output, int level) {
+void LoopNest::load_output_stride(const Reg64& d, int output, int level) {
   c.mov(d, c.qword[c.rdi + offsetof(KernelArgs, strides)]);
   c.mov(d, c.qword[d + 8 * stride_index(1 + output, level)]);
 }
 
-void Nest::save_outputs(int first_slot, int second_slot) {
+void LoopNest::save_outputs(int first_slot, int second_slot) {
   c.mov(slot(first_slot), out);
   if (outputs() < 2) return;
   Gpr second(a);
@@ -82,7 +82,7 @@ void Nest::save_outputs(int first_slot, int second_slot) {
   c.mov(slot(second_slot), second);
 }
 
-void Nest::restore_outputs(int first_slot, int second_slot) {
+void LoopNest::restore_outputs(int first_slot, int second_slot) {
   c.mov(out, slot(first_slot));
   if (outputs() < 2) return;
   Gpr second(a);
@@ -90,7 +90,7 @@ void Nest::restore_outputs(int first_slot, int second_slot) {
   c.mov(slot(frame::kOutput2), second);
 }
 
-void Nest::advance_output(int output, const Reg64& bytes) {
+void LoopNest::advance_output(int output, const Reg64& bytes) {
   if (output == 0) {
     c.add(out, bytes);
   } else {
@@ -98,7 +98,7 @@ void Nest::advance_output(int output, const Reg64& bytes) {
   }
 }
 
-void Nest::advance_outputs() {
+void LoopNest::advance_outputs() {
   Gpr bytes(a);
   for (int output = 0; output < outputs(); ++output) {
     if (output_contiguous(output)) {
@@ -111,14 +111,14 @@ void Nest::advance_outputs() {
   }
 }
 
-void Nest::step_back(const Reg64& pointer, int element_bytes) {
+void LoopNest::step_back(const Reg64& pointer, int element_bytes) {
   Gpr columns(a);
   c.mov(columns, slot(frame::kTailCount));
   c.lea(pointer, c.ptr[pointer + columns.reg() * element_bytes - s.lanes() * element_bytes]);
 }
 
 /// The step begins with no line.
-void Nest::step_outputs_back() {
+void LoopNest::step_outputs_back() {
   around = false;
   for (int output = 0; output < outputs(); ++output) {
     Gpr to(a);
@@ -128,7 +128,7 @@ void Nest::step_outputs_back() {
   }
 }
 
-void Nest::store_one() {
+void LoopNest::store_one() {
   s.finish(Part::one);
   s.store(0, out.reg(), Part::one);
   if (outputs() < 2) return;
@@ -137,12 +137,12 @@ void Nest::store_one() {
   s.store(1, second.reg(), Part::one);
 }
 
-void Nest::store_vector(Part part) {
+void LoopNest::store_vector(Part part) {
   s.finish(Part::full);
   store_finished(part);
 }
 
-void Nest::store_finished(Part part) {
+void LoopNest::store_finished(Part part) {
   for (int output = 0; output < outputs(); ++output) {
     Gpr to(a);
     if (output == 0) {
@@ -169,7 +169,7 @@ void Nest::store_finished(Part part) {
   }
 }
 
-void Nest::store_either_way(const std::function<void()>& body) {
+void LoopNest::store_either_way(const std::function<void()>& body) {
   constexpr int kLine = 64;
   if (!schedule.around) return body();
   Label within, done;
@@ -189,7 +189,7 @@ void Nest::store_either_way(const std::function<void()>& body) {
   c.L(done);
 }
 
-void Nest::load_count(const Gpr& count, Part part) {
+void LoopNest::load_count(const Gpr& count, Part part) {
   if (part == Part::tail) {
     c.mov(count, slot(frame::kTailCount));
   } else {
@@ -197,7 +197,7 @@ void Nest::load_count(const Gpr& count, Part part) {
   }
 }
 
-void Nest::divide_into_streams(const Reg64& rows, int streams, bool adjacent) {
+void LoopNest::divide_into_streams(const Reg64& rows, int streams, bool adjacent) {
   if (adjacent) {
     c.shr(rows, std::countr_zero(static_cast<unsigned>(streams)));
   } else {
@@ -205,7 +205,7 @@ void Nest::divide_into_streams(const Reg64& rows, int streams, bool adjacent) {
   }
 }
 
-void Nest::over(const std::vector<int>& levels, const std::function<void()>& body) {
+void LoopNest::over(const std::vector<int>& levels, const std::function<void()>& body) {
   if (levels.empty()) {
     body();
     return;
@@ -250,9 +250,9 @@ std::vector<Memory> places_of_streams(const Reg64& base, const Reg64& stream, co
   return places;
 }
 
-Memory Nest::staging() { return Xbyak::util::rbp + frame::kStaging; }
+Memory LoopNest::staging() { return Xbyak::util::rbp + frame::kStaging; }
 
-void Nest::stage_in(const Reg64& from, const Reg64& stride, const Reg64& count) {
+void LoopNest::stage_in(const Reg64& from, const Reg64& stride, const Reg64& count) {
   emit_staging(a, Staging::in, from, stride, count, s.input_bytes());
 }
 

@@ -16,9 +16,9 @@
 
 namespace tenfold::jit {
 
-struct Nest {
-  Nest(Assembler& assembler, VectorLayer& layer, ReduceState& state, const kernel::KernelSpec& spec,
-       const schedule::Schedule& schedule);
+struct LoopNest {
+  LoopNest(Assembler& assembler, VectorLayer& layer, ReduceState& state, const kernel::KernelSpec& spec,
+           const schedule::Schedule& schedule);
 
   Assembler& a;
   Xbyak::CodeGenerator& c;
@@ -91,11 +91,11 @@ std::vector<Memory> places_of_streams(const Xbyak::Reg64& base, const Xbyak::Reg
                                       const std::optional<Gpr>& stream3, int count);
 
 /// The reduced level is contiguous: each output folds vectors, then lanes.
-void emit_rows(Nest& nest);
+void emit_rows(LoopNest& nest);
 /// It is short besides, and rows are one after another. Gives the bytes of scratch that it takes.
-std::int64_t emit_packed(Nest& nest, const schedule::ReduceBody& body);
+std::int64_t emit_packed(LoopNest& nest, const schedule::ReduceBody& body);
 /// A kept level is contiguous: lanes are neighbouring outputs.
-void emit_columns(Nest& nest);
+void emit_columns(LoopNest& nest);
 /// Columns: whether there are so many rows that each column has most likely an element of the sign that settles its
 /// extreme.
 bool has_rows_that_settle(const kernel::KernelSpec& spec);

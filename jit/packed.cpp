@@ -24,7 +24,7 @@ constexpr int kAhead = 4096;
 /// Are copied as fast as a block of rows is reduced.
 constexpr int kFewBytes = 512;
 
-std::unique_ptr<RowsBlock> make_block(Nest& nest, const schedule::ReduceBody& body) {
+std::unique_ptr<RowsBlock> make_block(LoopNest& nest, const schedule::ReduceBody& body) {
   const int width = nest.schedule.width;
   if (GatheredBlock::takes(nest.v, nest.spec, body, nest.schedule))
     return std::make_unique<GatheredBlock>(nest.v, nest.spec, body, width);
@@ -33,7 +33,7 @@ std::unique_ptr<RowsBlock> make_block(Nest& nest, const schedule::ReduceBody& bo
 
 class Packed {
  public:
-  Packed(Nest& nest, const schedule::ReduceBody& body)
+  Packed(LoopNest& nest, const schedule::ReduceBody& body)
       : n_(nest),
         c_(nest.c),
         block_(make_block(nest, body)),
@@ -198,7 +198,7 @@ class Packed {
     c_.L(done);
   }
 
-  Nest& n_;
+  LoopNest& n_;
   Xbyak::CodeGenerator& c_;
   std::unique_ptr<RowsBlock> block_;
   int level_;
@@ -207,7 +207,7 @@ class Packed {
 
 }  // namespace
 
-std::int64_t emit_packed(Nest& nest, const schedule::ReduceBody& body) {
+std::int64_t emit_packed(LoopNest& nest, const schedule::ReduceBody& body) {
   Packed packed(nest, body);
   packed.emit();
   return packed.scratch_bytes();

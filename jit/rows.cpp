@@ -13,13 +13,13 @@ using Xbyak::Reg64;
 namespace {
 
 /// What the schedule has come in turns, and runs of one row where the state has no sets that these could share.
-bool visits_streams(const Nest& nest) {
+bool visits_streams(const LoopNest& nest) {
   return nest.schedule.ahead || (nest.schedule.rows_at_once > 1 && nest.s.traits().free_sets == 0);
 }
 
 }  // namespace
 
-Rows::Rows(Nest& nest)
+Rows::Rows(LoopNest& nest)
     : n_(nest),
       c_(nest.c),
       unroll_(nest.input_contiguous() ? nest.schedule.unroll : 1),
@@ -160,7 +160,7 @@ void Rows::whole_step() {
   n_.stage_in(p_, *element_stride_, lanes);
   c_.imul(lanes, *element_stride_, n_.s.lanes());
   c_.add(p_, lanes);
-  n_.s.step(0, Nest::staging(), Part::full);
+  n_.s.step(0, LoopNest::staging(), Part::full);
 }
 
 /// Fewer than `unroll` whole steps and the partial one, into set 0.
@@ -215,12 +215,12 @@ void Rows::partial_step(const Reg64& tail, const std::vector<Memory>& places) {
     for (std::size_t set = 0; set < places.size(); ++set) {
       c_.lea(from, c_.ptr[places[set]]);
       n_.stage_in(from, *element_stride_, tail);
-      n_.s.step(static_cast<int>(set), Nest::staging(), Part::tail);
+      n_.s.step(static_cast<int>(set), LoopNest::staging(), Part::tail);
     }
   }
   c_.L(done);
 }
 
-void emit_rows(Nest& nest) { Rows(nest).emit(); }
+void emit_rows(LoopNest& nest) { Rows(nest).emit(); }
 
 }  // namespace tenfold::jit

@@ -18,7 +18,7 @@ namespace tenfold::jit {
 
 class Rows {
  public:
-  explicit Rows(Nest& nest);
+  explicit Rows(LoopNest& nest);
   void emit();
 
  private:
@@ -62,7 +62,7 @@ class Rows {
   void rest();
   void partial_step(const Xbyak::Reg64& tail, const std::vector<Memory>& places);
 
-  Nest& n_;
+  LoopNest& n_;
   Xbyak::CodeGenerator& c_;
   int unroll_;
   Gpr p_, steps_;

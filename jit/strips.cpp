@@ -14,13 +14,13 @@ using Xbyak::Reg64;
 /// [31, 67650] 96 us, with 8 98, with 4 123.
 constexpr int kAheadSteps = 6;
 
-bool is_strip(const Nest& nest) {
+bool is_strip(const LoopNest& nest) {
   const schedule::Schedule& schedule = nest.schedule;
   return nest.s.is_sum() && schedule.width == 0 && nest.input_contiguous() &&
          schedule.columns == kStripSteps * nest.s.lanes();
 }
 
-void sweep_strip(Nest& nest, const Reg64& first, const Reg64& row_stride, const Reg64& stream, const Reg64& count,
+void sweep_strip(LoopNest& nest, const Reg64& first, const Reg64& row_stride, const Reg64& stream, const Reg64& count,
                  int at_once) {
   Xbyak::CodeGenerator& c = nest.c;
   std::optional<Gpr> stream3;

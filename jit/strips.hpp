@@ -12,10 +12,10 @@ namespace tenfold::jit {
 inline constexpr int kStripSteps = 4;
 
 /// Whether whole tiles of this kernel are strips.
-bool is_strip(const Nest& nest);
+bool is_strip(const LoopNest& nest);
 
 /// `count` sweeps of one row of each of `at_once` streams, from `first` on, into the totals of the tile's records.
-void sweep_strip(Nest& nest, const Xbyak::Reg64& first, const Xbyak::Reg64& row_stride, const Xbyak::Reg64& stream,
+void sweep_strip(LoopNest& nest, const Xbyak::Reg64& first, const Xbyak::Reg64& row_stride, const Xbyak::Reg64& stream,
                  const Xbyak::Reg64& count, int at_once);
 
 }  // namespace tenfold::jit

@@ -17,22 +17,22 @@ KernelCache& kernel_cache() {
 
 jit::CodeMemoryStats kernel_cache_stats() { return kernel_cache().stats(); }
 
-std::shared_ptr<const jit::Code> KernelCache::find(const std::string& key) {
+std::shared_ptr<const jit::KernelCode> KernelCache::find(const std::string& key) {
   const std::lock_guard lock(mutex_);
   const auto at = kernels_.find(key);
   return at == kernels_.end() ? nullptr : at->second.lock();
 }
 
-Result<std::shared_ptr<const jit::Code>> KernelCache::get(const PlannedKernel& kernel) {
+Result<std::shared_ptr<const jit::KernelCode>> KernelCache::get(const PlannedKernel& kernel) {
   const std::string key = jit::class_key(kernel.spec, kernel.schedule);
-  if (std::shared_ptr<const jit::Code> known = find(key)) return known;
+  if (std::shared_ptr<const jit::KernelCode> known = find(key)) return known;
   Result<jit::EmittedCode> emitted = jit::emit(kernel.spec, kernel.schedule);
   if (!emitted.ok()) return emitted.status();
   const std::lock_guard lock(mutex_);
-  std::weak_ptr<const jit::Code>& slot = kernels_[key];
+  std::weak_ptr<const jit::KernelCode>& slot = kernels_[key];
   // Another thread may have emitted it meanwhile.
-  if (std::shared_ptr<const jit::Code> known = slot.lock()) return known;
-  Result<std::shared_ptr<const jit::Code>> code =
+  if (std::shared_ptr<const jit::KernelCode> known = slot.lock()) return known;
+  Result<std::shared_ptr<const jit::KernelCode>> code =
       memory_.publish(emitted.value().bytes, emitted.value().scratch_bytes, key);
   if (!code.ok()) return code;
   if (jit::announces())

@@ -18,17 +18,17 @@ namespace tenfold::compiler {
 class KernelCache {
  public:
   /// The kernel for this class, emitted now if nobody has it. Thread-safe.
-  Result<std::shared_ptr<const jit::Code>> get(const PlannedKernel& kernel);
+  Result<std::shared_ptr<const jit::KernelCode>> get(const PlannedKernel& kernel);
   jit::CodeMemoryStats stats() const { return memory_.stats(); }
 
  private:
-  std::shared_ptr<const jit::Code> find(const std::string& key);
+  std::shared_ptr<const jit::KernelCode> find(const std::string& key);
   void drop_expired();
 
   jit::CodeMemory memory_;
   std::mutex mutex_;  ///< guards kernels_, not while one is emitted
   target::HeldAcrossFork held_{mutex_};
-  std::unordered_map<std::string, std::weak_ptr<const jit::Code>> kernels_;
+  std::unordered_map<std::string, std::weak_ptr<const jit::KernelCode>> kernels_;
   std::size_t drop_at_ = 256;
 };
 

@@ -28,7 +28,7 @@ void add_strides(const kernel::Operand& operand, std::vector<std::int64_t>& stri
     strides[first + level] = operand.strides[level] * byte_size(operand.dtype);
 }
 
-runtime::KernelStep make_step(const PlannedKernel& kernel, std::shared_ptr<const jit::Code> code) {
+runtime::KernelStep make_step(const PlannedKernel& kernel, std::shared_ptr<const jit::KernelCode> code) {
   runtime::KernelStep step;
   step.code = std::move(code);
   step.count = kernel.count;
@@ -49,7 +49,7 @@ runtime::KernelStep make_step(const PlannedKernel& kernel, std::shared_ptr<const
 
 /// The kernel's step, without its operands' places; told in the report.
 Result<std::unique_ptr<runtime::KernelStep>> kernel_step(const PlannedKernel& kernel, RegionReport& report) {
-  Result<std::shared_ptr<const jit::Code>> code = kernel_cache().get(kernel);
+  Result<std::shared_ptr<const jit::KernelCode>> code = kernel_cache().get(kernel);
   if (!code.ok()) return code.status();
   const auto code_bytes = static_cast<std::int64_t>(code.value()->bytes().size());
   auto step = std::make_unique<runtime::KernelStep>(make_step(kernel, std::move(code).value()));

@@ -177,7 +177,7 @@ std::string print(const TuningRecord& record) {
 
 void apply_tuning(const Tuning& tuning, const target::Target& target, Plan& plan, std::vector<std::string>& notices) {
   for (PlannedKernel& kernel : plan.kernels) {
-    const schedule::Schedule* const wanted = tuning.find(kernel.spec, target.isa, target.cores);
+    const schedule::Schedule* const wanted = tuning.find(kernel.spec, kernel.schedule.isa, target.cores);
     if (wanted == nullptr) continue;
     if (schedule::is_neighbour(kernel.spec, kernel.schedule, *wanted)) {
       kernel.schedule = *wanted;

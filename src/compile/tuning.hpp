@@ -28,7 +28,7 @@ class Tuning {
  public:
   /// The later of two entries for one kernel counts.
   void add(const kernel::KernelSpec& spec, int cores, const schedule::Schedule& schedule);
-  /// Null when there is none for this kernel, instruction set and number of cores.
+  /// Null when there is none for this kernel, instruction set (the heuristic's schedule's) and number of cores.
   const schedule::Schedule* find(const kernel::KernelSpec& spec, target::Isa isa, int cores) const;
   std::size_t size() const noexcept { return schedules_.size(); }
 

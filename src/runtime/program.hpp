@@ -38,7 +38,7 @@ struct Grid {
 /// One kernel run over a grid of tasks: tile (kept level) x split (reduced level). The split's pieces write partial
 /// results `split_output_stride` bytes apart.
 struct KernelStep {
-  std::shared_ptr<const jit::Code> code;
+  std::shared_ptr<const jit::KernelCode> code;
   std::vector<Location> inputs, outputs;
   std::array<std::int64_t, jit::kMaxLevels> extents{};
   std::vector<std::int64_t> strides;  ///< bytes, jit::stride_index order

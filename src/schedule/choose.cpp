@@ -206,6 +206,7 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
   } else {
     choose_columns(spec, lanes, target, schedule);
     schedule.around = pays_to_store_columns_around(spec, lanes, schedule, target);
+    schedule.isa = isa_of_columns(spec, lanes, schedule, target.isa);
   }
   cut(spec, body.value(), target.cores, may_split, schedule);
   return schedule;

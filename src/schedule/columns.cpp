@@ -296,4 +296,9 @@ bool runs_over(const KernelSpec& spec, Lanes lanes, const Schedule& schedule) {
                      [&](const kernel::Operand& output) { return output.strides[level] == width; });
 }
 
+target::Isa isa_of_columns(const KernelSpec& spec, Lanes lanes, const Schedule& schedule, target::Isa isa) {
+  const bool has_records = schedule.width > 0 || schedule.columns > 0;
+  return lanes == Lanes::chained_f32 && has_records && byte_size(spec.inputs[0].dtype) == 2 ? target::Isa::avx2 : isa;
+}
+
 }  // namespace tenfold::schedule

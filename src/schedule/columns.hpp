@@ -19,6 +19,11 @@ bool takes_lanes_across(const kernel::KernelSpec& spec, int vector_level);
 /// Sets `columns`, `width`, `rows_at_once` and `ahead` of a schedule whose vector level is chosen and kept.
 void choose_columns(const kernel::KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule);
 
+/// The level that the columns' kernel is of, on a machine of level `isa`. Sums of 16-bit floats, but for those of one
+/// chain in registers, speak AVX2 everywhere: they are bound by ports, which a 512-bit operation takes for twice as
+/// long, and conversions to 512 bits for longer.
+target::Isa isa_of_columns(const kernel::KernelSpec& spec, Lanes lanes, const Schedule& schedule, target::Isa isa);
+
 /// How far ahead of itself a row in registers is asked for, if it is.
 int direct_ahead_bytes(const kernel::KernelSpec& spec, int vector_level);
 

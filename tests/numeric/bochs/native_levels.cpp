@@ -52,7 +52,7 @@ std::vector<target::Isa> levels_of_this_cpu() {
 /// One kernel over its tiles and splits, as runtime/program.hpp states the walk.
 class KernelRun {
  public:
-  KernelRun(const compiler::PlannedKernel& planned, const jit::Code& code, std::int64_t partial_stride)
+  KernelRun(const compiler::PlannedKernel& planned, const jit::KernelCode& code, std::int64_t partial_stride)
       : planned_(planned),
         code_(code),
         partial_stride_(partial_stride),
@@ -101,7 +101,7 @@ class KernelRun {
   }
 
   const compiler::PlannedKernel& planned_;
-  const jit::Code& code_;
+  const jit::KernelCode& code_;
   std::int64_t partial_stride_;
   GuardedBuffer scratch_;
   std::int64_t strides_[2 * jit::kMaxLevels] = {};

@@ -117,7 +117,7 @@ class Function32 {
  private:
   LaneProgram program_;
   CodeMemory memory_;
-  std::shared_ptr<const Code> code_;
+  std::shared_ptr<const KernelCode> code_;
 };
 
 Worst run(const FunctionCase& c, std::uint64_t step) {

@@ -43,7 +43,7 @@ std::vector<std::uint8_t> store(std::uint32_t value, std::size_t size = 0) {
   return code;
 }
 
-std::uint32_t call(const Code& code) {
+std::uint32_t call(const KernelCode& code) {
   std::uint32_t result = 0;
   KernelArgs args{};
   args.outputs[0] = &result;
@@ -65,7 +65,7 @@ std::string offending_maps() {
 }
 
 /// KiB of the mapping of `code` that are in the page table.
-int present_kib(const Code& code) {
+int present_kib(const KernelCode& code) {
   std::ifstream maps("/proc/self/smaps");
   std::ostringstream begin;
   begin << std::hex << reinterpret_cast<std::uintptr_t>(code.bytes().data()) << '-';
@@ -126,7 +126,7 @@ TEST(CodeMemory, LargeKernelsGetRoomOfTheirOwn) {
 
 TEST(CodeMemory, SlabsAreFilledToTheEnd) {
   CodeMemory memory;
-  std::vector<std::shared_ptr<const Code>> kernels;
+  std::vector<std::shared_ptr<const KernelCode>> kernels;
   for (std::uint32_t i = 0; i < 16; ++i) {
     auto code = memory.publish(store(i, 4096), 0, "page");
     ASSERT_TRUE(code.ok());
@@ -142,7 +142,7 @@ TEST(CodeMemory, SlabsAreFilledToTheEnd) {
 
 TEST(CodeMemory, RefusesMoreThanItsBoundAndTakesItBackOnRelease) {
   CodeMemory memory(2 * kSlab);
-  std::vector<std::shared_ptr<const Code>> kernels;
+  std::vector<std::shared_ptr<const KernelCode>> kernels;
   Status refused;
   while (refused.ok()) {
     auto code = memory.publish(store(5, 30000), 0, "k");
@@ -170,7 +170,7 @@ TEST(CodeMemory, RefusesMoreThanItsBoundAndTakesItBackOnRelease) {
 }
 
 TEST(CodeMemory, KernelsOutliveTheirMemory) {
-  std::shared_ptr<const Code> code;
+  std::shared_ptr<const KernelCode> code;
   {
     CodeMemory memory;
     code = memory.publish(store(11), 0, "survivor").value();
@@ -190,7 +190,7 @@ TEST(CodeMemory, ThreadsPublishRunAndReleaseAndNothingIsEverWritableAndExecutabl
   for (unsigned t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
       std::mt19937 random(t);  // seeds 0 to 3
-      std::vector<std::pair<std::uint32_t, std::shared_ptr<const Code>>> mine;
+      std::vector<std::pair<std::uint32_t, std::shared_ptr<const KernelCode>>> mine;
       for (std::uint32_t i = 0; i < 200; ++i) {
         const std::uint32_t value = t * 1000000 + i;
         auto code = memory.publish(store(value, random() % 9000), 0, "k");
@@ -329,7 +329,7 @@ TEST(CodeMemory, WithoutMemfdEachKernelHasPagesOfItsOwn) {
               if (!a.ok() || !b.ok() || call(*a.value()) != 31 || call(*b.value()) != 32) return 3;
               if (memory.stats().mapped_bytes != 3 * 4096) return 4;
               if (!offending_maps().empty()) return 5;
-              a = Result<std::shared_ptr<const Code>>(Status(tenfold::Code::internal_error, "dropped"));
+              a = Result<std::shared_ptr<const KernelCode>>(Status(tenfold::Code::internal_error, "dropped"));
               return memory.stats().mapped_bytes == 2 * 4096 ? 0 : 6;
             }),
             0);

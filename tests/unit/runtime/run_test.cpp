@@ -41,7 +41,7 @@ void* counted(std::size_t size, std::size_t alignment) {
 namespace tenfold::runtime {
 namespace {
 
-class FakeCode : public jit::Code {
+class FakeCode : public jit::KernelCode {
  public:
   explicit FakeCode(jit::KernelFunction fn, std::int64_t scratch = 0) {
     function_ = fn;
@@ -102,7 +102,7 @@ void sum_middle(const jit::KernelArgs* args) {
     }
 }
 
-Step kernel_step(std::shared_ptr<const jit::Code> code, std::int64_t tile_grain, std::int64_t split_grain) {
+Step kernel_step(std::shared_ptr<const jit::KernelCode> code, std::int64_t tile_grain, std::int64_t split_grain) {
   auto kernel = std::make_unique<KernelStep>();
   kernel->code = std::move(code);
   kernel->inputs = {{Location::Kind::input, 0, 0}};
@@ -225,7 +225,7 @@ void check_scratch(const jit::KernelArgs* args) {
 TEST(Run, ScratchIsAlignedAndLargeEnough) {
   const std::vector<double> x = ramp(kRows * kInputRow);
   const std::unique_ptr<ThreadPool> pool = make_pool(3);
-  const std::shared_ptr<const jit::Code> codes[] = {
+  const std::shared_ptr<const jit::KernelCode> codes[] = {
       std::make_shared<FakeCode>(check_scratch<1>, 1), std::make_shared<FakeCode>(check_scratch<16385>, 16385),
       std::make_shared<FakeCode>(check_scratch<32768>, 32768), std::make_shared<FakeCode>(check_scratch<32769>, 32769),
       std::make_shared<FakeCode>(check_scratch<3000000>, 3000000)};

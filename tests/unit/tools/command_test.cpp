@@ -202,6 +202,27 @@ TEST_F(Command, BenchUsageErrors) {
   expect_failure("tune --shape 64x512 --axes 0 --file " + path("none/machine.tuning"), 5, "cannot be written");
 }
 
+TEST_F(Command, WhatIsNamedMustBeThereAndBeMeantAlone) {
+  // Of two inputs, each is named as the other is numbered.
+  write("names.json", R"({"graph":[{"id":0,"kind":"Add","attrs":{},
+    "inputs":[{"id":0,"name":"1","dtype":"f32","shape":[4]},{"id":1,"name":"0","dtype":"f32","shape":[4]}],
+    "outputs":[{"id":2,"name":"sum","dtype":"f32","shape":[4]}]}]})");
+  expect_failure("run " + path("names.json") + " --input 0=x.npy", 2, "0 may be any of several inputs");
+  const Answer ran = run("run " + path("names.json"));
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.out.find("output 2 'sum'  f32 [4]"), std::string::npos) << ran.out;
+  for (const std::string command : {"bench ", "tune "}) {
+    expect_failure(command + "--graph " + path("max.json") + "," + path("nowhere.json"), 3, "no such file");
+    expect_failure(command + "--graph " + path("open.json"), 3, "open.json': input 0");
+    const Answer none = run(command + "--graph " + path("open.json") + "," + path("bad.json"));
+    EXPECT_EQ(none.exit_code, 4) << "none of its cases runs";
+  }
+  const Answer checked = run("check " + path("nowhere.json") + " " + path("max.json"));
+  EXPECT_EQ(checked.exit_code, 1);
+  EXPECT_NE(checked.out.find("2 files: 1 ok, 1 bad"), std::string::npos) << checked.out;
+  expect_failure("tune --shape 4x8 --axes 0 --file " + path("max.json"), 2, "is no tuning file");
+}
+
 TEST_F(Command, BadFiles) {
   for (const std::string command : {"run ", "explain "}) {
     expect_failure(command + path("none.json"), 3, "no such file");
@@ -366,7 +387,7 @@ TEST_F(Command, ExplainCompilesAsRunDoes) {
   expect_failure("explain --threads -1 " + path("max.json"), 2, "negative");
   write("damaged.tuning", "nonsense\n");
   for (const auto& [name, says] :
-       {std::pair{"damaged.tuning", "no JSON object"}, std::pair{"none", "cannot be read"}}) {
+       {std::pair{"damaged.tuning", "is no tuning file"}, std::pair{"none", "cannot be read"}}) {
     const std::string environment = "TENFOLD_TUNING='" + path(name) + "'";
     const Answer noted = run("explain " + path("max.json"), environment);
     EXPECT_EQ(noted.exit_code, 0) << noted.err;
@@ -529,7 +550,7 @@ TEST_F(Command, TuneAppendsWhatTheLibraryReads) {
   // A file that is damaged is a note, and so is one that is not there; the run goes on.
   write("damaged.tuning", "nonsense\n");
   for (const auto& [name, says] :
-       {std::pair{"damaged.tuning", "no JSON object"}, std::pair{"none", "cannot be read"}}) {
+       {std::pair{"damaged.tuning", "is no tuning file"}, std::pair{"none", "cannot be read"}}) {
     const Answer ran = run("run " + path("max.json"), "TENFOLD_VERBOSE=1 TENFOLD_TUNING='" + path(name) + "'");
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
     EXPECT_NE(ran.err.find("tenfold_verbose,notice,1,"), std::string::npos) << ran.err;
