@@ -3,6 +3,8 @@
 
 #include <numeric>
 
+#include "schedule/stage_traits.hpp"
+
 namespace tenfold::schedule {
 namespace {
 
@@ -29,6 +31,18 @@ std::int64_t rows_of_group(const KernelSpec& spec, std::int64_t width, std::int6
   if (group * row_bytes > kMostGroupBytes || rows < group * kLeastGroups) return 1;
   while (2 * group * row_bytes <= kGroupBytes && rows >= 2 * group * kManyGroups) group *= 2;
   return group;
+}
+
+/// A run of rows that others follow, elsewhere in memory, is folded by itself. What makes few groups is then better
+/// taken row by row, up to so many: of extremes, of those whose rows are long, of integers. Elements of 8 and 16 bits
+/// lose.
+constexpr std::int64_t kGroupsOfRun = 16, kGroupsOfLongRows = 32, kGroupsOfIntegers = 8, kLongRowBytes = 192;
+
+bool has_short_runs(const KernelSpec& spec, Lanes lanes, std::int64_t width, std::int64_t groups) {
+  const std::int64_t element = byte_size(spec.inputs[0].dtype);
+  if (reduced_levels(spec) < 2 || element < 4) return false;
+  if (lanes == Lanes::integer) return groups <= kGroupsOfIntegers;
+  return lanes == Lanes::order && groups <= (width * element >= kLongRowBytes ? kGroupsOfLongRows : kGroupsOfRun);
 }
 
 /// Rows of two steps that make fewer groups than this are taken with a set for each step. f64, whose steps in registers
@@ -64,6 +78,7 @@ Narrow narrow_columns(const KernelSpec& spec, Lanes lanes, int vector_level) {
   const bool few = rows < group * kFewGroups && width > step && width <= 2 * step;
   const bool whole = lanes == Lanes::order && width == 2 * step && kernel::bytes_read(spec) <= kTwoStepBytes;
   if (!gives_index(lanes) && (few || whole) && cheap) return {built_in, 2 * step};
+  if (group > 1 && has_short_runs(spec, lanes, width, rows / group)) return {};
   if (group > 1) return {built_in, group * width};
   return width <= step ? Narrow{built_in, step} : Narrow{};
 }
