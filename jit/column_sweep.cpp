@@ -88,7 +88,7 @@ void ColumnSweep::next(int at_once) {
   c_.add(first, row_stride);
   if (!n_.s.traits().in_order) return;
   for (int row = 1; row < at_once; ++row) c_.add(first, row_stride);
-  n_.s.roles().row_numbers->next_rows(at_once);
+  if (RowNumbers* const numbers = n_.s.roles().row_numbers) numbers->next_rows(at_once);
 }
 
 void ColumnSweep::sweep(int at_once, Of of) {
@@ -190,8 +190,8 @@ void ColumnSweep::rows_one_by_one(int at_once, Part part) {
   }
   Gpr from(n_.a);
   c_.mov(from, p_);
-  // States whose rows are in order number them as they are emitted.
-  if (n_.s.traits().in_order) {
+  // States that number rows do so as they are emitted.
+  if (n_.s.roles().row_numbers != nullptr) {
     for (int row = 0; row < at_once; ++row) {
       step(from, part);
       if (row + 1 < at_once) c_.add(from, stream);

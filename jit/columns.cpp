@@ -7,8 +7,8 @@
 // tiled: the accumulators of a tile of columns lie in records in L1. The rows of the innermost reduced level are swept
 // over the tile as `rows_at_once` streams side by side, each a run of consecutive rows that memory delivers in order.
 // Chained reductions are flushed into f64 after kChain rows: kChain / rows_at_once from each stream. So a chain depends
-// on the number of rows alone, never on the tile. States that must see rows in their order (arg-reductions) get
-// adjacent rows instead: each sweep takes the next `rows_at_once`.
+// on the number of rows alone, never on the tile. States that must see rows in their order (arg-reductions, sums
+// of f64) get adjacent rows instead: each sweep takes the next `rows_at_once`.
 #include <bit>
 
 #include "jit/column_sweep.hpp"

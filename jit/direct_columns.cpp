@@ -145,7 +145,7 @@ class DirectColumns {
     n_.s.init_set(0);
     rows_.load_count(rows);
     c_.mov(at, n_.in);
-    if (part == Part::full && !sweep_.is_staged() && !n_.s.traits().in_order) {
+    if (part == Part::full && !sweep_.is_staged() && n_.s.roles().row_numbers == nullptr) {
       c_.sub(rows, 2);
       c_.jb(single);
       align_loop(c_);

@@ -26,7 +26,7 @@ std::int64_t scratch_bytes(const ReduceState& state, const schedule::Schedule& s
   if (schedule.nest == schedule::Nest::rows)
     return frame::kRecords + state.traits().record_planes * state.plane_bytes();
   if (schedule.columns == 0) return frame::kRecords;
-  const bool places = schedule.width > 0 && state.traits().in_order;
+  const bool places = schedule.width > 0 && state.roles().row_numbers != nullptr;
   return frame::kRecords + state.traits().record_planes * state.plane_bytes() +
          (places ? NarrowColumns::scratch_of_places(state, schedule) : 0);
 }

@@ -60,7 +60,7 @@ void NarrowColumns::take_sweeps(const Reg64& first, const Reg64& stream, const R
 }
 
 void NarrowColumns::take_rows(const Reg64& first, const Reg64& rows) {
-  if (n_.s.traits().in_order) {
+  if (n_.s.roles().row_numbers != nullptr) {
     in_turn(first, rows);
   } else if (width_ > n_.s.lanes() && n_.schedule.columns == records_of_row() * n_.s.lanes()) {
     in_two_steps(first, rows);

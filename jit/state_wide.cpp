@@ -19,6 +19,7 @@ class WideState : public ReduceState, public WideTotals {
       : ReduceState(layer, spec, body,
                     {.chain = chain,
                      .stores_tails = spec.outputs[0].dtype != DType::f64,
+                     .in_order = chain == 0,
                      .sets_meet_in_totals = chain > 0 && body.monoid == kernel::Monoid::prod}),
         op_(body.monoid == kernel::Monoid::prod ? Arithmetic::multiply : Arithmetic::add),
         identity_(kernel::row(body.monoid).identity) {

@@ -260,10 +260,10 @@ Status check_columns(const KernelSpec& spec, const ReduceBody& body, const Sched
     return broken("around is for columns of few rows that store whole lines");
   const int rows = schedule.rows_at_once;
   if (rows != 1 && rows != 2 && rows != 4 && rows != 8) return broken("rows is not 1, 2, 4 or 8");
-  if (rows == 8 && lanes != Lanes::order && lanes != Lanes::integer) return broken("8 rows are for exact states");
+  if (rows == 8 && !is_exact(lanes) && lanes != Lanes::wide_f64)
+    return broken("8 rows are for exact states and sums of f64");
   if (lanes == Lanes::chained_f32 && schedule.columns > 0 && rows != kChainedStreams)
     return broken("chained columns run in 4 streams");
-  if (lanes == Lanes::wide_f64 && rows != 1) return broken("columns of f64 sums run one row at a time");
   if (schedule.ahead && schedule.columns != 0 && rows < 4)
     return broken("ahead is for tiles of 4 or 8 rows at once, and rows in registers");
   if (schedule.columns % lanes_per_step(lanes, spec.inputs[0].dtype) != 0 || schedule.columns < 0 ||

@@ -43,6 +43,8 @@ constexpr std::int64_t kRowsOfEight = 16;
 constexpr std::int64_t kL1OfEightRows = 48 << 10;
 /// And rows of few records, which are loaded and stored half as often then.
 constexpr std::int64_t kShortRowBytes = 128;
+/// Rows of f64 from this length on, which are added up eight at a time: their records are as long as they are.
+constexpr std::int64_t kLeastWideRow = 2048;
 /// The longest rows whose records L1 holds: whole in L3 and beyond, or the longest parts there (Machine::Columns).
 constexpr std::int64_t kLongTileBytes = 16384;
 /// Indices of what is no more than so small a part of the last cache are near; in rows of so many bytes and more where
@@ -74,6 +76,9 @@ std::int64_t chained_tile(std::int64_t row_bytes, bool near, const target::Targe
   if (machine_of(target).columns.long_parts && row_bytes > kPairRowBytes) return kLongTileBytes;
   return row_bytes <= kPairRowBytes ? kPairRowBytes : kTileRowBytes;
 }
+
+/// Adjacent rows of f64 that a sweep adds, in their order: of short ones a sweep of one is as good.
+int rows_of_doubles(std::int64_t row_bytes) { return row_bytes >= kLeastWideRow ? 8 : 1; }
 
 /// Whether a tile has a page of each row, and asks for the next rows' beyond what the machine sees coming.
 bool takes_pages(const KernelSpec& spec, std::int64_t row_bytes, const target::Target& target) {
@@ -246,7 +251,7 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& t
   // tensor.
   if (lanes == Lanes::arg && narrow.columns > step && !near) narrow = {};
   schedule.width = narrow.width;
-  if (lanes != Lanes::wide_f64) schedule.rows_at_once = kChainedStreams;
+  schedule.rows_at_once = lanes == Lanes::wide_f64 ? rows_of_doubles(row_bytes) : kChainedStreams;
   if (narrow.columns > 0) {
     schedule.columns = narrow.columns;
     return;

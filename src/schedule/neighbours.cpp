@@ -58,8 +58,9 @@ std::vector<int> rows_of(const KernelSpec& spec, const Schedule& base) {
   // Runs of one row decide the bits of a sum.
   const bool bits = spec.levels.size() == 1 && !is_exact(spec);
   if (base.nest == Nest::staged_rows || (base.nest == Nest::rows && !bits)) return {1, 2, 4};
+  const bool in_order = is_exact(spec) || spec.inputs[0].dtype == DType::f64;
   const bool varies = base.nest == Nest::staged_columns ||
-                      (base.nest == Nest::columns && base.columns > 0 && base.width == 0 && is_exact(spec));
+                      (base.nest == Nest::columns && base.columns > 0 && base.width == 0 && in_order);
   return varies ? std::vector<int>{1, 2, 4, 8} : std::vector<int>{base.rows_at_once};
 }
 

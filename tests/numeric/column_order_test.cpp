@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sums of columns add up in the order that the contract names, whatever number of rows their streams leave over: four
-// streams, of each four rows to a chain in f32, chains in f64, then the rows left over as a chain.
+// streams, of each four rows to a chain in f32, chains in f64, then the rows left over as a chain. Those of f64 add up
+// one after another, however many rows a sweep takes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,15 +20,15 @@ namespace {
 
 constexpr int kChain = 16, kStreams = 4;
 constexpr std::int64_t kLongRun = 32;
-/// More than four vector steps, and a partial one.
-constexpr std::int64_t kColumns = 203;
+/// More than four vector steps, and a partial one; of f64, rows that are long enough to be swept side by side.
+constexpr std::int64_t kColumns = 203, kWideColumns = 267;
 
-graph::Graph sum_of_columns(std::int64_t rows) {
+graph::Graph sum_of_columns(DType dtype, std::int64_t rows, std::int64_t columns) {
   graph::Graph g;
   const auto add_value = [&](Dims shape) {
     graph::Value value;
     value.id = static_cast<std::int64_t>(g.values.size());
-    value.dtype = DType::f32;
+    value.dtype = dtype;
     value.ranked = true;
     value.shape = std::move(shape);
     g.values.push_back(value);
@@ -37,8 +38,8 @@ graph::Graph sum_of_columns(std::int64_t rows) {
   op.dialect = graph::Dialect::core;
   op.kind = "reduce";
   op.attributes = {{"reduction", std::string("sum")}, {"axes", Dims{0}}, {"keep_dims", false}};
-  op.inputs = {add_value({rows, kColumns})};
-  op.outputs = {add_value({kColumns})};
+  op.inputs = {add_value({rows, columns})};
+  op.outputs = {add_value({columns})};
   g.ops.push_back(op);
   graph::connect(g);
   return g;
@@ -60,28 +61,44 @@ float expected_sum(const std::vector<float>& input, std::int64_t rows, std::int6
   return static_cast<float>(total + chain);
 }
 
+/// Every level gives `expected(input, rows, column)` to the bit.
+template <class Element, class Expected>
+void expect_order(std::int64_t rows, std::int64_t columns, std::mt19937& random, const Expected& expected) {
+  std::normal_distribution<Element> normal;
+  std::vector<Element> input(static_cast<std::size_t>(rows * columns));
+  for (Element& element : input) element = normal(random);
+  graph::Graph core = sum_of_columns(sizeof(Element) == 8 ? DType::f64 : DType::f32, rows, columns);
+  ASSERT_TRUE(graph::run_pipeline(core).ok());
+  for (const target::Isa isa : native_levels()) {
+    target::Target target = target::host().value();
+    target.isa = isa;
+    const Result<compiler::Compiled> compiled = compiler::compile(core, target);
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    std::vector<Element> output(static_cast<std::size_t>(columns));
+    const void* const in = input.data();
+    void* const out = output.data();
+    ASSERT_TRUE(runtime::run(compiled.value().program, {&in, 1}, {&out, 1}, nullptr, 1).ok());
+    for (std::int64_t column = 0; column < columns; ++column)
+      ASSERT_EQ(output[static_cast<std::size_t>(column)], expected(input, rows, column))
+          << target::to_string(isa) << ", " << rows << " rows, column " << column;
+  }
+}
+
 TEST(ColumnOrder, OfAnyNumberOfRows) {
   std::mt19937 random(7);
-  std::normal_distribution<float> normal;
-  for (std::int64_t rows = kChain + 1; rows <= 2 * kStreams * kLongRun; ++rows) {
-    std::vector<float> input(static_cast<std::size_t>(rows * kColumns));
-    for (float& element : input) element = normal(random);
-    graph::Graph core = sum_of_columns(rows);
-    ASSERT_TRUE(graph::run_pipeline(core).ok());
-    for (const target::Isa isa : native_levels()) {
-      target::Target target = target::host().value();
-      target.isa = isa;
-      const Result<compiler::Compiled> compiled = compiler::compile(core, target);
-      ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-      std::vector<float> output(kColumns);
-      const void* const in = input.data();
-      void* const out = output.data();
-      ASSERT_TRUE(runtime::run(compiled.value().program, {&in, 1}, {&out, 1}, nullptr, 1).ok());
-      for (std::int64_t column = 0; column < kColumns; ++column)
-        ASSERT_EQ(output[static_cast<std::size_t>(column)], expected_sum(input, rows, column))
-            << target::to_string(isa) << ", " << rows << " rows, column " << column;
-    }
-  }
+  for (std::int64_t rows = kChain + 1; rows <= 2 * kStreams * kLongRun; ++rows)
+    expect_order<float>(rows, kColumns, random, expected_sum);
+}
+
+TEST(ColumnOrder, OfDoublesIsThatOfTheRows) {
+  std::mt19937 random(8);
+  const auto in_order = [](const std::vector<double>& input, std::int64_t rows, std::int64_t column) {
+    double sum = 0;
+    for (std::int64_t row = 0; row < rows; ++row) sum += input[static_cast<std::size_t>(row * kWideColumns + column)];
+    return sum;
+  };
+  for (std::int64_t rows = 1; rows <= 2 * kStreams * kLongRun; ++rows)
+    expect_order<double>(rows, kWideColumns, random, in_order);
 }
 
 }  // namespace

@@ -133,6 +133,18 @@ TEST(Choose, RowsNearByComeEightAtATimeOnZen5) {
   EXPECT_EQ(chosen("s64", 128, 1024), "avx2 columns level=1 rows=4 columns=1024");
 }
 
+TEST(Choose, LongRowsOfDoublesAreAddedEightAtATime) {
+  const auto rows_at_once = [](const char* monoid, int columns) {
+    const std::string width = std::to_string(columns);
+    return choose(spec_of(monoid, "f64", "reduced 100, kept " + width, "[" + width + ", 1]", "[0, 1]"),
+                  machine(target::Isa::avx2, 1))
+        .rows_at_once;
+  };
+  EXPECT_EQ(rows_at_once("sum", 256), 8);
+  EXPECT_EQ(rows_at_once("prod", 1000), 8);
+  EXPECT_EQ(rows_at_once("sum", 255), 1);
+}
+
 TEST(Choose, SumsOfFewLongRowsGoInStrips) {
   const auto columns_of = [](const char* monoid, const char* space, const char* in) {
     const KernelSpec spec = spec_of(monoid, "f32", space, in, "[0, 1]");
