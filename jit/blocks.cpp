@@ -40,14 +40,14 @@ void repeat_groups(LoopNest& nest, const Reg64& groups, const EmitGroup& group) 
 }
 
 void take_block(LoopNest& nest, const Reg64& groups, int sets, bool by_step_sets, const EmitGroup& group) {
-  nest.s.set_whole_steps(true);
+  nest.set_whole_steps(true);
   init_sets(nest.s, sets);
   Chains* const chains = by_step_sets ? nest.s.roles().chains : nullptr;
   if (chains != nullptr) chains->start_groups(sets);
   repeat_groups(nest, groups, group);
   if (chains != nullptr) chains->end_groups(sets);
   flush_sets(nest.s, sets);
-  nest.s.set_whole_steps(false);
+  nest.set_whole_steps(false);
 }
 
 void take_blocks(LoopNest& nest, const Reg64& steps, int sets, bool by_step_sets, const EmitGroup& group) {

@@ -36,10 +36,15 @@ void ColumnSweep::step(const Reg64& from, Part part) {
     n_.s.step(0, from, part);
     return;
   }
-  Gpr stride(n_.a), count(n_.a);
+  Gpr stride(n_.a);
   n_.load_input_stride(stride, n_.schedule.vector_level);
-  n_.load_count(count, part);
-  n_.stage_in(from, stride, count);
+  if (part == Part::full) {
+    n_.stage_step(from, stride);
+  } else {
+    Gpr count(n_.a);
+    n_.load_count(count, part);
+    n_.stage_in(from, stride, count);
+  }
   n_.s.step(0, LoopNest::staging(), part);
 }
 
@@ -64,9 +69,9 @@ void ColumnSweep::each_record(const Body& body, const std::function<void()>& ste
   c_.jz(partial);
   align_loop(c_);
   c_.L(again);
-  n_.s.set_whole_steps(true);
+  n_.set_whole_steps(true);
   body(record, Part::full);
-  n_.s.set_whole_steps(false);
+  n_.set_whole_steps(false);
   c_.add(record, n_.s.record_bytes());
   c_.dec(steps);
   c_.jnz(again);
@@ -75,9 +80,9 @@ void ColumnSweep::each_record(const Body& body, const std::function<void()>& ste
   c_.jz(done);
   if (n_.ends_whole) {
     if (step_back) step_back();
-    n_.s.set_whole_steps(true);
+    n_.set_whole_steps(true);
     body(record, Part::full);
-    n_.s.set_whole_steps(false);
+    n_.set_whole_steps(false);
   } else {
     body(record, Part::tail);
   }

@@ -29,7 +29,7 @@ class Columns {
       : n_(nest), c_(nest.c), reduced_(nest.other_levels(true)), rows_(nest), sweep_(nest) {
     if (!reduced_.empty()) reduced_.pop_back();
     if (sweeps_groups(n_)) n_.s.roles().chains->keep_totals_apart();
-    rows_at_once_ = sweep_.is_staged() ? 1 : n_.schedule.rows_at_once;
+    rows_at_once_ = sweep_.is_staged() && n_.s.is_sum() ? 1 : n_.schedule.rows_at_once;
   }
 
   void emit() {

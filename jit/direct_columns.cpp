@@ -99,16 +99,16 @@ class DirectColumns {
 
  private:
   void vector(Part part) {
-    n_.s.set_whole_steps(part == Part::full);
+    n_.set_whole_steps(part == Part::full);
     // Past a tail are start values, which settle nothing.
     if (part == Part::full && n_.s.traits().has_quick_pass) {
       quick_vector();
     } else {
       rows_of_vector(part);
-      n_.s.set_whole_steps(false);
+      n_.set_whole_steps(false);
       n_.s.finish(Part::full);
     }
-    n_.s.set_whole_steps(false);
+    n_.set_whole_steps(false);
     n_.store_finished(part);
   }
 

@@ -49,18 +49,18 @@ class GroupedSweeps {
     c_.mov(at_, first_);
     c_.lea(record, c_.ptr[c_.rbp + frame::kRecords]);
     c_.mov(steps, n_.slot(frame::kTileSteps));
-    n_.s.set_whole_steps(true);
+    n_.set_whole_steps(true);
     n_.s.roles().chains->start_sets();
     for (const int sets : {kGroupSteps, 1}) groups(record, steps, sets, begins);
-    n_.s.set_whole_steps(false);
+    n_.set_whole_steps(false);
     c_.cmp(n_.slot(frame::kTileTail), 0);
     c_.jz(whole);
     if (n_.ends_whole) {
-      n_.s.set_whole_steps(true);
+      n_.set_whole_steps(true);
       n_.step_back(at_, n_.s.input_bytes());
       c_.mov(steps.cvt32(), 1);
       groups(record, steps, 1, begins);
-      n_.s.set_whole_steps(false);
+      n_.set_whole_steps(false);
     } else {
       begins ? n_.s.flush_record(record) : n_.s.load_set(record);
       tail_();

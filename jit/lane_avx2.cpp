@@ -27,6 +27,7 @@ class Avx2Lanes final : public LaneLayer {
   Avx2Lanes(Assembler& assembler, int lanes, LaneOrder order) : LaneLayer(assembler, lanes, order) {}
 
   int vectors() const override { return 7; }
+  SpareVectors spare() const override { return {14, 15, 32}; }
 
   void prepare_tail(const Xbyak::Reg64& count) override {
     if (loads_words_) prepare_word_tail(assembler_, count, 0, code_.rbp + kPairMask, code_.rbp + kOddMask);

@@ -25,6 +25,7 @@ class Avx512Lanes final : public LaneLayer {
       : LaneLayer(assembler, lanes, order), has_bf16_(isa >= target::Isa::avx512_core_bf16) {}
 
   int vectors() const override { return Own::kVectors; }
+  SpareVectors spare() const override { return {Own::kSpare, Own::kOrdered, 64}; }
 
   void prepare_tail(const Xbyak::Reg64& count) override {
     const Gpr bits(assembler_);

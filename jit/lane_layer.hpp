@@ -44,6 +44,8 @@ class LaneLayer {
   LaneOrder order() const { return order_; }
   /// Vectors that programs may use: [0, vectors()). The layer's own registers are above.
   virtual int vectors() const = 0;
+  /// Registers of the layer's own that are free between its operations.
+  virtual SpareVectors spare() const = 0;
 
   /// Makes the mask for tails of `count` lanes (1 to lanes - 1).
   virtual void prepare_tail(const Xbyak::Reg64& count) = 0;

@@ -32,7 +32,7 @@ void NarrowColumns::take_sweeps(const Reg64& first, const Reg64& stream, const R
   c_.cmp(sweeps, least);
   c_.jb(enough);
   c_.lea(stream3, c_.ptr[stream + stream * 2]);
-  n_.s.set_whole_steps(true);
+  n_.set_whole_steps(true);
   align_loop(c_);
   c_.L(again);
   init_sets(n_.s, steps);
@@ -51,7 +51,7 @@ void NarrowColumns::take_sweeps(const Reg64& first, const Reg64& stream, const R
     n_.s.flush(step);
     n_.s.keep_totals(record(step));
   }
-  n_.s.set_whole_steps(false);
+  n_.set_whole_steps(false);
   c_.add(first, kSweepsOfChain * row_bytes());
   c_.sub(sweeps, kSweepsOfChain);
   c_.cmp(sweeps, least);

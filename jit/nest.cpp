@@ -165,7 +165,11 @@ void LoopNest::store_finished(Part part) {
     }
     Gpr stride(a);
     load_output_stride(stride, output, schedule.vector_level);
-    emit_staging(a, Staging::out, to, stride, count, s.output_bytes(output));
+    if (part == Part::full) {
+      emit_staging_of_step(a, Staging::out, to, stride, s.lanes(), s.output_bytes(output), v.spare());
+    } else {
+      emit_staging(a, Staging::out, to, stride, count, s.output_bytes(output));
+    }
   }
 }
 
@@ -254,6 +258,10 @@ Memory LoopNest::staging() { return Xbyak::util::rbp + frame::kStaging; }
 
 void LoopNest::stage_in(const Reg64& from, const Reg64& stride, const Reg64& count) {
   emit_staging(a, Staging::in, from, stride, count, s.input_bytes());
+}
+
+void LoopNest::stage_step(const Reg64& from, const Reg64& stride) {
+  emit_staging_of_step(a, Staging::in, from, stride, s.lanes(), s.input_bytes(), v.spare());
 }
 
 }  // namespace tenfold::jit

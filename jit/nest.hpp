@@ -81,6 +81,10 @@ struct LoopNest {
 
   /// Copies `count` elements of the input, `stride` bytes apart from `from` on, side by side into the staging area.
   void stage_in(const Xbyak::Reg64& from, const Xbyak::Reg64& stride, const Xbyak::Reg64& count);
+  /// Those of a whole step.
+  void stage_step(const Xbyak::Reg64& from, const Xbyak::Reg64& stride);
+  /// Tells the state that whole steps come, where they come as they lie in memory.
+  void set_whole_steps(bool whole) { s.set_whole_steps(whole && input_contiguous()); }
   static Memory staging();
   /// Lanes of a step: all, or as many as the tail has.
   void load_count(const Gpr& count, Part part);

@@ -284,7 +284,7 @@ void OperandWalk::load(LaneLayer& layer, std::size_t k, Vec d, const At& at) {
     const int bytes = byte_size(dtype);
     layer.load(d, dtype, pointer_of(k, at.depth, spare) + at.index * bytes + at.offset * bytes, part_of(k, at));
   } else {
-    stage(Staging::in, k, at, layer.lanes());
+    stage(Staging::in, k, at, layer);
     layer.load(d, dtype, c_.rbp + frame::kStaging, Part::full);
   }
 }
@@ -303,7 +303,7 @@ void OperandWalk::store(LaneLayer& layer, std::size_t k, Vec s, const At& at) {
     }
   } else {
     layer.store(c_.rbp + frame::kStaging, dtype, s, Part::full);
-    stage(Staging::out, k, at, layer.lanes());
+    stage(Staging::out, k, at, layer);
   }
 }
 
@@ -364,7 +364,7 @@ void OperandWalk::broadcast(LaneLayer& layer, std::size_t k, Vec d, std::size_t 
   layer.broadcast(d, operand(k).dtype, pointer_of(k, depth, spare));
 }
 
-void OperandWalk::stage(Staging way, std::size_t k, const At& at, int lanes) {
+void OperandWalk::stage(Staging way, std::size_t k, const At& at, const LaneLayer& layer) {
   std::optional<Gpr> spare;
   const Reg64 pointer = pointer_of(k, at.depth, spare);
   Gpr from(a_), stride(a_), number(a_);
@@ -372,12 +372,14 @@ void OperandWalk::stage(Staging way, std::size_t k, const At& at, int lanes) {
   c_.lea(from, c_.ptr[at.index + at.offset]);
   c_.imul(from, stride);
   c_.add(from, pointer);
+  const int bytes = byte_size(operand(k).dtype);
+  if (at.part == Part::full && vector_stride(k) != 1)
+    return emit_staging_of_step(a_, way, from, stride, layer.lanes(), bytes, layer.spare());
   if (at.part == Part::tail) {
     c_.mov(number, c_.qword[at.tail_count]);
   } else {
-    c_.mov(number.r32(), lanes);
+    c_.mov(number.r32(), layer.lanes());
   }
-  const int bytes = byte_size(operand(k).dtype);
   vector_stride(k) == 1 ? emit_staging_side_by_side(a_, way, from, number, bytes)
                         : emit_staging(a_, way, from, stride, number, bytes);
 }

@@ -165,7 +165,7 @@ class OperandWalk {
   void advance(int level, std::size_t depth, int rows);
   void advance_by(int level, std::size_t depth, const Xbyak::Address& rows);
   /// Copies between the operand and the staging area.
-  void stage(Staging way, std::size_t k, const At& at, int lanes);
+  void stage(Staging way, std::size_t k, const At& at, const LaneLayer& layer);
   /// Whether an access is one of the layer's, that has `tails` or not.
   bool is_direct(std::size_t k, const At& at, bool tails) const;
   /// What lanes past a tail of turned rows are in scratch, nobody sees.

@@ -155,11 +155,10 @@ void Rows::whole_step() {
     n_.s.step(0, p_.reg(), Part::full);
     return;
   }
-  Gpr lanes(n_.a);
-  c_.mov(lanes.r32(), n_.s.lanes());
-  n_.stage_in(p_, *element_stride_, lanes);
-  c_.imul(lanes, *element_stride_, n_.s.lanes());
-  c_.add(p_, lanes);
+  n_.stage_step(p_, *element_stride_);
+  Gpr bytes(n_.a);
+  c_.imul(bytes, *element_stride_, n_.s.lanes());
+  c_.add(p_, bytes);
   n_.s.step(0, LoopNest::staging(), Part::full);
 }
 

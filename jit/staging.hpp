@@ -14,6 +14,18 @@ enum class Staging { in, out };
 void move_element(Xbyak::CodeGenerator& code, const Xbyak::Reg64& element, int bytes, const Xbyak::RegExp& from,
                   const Xbyak::RegExp& to);
 
+/// Two vector registers in which nothing lives, of which stores take `bytes` (32 or 64) at once.
+struct SpareVectors {
+  int first, second;
+  int bytes;
+};
+
+/// Copies a step of `count` elements (a power of two) of `bytes`, `stride` bytes apart at `operand`, as emit_staging()
+/// does, but without a loop; what comes in is put together in vectors, as a load of a vector would have to wait until
+/// elements that were stored one by one have reached L1. Keeps all other registers but the flags.
+void emit_staging_of_step(Assembler& assembler, Staging way, const Xbyak::Reg64& operand, const Xbyak::Reg64& stride,
+                          int count, int bytes, const SpareVectors& spare);
+
 /// Copies `count` (1 or more) elements of `bytes`, `stride` bytes apart at `operand`, to (in) or from (out) the staging
 /// area, where they lie side by side. Keeps all registers but the flags.
 void emit_staging(Assembler& assembler, Staging way, const Xbyak::Reg64& operand, const Xbyak::Reg64& stride,

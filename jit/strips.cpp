@@ -37,7 +37,7 @@ void sweep_strip(LoopNest& nest, const Reg64& first, const Reg64& row_stride, co
   c.cmp(count, left);
   c.cmovb(left, count);
   c.sub(count, left);
-  nest.s.set_whole_steps(true);
+  nest.set_whole_steps(true);
   init_sets(nest.s, kStripSteps);
   align_loop(c);
   c.L(sweep);
@@ -55,7 +55,7 @@ void sweep_strip(LoopNest& nest, const Reg64& first, const Reg64& row_stride, co
     nest.s.flush(step);
     nest.s.keep_totals(record);
   }
-  nest.s.set_whole_steps(false);
+  nest.set_whole_steps(false);
   c.jmp(chain, Xbyak::CodeGenerator::T_NEAR);
   c.L(done);
 }

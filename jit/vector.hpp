@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "jit/assembler.hpp"
+#include "jit/staging.hpp"
 #include "target/target.hpp"
 #include "tenfold/dtype.hpp"
 
@@ -47,6 +48,8 @@ class VectorLayer {
 
   /// Vectors that emitters may use: [0, vectors()).
   virtual int vectors() const = 0;
+  /// Registers of the layer's own that are free between its operations, but for whole steps of chains.
+  virtual SpareVectors spare() const = 0;
 
   /// What arg-reductions need besides (jit/vector_arg.hpp).
   virtual std::unique_ptr<ArgVectors> arg_vectors() = 0;

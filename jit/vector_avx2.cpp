@@ -28,6 +28,7 @@ class Avx2Layer final : public VectorLayer {
   using VectorLayer::VectorLayer;
 
   int vectors() const override { return 7; }
+  SpareVectors spare() const override { return {14, 15, 32}; }
   bool has_extremes_of_64_bits() const override { return false; }
   std::unique_ptr<ArgVectors> arg_vectors() override { return make_avx2_arg_vectors(*this, assembler_); }
   std::unique_ptr<NanWatch> nan_watch(DType dtype, bool, const std::vector<Vec>& slots) override {

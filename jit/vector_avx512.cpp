@@ -33,6 +33,7 @@ class Avx512Layer final : public VectorLayer {
   using VectorLayer::VectorLayer;
 
   int vectors() const override { return 30; }
+  SpareVectors spare() const override { return {30, 31, 64}; }
   bool has_extremes_of_64_bits() const override { return true; }
   std::unique_ptr<ArgVectors> arg_vectors() override { return make_avx512_arg_vectors(*this, assembler_); }
   std::unique_ptr<NanWatch> nan_watch(DType dtype, bool maximum, const std::vector<Vec>& slots) override {
