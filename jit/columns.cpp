@@ -26,10 +26,14 @@ using Xbyak::Reg64;
 class Columns {
  public:
   explicit Columns(LoopNest& nest)
-      : n_(nest), c_(nest.c), reduced_(nest.other_levels(true)), rows_(nest), sweep_(nest) {
+      : n_(nest),
+        c_(nest.c),
+        reduced_(nest.other_levels(true)),
+        rows_(nest),
+        rows_at_once_(nest.schedule.rows_at_once),
+        sweep_(nest) {
     if (!reduced_.empty()) reduced_.pop_back();
     if (sweeps_groups(n_)) n_.s.roles().chains->keep_totals_apart();
-    rows_at_once_ = sweep_.is_staged() && n_.s.is_sum() ? 1 : n_.schedule.rows_at_once;
   }
 
   void emit() {
@@ -279,7 +283,7 @@ class Columns {
   Xbyak::CodeGenerator& c_;
   std::vector<int> reduced_;  ///< levels outside the innermost reduced one
   ColumnRows rows_;
-  int rows_at_once_ = 1;
+  int rows_at_once_;
   bool in_strip_ = false;
   ColumnSweep sweep_;
 };

@@ -179,7 +179,17 @@ Lane LaneBuilder::make(LaneOp op, LaneType type, std::span<const Lane> args, std
 
 Lane operator+(Lane a, Lane b) { return make(LaneOp::add, {a, b}); }
 Lane operator-(Lane a, Lane b) { return make(LaneOp::subtract, {a, b}); }
-Lane operator*(Lane a, Lane b) { return make(LaneOp::multiply, {a, b}); }
+Lane operator*(Lane a, Lane b) {
+  const auto both = [&](LaneOp extension) {
+    const std::vector<LaneNode>& nodes = a.builder->program().nodes;
+    return nodes[static_cast<std::size_t>(a.node)].op == extension &&
+           nodes[static_cast<std::size_t>(b.node)].op == extension;
+  };
+  const LaneFactors factors = both(LaneOp::extend_signed) ? LaneFactors::signed_halves
+                              : both(LaneOp::extend_zero) ? LaneFactors::unsigned_halves
+                                                          : LaneFactors::any;
+  return make(LaneOp::multiply, {a, b}, static_cast<std::uint64_t>(factors));
+}
 Lane operator/(Lane a, Lane b) { return make(LaneOp::divide, {a, b}); }
 Lane operator+(Lane a, double b) { return a + constant_like(a, b); }
 Lane operator-(Lane a, double b) { return a - constant_like(a, b); }

@@ -30,7 +30,7 @@ enum class LaneOp : std::uint8_t {
 
   add,       ///< integers wrap
   subtract,  ///<
-  multiply,  ///< the low half, of integers
+  multiply,  ///< the low half, of integers; of i64, `immediate` is what is known of the factors, a LaneFactors
   divide,    ///< reals
   lesser,    ///< reals: a < b ? a : b, so b when they are equal zeros or one is a NaN
   greater,   ///< reals: a > b ? a : b, likewise
@@ -85,6 +85,7 @@ enum class LaneOp : std::uint8_t {
   divide_unsigned,  ///< integers; b is not 0
 };
 
+enum class LaneFactors : std::uint8_t { any, signed_halves, unsigned_halves };  ///< an extended i32 each
 enum class LaneRounding : std::uint8_t { nearest_even, floor, ceil, truncate };
 
 /// The bits of 2^(i/8), rounded to f32: what LaneOp::exp2_eighths takes by the low three bits of a.

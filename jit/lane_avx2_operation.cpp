@@ -203,6 +203,21 @@ bool Avx2Operation::integer64() {
 void Avx2Operation::multiply64() {
   const std::size_t x = regs_[0] < 0 ? 1 : 0, y = 1 - x;
   const Ymm a(regs_[x]), cross(14), other(15);
+  const auto factors = static_cast<LaneFactors>(node_.immediate);
+  if (factors != LaneFactors::any) {
+    with_last(y, [&](const Xbyak::Operand& b) {
+      factors == LaneFactors::signed_halves ? c_.vpmuldq(d_, a, b) : c_.vpmuludq(d_, a, b);
+    });
+    return;
+  }
+  if (regs_[x] == regs_[y]) {
+    c_.vpsrlq(cross, a, 32);
+    c_.vpmuludq(cross, cross, a);
+    c_.vpsllq(cross, cross, 33);
+    c_.vpmuludq(other, a, a);
+    c_.vpaddq(d_, cross, other);
+    return;
+  }
   c_.vpsrlq(cross, a, 32);
   with_last(y, [&](const Xbyak::Operand& b) {
     c_.vpmuludq(cross, cross, b);

@@ -114,6 +114,12 @@ bool Avx512Operation::two_by(const Row (&rows)[n], Vec d, LaneSource a, LaneSour
 }
 
 void Avx512Operation::two(Vec d, std::span<const LaneSource> args) {
+  if (node_.op == LaneOp::multiply && node_.type == LaneType::i64 && node_.immediate != 0) {
+    const bool is_signed = static_cast<LaneFactors>(node_.immediate) == LaneFactors::signed_halves;
+    const TwoRow<Emit> halves[] = {{LaneOp::multiply, true, nullptr, is_signed ? &G::vpmuldq : &G::vpmuludq}};
+    two_by(halves, d, args[0], args[1]);
+    return;
+  }
   if (is_real(node_.type) && two_by(kReal, d, args[0], args[1])) return;
   two_by(kInteger, d, args[0], args[1]);
 }

@@ -163,7 +163,7 @@ void move_element(Xbyak::CodeGenerator& c, const Reg64& element, int bytes, cons
 void emit_staging_of_step(Assembler& assembler, Staging way, const Reg64& operand, const Reg64& stride, int count,
                           int bytes, const SpareVectors& spare) {
   Xbyak::CodeGenerator& c = assembler.code();
-  const Borrowed own(c, 3, {operand, stride});
+  const Borrowed own(c, way == Staging::in ? 2 : 3, {operand, stride});
   ElementsApart elements(c, own[0], stride, own[1]);
   const Xbyak::RegExp staged = c.rbp + frame::kStaging;
   if (way == Staging::out) {

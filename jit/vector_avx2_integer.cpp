@@ -29,6 +29,13 @@ void multiply64(Assembler& assembler, const Xmm& d, const Xmm& a, const Xmm& b) 
   Xbyak::CodeGenerator& c = assembler.code();
   const Xmm cross = same_width(14, d), other = same_width(15, d);
   c.vpsrlq(cross, a, 32);
+  if (a.getIdx() == b.getIdx()) {
+    c.vpmuludq(cross, cross, a);
+    c.vpsllq(cross, cross, 33);
+    c.vpmuludq(other, a, a);
+    c.vpaddq(d, cross, other);
+    return;
+  }
   c.vpmuludq(cross, cross, b);
   c.vpsrlq(other, b, 32);
   c.vpmuludq(other, other, a);

@@ -27,6 +27,14 @@ struct Running<_Float16> {
   using Type = float;
 };
 
+/// Of what ends in a root or a logarithm: sums of integers wrap at 64 bits only.
+template <class T, bool kInteger = (typename Running<T>::Type(0.5) == typename Running<T>::Type(0))>
+struct RunningToTheEnd : Running<T> {};
+template <class T>
+struct RunningToTheEnd<T, true> {
+  using Type = long;
+};
+
 template <class T>
 inline typename Running<T>::Type widen(T x) {
   return static_cast<typename Running<T>::Type>(x);
@@ -157,9 +165,8 @@ void odometer(const PlainNest& nest, Body&& body) {
   }
 }
 
-template <class T, template <class> class Op, bool kShifted>
+template <class T, class R, template <class> class Op, bool kShifted>
 void sweep(const PlainNest& nest) {
-  using R = typename Running<T>::Type;
   const T* const in = static_cast<const T*>(nest.in);
   R* const running = static_cast<R*>(nest.running);
   const R* const shifts = static_cast<const R*>(nest.shifts);
@@ -190,9 +197,8 @@ void sweep(const PlainNest& nest) {
   });
 }
 
-template <class T, template <class> class Op, bool kShifted = false>
+template <class T, class R, template <class> class Op, bool kShifted = false>
 void finish(const PlainNest& nest) {
-  using R = typename Running<T>::Type;
   const R* const running = static_cast<const R*>(nest.running);
   const R* const shifts = static_cast<const R*>(nest.shifts);
   T* const out = static_cast<T*>(nest.out);
@@ -200,19 +206,19 @@ void finish(const PlainNest& nest) {
     out[o] = narrow<T>(Op<R>::finish(running[o], kShifted ? shifts[o] : R(0), nest.count));
 }
 
-template <class T, template <class> class Op>
+template <class T, template <class> class Op, class R = typename Running<T>::Type>
 void reduce(const PlainNest& nest) {
-  sweep<T, Op, false>(nest);
-  finish<T, Op>(nest);
+  sweep<T, R, Op, false>(nest);
+  finish<T, R, Op>(nest);
 }
 
 template <class T>
 void log_sum_exp(const PlainNest& nest) {
   using R = typename Running<T>::Type;
-  sweep<T, Max, false>(nest);
+  sweep<T, R, Max, false>(nest);
   for (long o = 0; o < nest.outputs; ++o) static_cast<R*>(nest.shifts)[o] = static_cast<R*>(nest.running)[o];
-  sweep<T, ExpSum, true>(nest);
-  finish<T, ExpSum, true>(nest);
+  sweep<T, R, ExpSum, true>(nest);
+  finish<T, R, ExpSum, true>(nest);
 }
 
 /// The first of equals. Where a row of outputs is kept, a row of extremes stands beside the indices.
@@ -261,12 +267,18 @@ struct LoopRow {
 template <class T>
 PlainLoop find_of_dtype(const char* op) {
   using R = typename Running<T>::Type;
+  using ToTheEnd = typename RunningToTheEnd<T>::Type;
   const LoopRow rows[] = {
-      {"ReduceMax", &reduce<T, Max>},       {"ReduceMin", &reduce<T, Min>},
-      {"ReduceSum", &reduce<T, Sum>},       {"ReduceMean", &reduce<T, Mean>},
-      {"ReduceProd", &reduce<T, Prod>},     {"ReduceL1", &reduce<T, L1>},
-      {"ReduceL2", &reduce<T, L2>},         {"ReduceSumSquare", &reduce<T, SumSquare>},
-      {"ReduceLogSum", &reduce<T, LogSum>}, {"ArgMax", &arg_reduce<T, true>},
+      {"ReduceMax", &reduce<T, Max>},
+      {"ReduceMin", &reduce<T, Min>},
+      {"ReduceSum", &reduce<T, Sum>},
+      {"ReduceMean", &reduce<T, Mean>},
+      {"ReduceProd", &reduce<T, Prod>},
+      {"ReduceL1", &reduce<T, L1>},
+      {"ReduceL2", &reduce<T, L2, ToTheEnd>},
+      {"ReduceSumSquare", &reduce<T, SumSquare>},
+      {"ReduceLogSum", &reduce<T, LogSum, ToTheEnd>},
+      {"ArgMax", &arg_reduce<T, true>},
       {"ArgMin", &arg_reduce<T, false>},
   };
   for (const LoopRow& row : rows)
