@@ -18,6 +18,9 @@ struct Format {
 constexpr Format kBf16{8, 0x1p-126, 0x1p128};
 constexpr Format kF16{11, 0x1p-14, 0x1p16};
 
+/// The bits of 2^52, the f64 whose last bit is 1, and of 2^84 + 2^63.
+constexpr std::uint64_t kTwoTo52 = 0x4330000000000000, kTwoTo84And63 = 0x4530000080000000;
+
 bool is_wide(DType dtype) { return byte_size(dtype) == 8; }
 bool is_unsigned(DType dtype) { return row(dtype).kind == DTypeKind::unsigned_integer; }
 Lane one_like(Lane x) { return x.builder->constant(x.type, 1); }
@@ -59,13 +62,31 @@ Lane to_real_dtype(DType to, Lane x) {
 /// Half of an unsigned value, with a sticky bit.
 Lane halved(Lane x) { return shift_right(x, 1) | (x & one_like(x)); }
 
-/// The signed i64 in f64 for a rounding to 11 bits or fewer: those that f64 does not hold lose 11 bits to a sticky one.
+/// The signed i64 in f64, to nearest even: its halves are fractions of two numbers, the lower one of one from 2^52 on,
+/// the higher one, 2^31 more, of one from 2^84 on. What these have too much leaves the higher one exactly.
+Lane double_of(Lane x) {
+  const Lane low = x & x.builder->bits(x.type, 0xffffffffU);
+  const Lane lower = as(LaneType::f64, low | x.builder->bits(x.type, kTwoTo52));
+  const Lane higher = as(LaneType::f64, shift_right(x, 32) ^ x.builder->bits(x.type, kTwoTo84And63));
+  return (higher - (0x1p84 + 0x1p63 + 0x1p52)) + lower;
+}
+
+/// The same for a rounding to 24 bits or fewer: numbers that f64 does not hold lose 11 bits to a sticky one.
 Lane sticky_double(Lane x) {
-  const Lane direct = convert(LaneOp::s64_to_f64, x);
-  const Lane lost = x & x.builder->constant(x.type, 0x7ff);
-  const Lane sticky = shift_right(lost + x.builder->constant(x.type, 0x7ff), 11);
-  const Lane coarse = convert(LaneOp::s64_to_f64, shift_right_arithmetic(x, 11) | sticky) * 0x1p11;
-  return select(abs(direct) < 0x1p53, direct, coarse);
+  const Lane low_bits = x.builder->bits(x.type, 0x7ff);
+  const Lane sticky = and_not(low_bits, x | ((x & low_bits) + low_bits));
+  const Lane near = equal(shift_right(x + x.builder->bits(x.type, 1ULL << 53), 54), 0.0);
+  return double_of(select(near, x, sticky));
+}
+
+/// The f64, from -2^63 to below 2^63, toward zero as an i64; of others anything. Beside a number whose last bit is 1,
+/// an integer's bits are its own.
+Lane long_of(Lane x) {
+  const Lane whole = round(x, LaneRounding::truncate);
+  const Lane high = round(whole * 0x1p-32, LaneRounding::floor);
+  const Lane low = as(LaneType::i64, fnma(high, 0x1p32, whole) + 0x1p52);
+  const Lane upper = shift_left(as(LaneType::i64, high + 0x1.8p52), 32);
+  return upper | (low & x.builder->bits(LaneType::i64, 0xffffffffU));
 }
 
 Lane wide_integer_to_real(DType from, DType to, Lane x) {
@@ -73,9 +94,8 @@ Lane wide_integer_to_real(DType from, DType to, Lane x) {
   const Lane negative = x < 0.0;
   const Lane source = large ? select(negative, halved(x), x) : x;
   const bool single = to == DType::f32;
-  const bool half = to == DType::bf16 || to == DType::f16;
-  const LaneOp op = single ? LaneOp::s64_to_f32 : LaneOp::s64_to_f64;
-  Lane value = half ? sticky_double(source) : convert(op, source);
+  Lane value = to == DType::f64 ? double_of(source) : sticky_double(source);
+  if (single) value = convert(LaneOp::narrow, value);
   if (large) value = select(single ? narrow_mask(negative) : negative, value * 2.0, value);
   return single ? value : to_real_dtype(to, value);
 }
@@ -106,24 +126,26 @@ double greatest(DType dtype) {
   return static_cast<double>((1ULL << value_bits) - 1);
 }
 
+/// Toward zero, as integers of 32 bits, or of 64 from f64.
+Lane whole(Lane x, LaneType type) { return type == LaneType::i64 ? long_of(x) : convert(LaneOp::to_i32, x); }
+
 /// To an unsigned type of `top` twice the signed range: its upper half is read less `top`, which is exact.
-Lane real_to_full_unsigned(Lane x, LaneOp op, double top) {
+Lane real_to_full_unsigned(Lane x, LaneType type, double top) {
   const Lane value = select(x > 0.0, x, 0.0);
   const Lane upper = value >= top;
-  const Lane bits = convert(op, select(upper, value - top, value));
-  const LaneType type = bits.type;
+  const Lane bits = whole(select(upper, value - top, value), type);
   const Lane sign = (type == LaneType::i32 ? narrow_mask(upper) : upper) & top_bit(*x.builder, type);
   const Lane over = value >= 2 * top;
   const Lane all = x.builder->bits(type, type == LaneType::i32 ? 0xffffffffU : ~0ULL);
   return select(type == LaneType::i32 ? narrow_mask(over) : over, all, bits ^ sign);
 }
 
-/// Out of range, `op` gives the least integer, which is right below the range.
-Lane real_to_full_signed(Lane x, LaneOp op, double top) {
-  const Lane value = without_nan(x);
-  const Lane bits = convert(op, value);
+/// Out of range, 32 bits are the least integer, which is right below the range.
+Lane real_to_full_signed(Lane x, LaneType type, double top) {
+  Lane value = without_nan(x);
+  if (type == LaneType::i64) value = combine(LaneOp::greater, value, x.builder->constant(x.type, -top));
+  const Lane bits = whole(value, type);
   const Lane over = value >= top;
-  const LaneType type = bits.type;
   const Lane most = x.builder->bits(type, type == LaneType::i32 ? 0x7fffffffU : ~0ULL >> 1);
   return select(type == LaneType::i32 ? narrow_mask(over) : over, most, bits);
 }
@@ -131,11 +153,11 @@ Lane real_to_full_signed(Lane x, LaneOp op, double top) {
 Lane real_to_integer(DType to, Lane x) {
   if (is_wide(to)) {
     const Lane wide = x.type == LaneType::f64 ? x : convert(LaneOp::widen, x);
-    if (to == DType::u64) return real_to_full_unsigned(wide, LaneOp::f64_to_s64, 0x1p63);
-    return real_to_full_signed(wide, LaneOp::f64_to_s64, 0x1p63);
+    if (to == DType::u64) return real_to_full_unsigned(wide, LaneType::i64, 0x1p63);
+    return real_to_full_signed(wide, LaneType::i64, 0x1p63);
   }
-  if (to == DType::u32) return real_to_full_unsigned(x, LaneOp::to_i32, 0x1p31);
-  if (to == DType::s32) return real_to_full_signed(x, LaneOp::to_i32, 0x1p31);
+  if (to == DType::u32) return real_to_full_unsigned(x, LaneType::i32, 0x1p31);
+  if (to == DType::s32) return real_to_full_signed(x, LaneType::i32, 0x1p31);
   const double most = greatest(to);
   Lane value = is_unsigned(to) ? select(x > 0.0, x, 0.0) : without_nan(x);
   if (is_signed(to)) value = select(value < -most - 1, -most - 1, value);

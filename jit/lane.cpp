@@ -51,9 +51,6 @@ constexpr const char* kNames[] = {"input",
                                   "low_half",
                                   "exp2_eighths",
                                   "join_bf16",
-                                  "s64_to_f32",
-                                  "s64_to_f64",
-                                  "f64_to_s64",
                                   "divide_signed",
                                   "divide_unsigned"};
 constexpr const char* kTypes[] = {"f32", "f64", "i32", "i64"};
@@ -84,14 +81,11 @@ LaneType result_type(const LaneNode& node) {
     case LaneOp::to_i32:
     case LaneOp::low_half: return LaneType::i32;
     case LaneOp::to_f32:
-    case LaneOp::narrow:
-    case LaneOp::s64_to_f32: return LaneType::f32;
+    case LaneOp::narrow: return LaneType::f32;
     case LaneOp::to_f64:
-    case LaneOp::widen:
-    case LaneOp::s64_to_f64: return LaneType::f64;
+    case LaneOp::widen: return LaneType::f64;
     case LaneOp::extend_signed:
-    case LaneOp::extend_zero:
-    case LaneOp::f64_to_s64: return LaneType::i64;
+    case LaneOp::extend_zero: return LaneType::i64;
     default: return node.type;
   }
 }

@@ -78,9 +78,6 @@ enum class LaneOp : std::uint8_t {
                   ///< b, in the 64 bytes of a vector, for a store alone; where LaneLayer::joins() says so
 
   // One lane after the other, in general registers: what vector units lack.
-  s64_to_f32,       ///< i64 to f32, to nearest even
-  s64_to_f64,       ///< i64 to f64, to nearest even
-  f64_to_s64,       ///< toward zero; out of range, and NaN: 0x8000000000000000
   divide_signed,    ///< integers, toward zero; b is not 0 and a / b does not overflow
   divide_unsigned,  ///< integers; b is not 0
 };
@@ -120,10 +117,7 @@ constexpr int arity(LaneOp op) {
     case LaneOp::narrow:
     case LaneOp::extend_signed:
     case LaneOp::extend_zero:
-    case LaneOp::low_half:
-    case LaneOp::s64_to_f32:
-    case LaneOp::s64_to_f64:
-    case LaneOp::f64_to_s64: return 1;
+    case LaneOp::low_half: return 1;
     default: return 2;
   }
 }

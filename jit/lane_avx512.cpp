@@ -2,7 +2,7 @@
 //
 // Lane programs in AVX-512 (F, BW, DQ, VL): a virtual vector is a zmm, or its lower ymm for eight lanes of 32 bits, so
 // that what is past the lanes is never computed with. k1 holds the tail, k3 to k7 what
-// compare_into() leaves; k0, k2, zmm15 and those above zmm24 are the layer's own. Of the BF16 and FP16 extensions only
+// compare_into() leaves; k0, k2 and those above zmm24 are the layer's own. Of the BF16 and FP16 extensions only
 // the joining of two vectors of bf16 is used, and not for denormals, which it flushes.
 #include "jit/lane_avx512.hpp"
 
@@ -116,7 +116,7 @@ class Avx512Lanes final : public LaneLayer {
   }
 
   void gather_lanes(Vec d, LaneType type, const Memory& from, int distance) override {
-    const Xbyak::Ymm to(Own::register_of(d));
+    const Xbyak::Ymm to(d);
     gather_pairs(Xmm(to.getIdx()), Xmm(Own::kSpare), type, from, distance);
     if (lane_bytes(type) == 8) code_.vinsertf64x2(to, to, Xmm(Own::kSpare), 1);
   }
@@ -270,7 +270,7 @@ class Avx512Lanes final : public LaneLayer {
   }
 
   Xmm sized(int index, int bytes) const { return Own::sized(lanes_, index, bytes); }
-  Xmm vector(Vec v, int bytes) const { return sized(Own::register_of(v), bytes); }
+  Xmm vector(Vec v, int bytes) const { return sized(v, bytes); }
 
   /// Of lanes full of copies of an integer, the topmost one, by a shift to the bottom.
   void widen_by_shift(const Xmm& d, DType dtype, std::uint8_t bits) {

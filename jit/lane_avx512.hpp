@@ -12,8 +12,8 @@ namespace tenfold::jit {
 
 class Avx512Operation {
  public:
-  /// Registers that no vector is; number 15 is for what goes lane by lane, and free in between.
-  static constexpr int kSpare = 31, kOrdered = kLaneByLaneVector, kLaneByLaneStandIn = 28;
+  /// Registers that no vector is.
+  static constexpr int kSpare = 31, kOrdered = 28;
   static constexpr int kLoadPlaces = 29, kStorePlaces = 30;      ///< of words of bf16
   static constexpr int kUnit = 25, kBelowHalf = 26, kHalf = 27;  ///< what rounds to bf16
   static constexpr int kVectors = 25;
@@ -40,14 +40,13 @@ class Avx512Operation {
                                     : Xbyak::Operand::ZMM,
                       index);
   }
-  static int register_of(Vec v) { return v == kLaneByLaneVector ? kLaneByLaneStandIn : v; }
   static void constant(Assembler& assembler, const Xbyak::Xmm& d, std::uint64_t pattern, int bytes);
   /// What exp2_eighths() looks up.
   static Xbyak::Address roots(LaneLayer& layer);
 
  private:
   Xbyak::Xmm sized(int index, int bytes) const { return sized(lanes_, index, bytes); }
-  Xbyak::Xmm vector(Vec v, int bytes) const { return sized(register_of(v), bytes); }
+  Xbyak::Xmm vector(Vec v, int bytes) const { return sized(v, bytes); }
   Xbyak::Address memory(const LaneSource& source) { return assembler_.splat(source.pattern, source.bytes); }
   Xbyak::Xmm in_register(const LaneSource& source, int bytes);
   template <class F>

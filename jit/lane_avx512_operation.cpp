@@ -238,8 +238,7 @@ Address Avx512Operation::roots(LaneLayer& layer) {
 void Avx512Operation::exp2_eighths(Vec d, const LaneSource& a, const LaneSource& b) {
   const int index = in_register(a, 4).getIdx(), kept = layer_.held(LaneSource::roots());
   const auto look_up = [&](const auto& root, const auto& by) {
-    kept < 0 ? code_.vpermps(root, by, roots(layer_))
-             : code_.vpermps(root, by, std::decay_t<decltype(root)>(register_of(kept)));
+    kept < 0 ? code_.vpermps(root, by, roots(layer_)) : code_.vpermps(root, by, std::decay_t<decltype(root)>(kept));
   };
   lanes_ == 16 ? look_up(Xbyak::Zmm(kSpare), Xbyak::Zmm(index)) : look_up(Xbyak::Ymm(kSpare), Xbyak::Ymm(index));
   with_operand(b, 4, [&](const Xbyak::Operand& by) { code_.vscalefps(vector(d, 4), sized(kSpare, 4), by); });

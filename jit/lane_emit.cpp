@@ -19,7 +19,7 @@ constexpr int kOwnPlaces = 2;
 
 bool is_comparison(LaneOp op) { return op >= LaneOp::equal && op <= LaneOp::unordered; }
 
-bool goes_lane_by_lane(LaneOp op) { return op >= LaneOp::s64_to_f32; }
+bool goes_lane_by_lane(LaneOp op) { return op >= LaneOp::divide_signed; }
 
 class Emission {
  public:

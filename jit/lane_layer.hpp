@@ -126,13 +126,9 @@ class LaneLayer {
   int first_held_ = 0;
 };
 
-/// Vector register 15, of any width, is clobbered by what goes lane by lane: no layer gives it to programs.
-inline constexpr int kLaneByLaneVector = 15;
-
-/// The operations that go one lane after the other (s64_to_f32 ... divide_unsigned), between 64-byte places in scratch:
+/// The operations that go one lane after the other (divide_signed, divide_unsigned), between 64-byte places in scratch:
 /// arguments are read from `a` and `b`, results written to `d` (which may be `a` or `b`). Only `lanes` lanes are
-/// touched. Addresses have neither an index nor rax, rcx, rdx or rsp. Saves what it clobbers but flags and
-/// kLaneByLaneVector.
+/// touched. Addresses have neither an index nor rax, rcx, rdx or rsp. Saves what it clobbers but flags.
 void emit_lane_by_lane(Assembler& assembler, const LaneNode& node, int lanes, const Memory& d, const Memory& a,
                        const Memory& b);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What vector units lack, one lane after the other in general registers: the same instructions for every ISA,
-// VEX-encoded where they touch a vector register.
+// What vector units lack, one lane after the other in general registers: the same instructions for every ISA.
 #include "jit/lane_layer.hpp"
 
 namespace tenfold::jit {
@@ -12,7 +11,6 @@ using Xbyak::Reg64;
 const Reg64 kIndex{Xbyak::Operand::RCX};
 const Reg64 kLow{Xbyak::Operand::RAX};
 const Reg64 kHigh{Xbyak::Operand::RDX};
-const Xbyak::Xmm kVector{kLaneByLaneVector};
 
 /// Quotient of the dividend in rax (eax), in rax (eax).
 void divide(Xbyak::CodeGenerator& c, bool is_signed, bool wide, const Xbyak::Address& by) {
@@ -30,23 +28,6 @@ void divide(Xbyak::CodeGenerator& c, bool is_signed, bool wide, const Xbyak::Add
 }
 
 void one_lane(Xbyak::CodeGenerator& c, const LaneNode& node, const Memory& d, const Memory& a, const Memory& b) {
-  switch (node.op) {
-    case LaneOp::s64_to_f32:
-      c.vxorps(kVector, kVector, kVector);
-      c.vcvtsi2ss(kVector, kVector, c.qword[a + kIndex * 8]);
-      c.vmovss(c.dword[d + kIndex * 4], kVector);
-      return;
-    case LaneOp::s64_to_f64:
-      c.vxorps(kVector, kVector, kVector);
-      c.vcvtsi2sd(kVector, kVector, c.qword[a + kIndex * 8]);
-      c.vmovsd(c.qword[d + kIndex * 8], kVector);
-      return;
-    case LaneOp::f64_to_s64:
-      c.vcvttsd2si(kLow, c.qword[a + kIndex * 8]);
-      c.mov(c.qword[d + kIndex * 8], kLow);
-      return;
-    default: break;
-  }
   const bool is_signed = node.op == LaneOp::divide_signed;
   if (node.type == LaneType::i64) {
     c.mov(kLow, c.qword[a + kIndex * 8]);
@@ -66,7 +47,6 @@ void emit_lane_by_lane(Assembler& assembler, const LaneNode& node, int lanes, co
   Xbyak::CodeGenerator& c = assembler.code();
   Xbyak::Label next;
   for (const Reg64& saved : {kLow, kIndex, kHigh}) c.push(saved);
-  // Upwards: where results are narrower than arguments and share their place, a result covers only what was read.
   c.xor_(kIndex.cvt32(), kIndex.cvt32());
   c.L(next);
   one_lane(c, node, d, a, b);

@@ -449,8 +449,9 @@ constexpr int kA = 64, kB = 192, kOther = 320;
 TEST_P(LaneOperations, LaneByLane) {
   using enum LaneOp;
   using enum LaneType;
-  const LaneNode nodes[] = {{s64_to_f32, i64, {}, 0},     {s64_to_f64, i64, {}, 0},    {f64_to_s64, f64, {}, 0},
-                            {divide_signed, i64, {}, 0},  {divide_signed, i32, {}, 0}, {divide_unsigned, i64, {}, 0},
+  const LaneNode nodes[] = {{divide_signed, i64, {}, 0},
+                            {divide_signed, i32, {}, 0},
+                            {divide_unsigned, i64, {}, 0},
                             {divide_unsigned, i32, {}, 0}};
   for (const LaneNode& node : nodes)
     for (const int lanes : {8, 16})
@@ -774,11 +775,6 @@ class Grower {
       if ((wide || !is_wide(node)) &&
           !(jit::is_real(node.type) && node.op >= LaneOp::bit_and && node.op < LaneOp::equal))
         choices_.push_back(node);
-    if (!wide) return;
-    for (const auto& [op, type] : {std::pair{LaneOp::s64_to_f32, LaneType::i64},
-                                   {LaneOp::s64_to_f64, LaneType::i64},
-                                   {LaneOp::f64_to_s64, LaneType::f64}})
-      choices_.push_back({op, type, {-1, -1, -1}, 0});
   }
 
   jit::LaneProgram grow(std::size_t nodes, std::size_t inputs) {

@@ -140,8 +140,6 @@ void run_real(const LaneNode& node, Lanes& d, const Arguments& a) {
         const float root = std::bit_cast<float>(kEighthRoots[static_cast<std::size_t>(8 * (b - whole))]);
         return std::ldexp(root, static_cast<int>(whole) + 32);
       });
-    case LaneOp::f64_to_s64:
-      return each1<std::int64_t, double>(d, a, [](double x) { return truncated<std::int64_t>(x); });
     default: return run_any<T>(node, d, a);
   }
 }
@@ -181,8 +179,6 @@ void run_integer(const LaneNode& node, Lanes& d, const Arguments& a) {
     case LaneOp::divide_unsigned: return each2<U, U>(d, a, [](U x, U y) { return y == 0 ? x : x / y; });
     case LaneOp::to_f32: return each1<float, S>(d, a, [](S x) { return static_cast<float>(x); });
     case LaneOp::to_f64: return each1<double, S>(d, a, [](S x) { return static_cast<double>(x); });
-    case LaneOp::s64_to_f32: return each1<float, S>(d, a, [](S x) { return static_cast<float>(x); });
-    case LaneOp::s64_to_f64: return each1<double, S>(d, a, [](S x) { return static_cast<double>(x); });
     case LaneOp::extend_signed: return each1<std::int64_t, std::int32_t>(d, a, [](std::int32_t x) { return x; });
     case LaneOp::extend_zero: return each1<std::uint64_t, std::uint32_t>(d, a, [](std::uint32_t x) { return x; });
     case LaneOp::low_half: return each1<std::uint32_t, std::uint64_t>(d, a, [](std::uint64_t x) { return x; });
