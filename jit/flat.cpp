@@ -38,7 +38,7 @@ std::optional<StageProgram> two_steps(const StageProgram& one, const OperandWalk
   const auto joins = [&](int k) { return walk.joins(layer, static_cast<std::size_t>(k)); };
   const bool any = std::any_of(one.results.begin(), one.results.end(), [&](const auto& to) { return joins(to.index); });
   if (!any && one.lanes.nodes.size() < kLongStep) return std::nullopt;
-  StageProgram both = with_joined_results(side_by_side(one), joins);
+  StageProgram both = with_joined_results(side_by_side(one), joins, [&](int k) { return walk.loads_bf16(k); });
   const std::vector<bool> resident(both.inputs.size(), false);
   if (vectors_needed(both.lanes, resident) > layer.vectors()) return std::nullopt;
   return both;

@@ -75,13 +75,15 @@ enum class LaneOp : std::uint8_t {
   exp2_eighths,   ///< f32: 2^(32 + b), its factor 2^(i/8) rounded, of b = k / 8 from -152 to 0; the low 12 bits of a
                   ///< are those of k + 256. Of a NaN b, anything
   join_bf16,      ///< two f32 to bf16, to nearest even, any NaN to the canonical one: the 16 lanes of a, then those of
-                  ///< b, in the 64 bytes of a vector, for a store alone; where LaneLayer::joins() says so
+                  ///< b, in the 64 bytes of a vector, for a store alone; where LaneLayer::joins() says so. `immediate`
+                  ///< kExactJoin: there is nothing to round
 
   // One lane after the other, in general registers: what vector units lack.
   divide_signed,    ///< integers, toward zero; b is not 0 and a / b does not overflow
   divide_unsigned,  ///< integers; b is not 0
 };
 
+inline constexpr std::uint64_t kExactJoin = 1;
 enum class LaneFactors : std::uint8_t { any, signed_halves, unsigned_halves };  ///< an extended i32 each
 enum class LaneRounding : std::uint8_t { nearest_even, floor, ceil, truncate };
 

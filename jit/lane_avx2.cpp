@@ -171,7 +171,8 @@ class Avx2Lanes final : public LaneLayer {
   void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) override {
     if (node.op == LaneOp::join_bf16) {
       const auto both = [](Vec v) { return Avx2Vector{ymm(v, 0), ymm(v, 1)}; };
-      return join_words(assembler_, both(d), both(args[0].vec), both(args[1].vec), order_);
+      return join_words(assembler_, both(d), both(args[0].vec), both(args[1].vec), order_,
+                        node.immediate == kExactJoin);
     }
     if (node.op == LaneOp::exp2_eighths) {
       exp2_eighths(d, args[0]);

@@ -50,6 +50,16 @@ void round_any(Assembler& assembler, const Ymm& d, const Avx2Vector& s, LaneOrde
   }
 }
 
+/// The upper words of `s`, in turns or one register's after the other's.
+void upper_words(Assembler& assembler, const Ymm& d, const Avx2Vector& s, bool in_turns) {
+  Xbyak::CodeGenerator& code = assembler.code();
+  code.vpsrld(kFirst, s[0], 16);
+  if (in_turns) return code.vpblendw(d, kFirst, s[1], kOddWords);
+  code.vpsrld(kSecond, s[1], 16);
+  code.vpackusdw(d, kFirst, kSecond);
+  code.vpermq(d, d, 0xd8);
+}
+
 }  // namespace
 
 void add_half_units(Assembler& assembler, const Ymm& d, const Ymm& s) {
@@ -76,7 +86,8 @@ void round_words(Assembler& assembler, const Ymm& d, const Ymm& even, const Ymm&
 }
 
 /// Where there is no NaN, which one comparison of two registers sees, none has to be made canonical.
-void join_words(Assembler& assembler, const Avx2Vector& d, const Avx2Vector& a, const Avx2Vector& b, LaneOrder order) {
+void join_words(Assembler& assembler, const Avx2Vector& d, const Avx2Vector& a, const Avx2Vector& b, LaneOrder order,
+                bool exact) {
   Xbyak::CodeGenerator& code = assembler.code();
   const auto special = std::make_shared<Xbyak::Label>(), done = std::make_shared<Xbyak::Label>();
   const bool is_one = a[0].getIdx() == b[0].getIdx(), is_b = d[0].getIdx() == b[0].getIdx();
@@ -94,6 +105,7 @@ void join_words(Assembler& assembler, const Avx2Vector& d, const Avx2Vector& a, 
   code.jnz(*special, Xbyak::CodeGenerator::T_NEAR);
   each([&](const Ymm& to, const Avx2Vector& s) {
     const bool in_turns = order == LaneOrder::even_first;
+    if (exact) return upper_words(assembler, to, s, in_turns);
     round_words(assembler, in_turns ? to : kFirst, s[0], s[1], to);
     if (!in_turns) straighten(assembler, to, kFirst);
   });

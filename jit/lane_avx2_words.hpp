@@ -22,7 +22,9 @@ void add_half_units(Assembler& assembler, const Xbyak::Ymm& d, const Xbyak::Ymm&
 void round_words(Assembler& assembler, const Xbyak::Ymm& d, const Xbyak::Ymm& even, const Xbyak::Ymm& odd,
                  const Xbyak::Ymm& spare);
 
-/// LaneOp::join_bf16 of the lanes of `a` and `b` in `order`; `d` may be either, and both the same.
-void join_words(Assembler& assembler, const Avx2Vector& d, const Avx2Vector& a, const Avx2Vector& b, LaneOrder order);
+/// LaneOp::join_bf16 of the lanes of `a` and `b` in `order`; `d` may be either, and both the same. `exact`: all lanes
+/// are of bf16 as they are.
+void join_words(Assembler& assembler, const Avx2Vector& d, const Avx2Vector& a, const Avx2Vector& b, LaneOrder order,
+                bool exact);
 
 }  // namespace tenfold::jit

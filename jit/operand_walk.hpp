@@ -127,6 +127,7 @@ class OperandWalk {
   bool joins(const LaneLayer& layer, std::size_t k) const {
     return layer.joins() && operand(k).dtype == DType::bf16 && vector_stride(k) == 1;
   }
+  bool loads_bf16(int k) const { return operand(static_cast<std::size_t>(k)).dtype == DType::bf16; }
   void store_joined(LaneLayer& layer, std::size_t k, Vec s, const At& at);
   /// Whether whole steps of the operand can be stored past the caches, if its rows begin with lines.
   bool may_go_around(std::size_t k) const {

@@ -72,15 +72,45 @@ int before_canonical(const LaneProgram& program, int node) {
   return made.op == LaneOp::least_unsigned && is_nan(made.args[1]) ? made.args[0] : node;
 }
 
+/// By node: whether its lower 16 bits are zeros in each lane of 32 bits.
+std::vector<bool> upper_halves(const StageProgram& program, const std::function<bool(int operand)>& loads_bf16) {
+  std::vector<bool> upper(program.lanes.nodes.size());
+  for (std::size_t i = 0; i < upper.size(); ++i) {
+    const LaneNode& node = program.lanes.nodes[i];
+    const auto arg = [&](std::size_t a) { return bool{upper[static_cast<std::size_t>(node.args[a])]}; };
+    switch (node.op) {
+      case LaneOp::input: {
+        const StagePlace& place = program.inputs[node.immediate];
+        upper[i] = place.kind == StagePlace::Kind::operand && loads_bf16(place.index);
+        break;
+      }
+      case LaneOp::constant: upper[i] = (node.immediate & 0xffff) == 0; break;
+      case LaneOp::bit_and: upper[i] = arg(0) || arg(1); break;
+      case LaneOp::bit_and_not:
+      case LaneOp::round: upper[i] = arg(node.op == LaneOp::round ? 0 : 1); break;
+      case LaneOp::lesser:
+      case LaneOp::greater:
+      case LaneOp::bit_or:
+      case LaneOp::bit_xor: upper[i] = arg(0) && arg(1); break;
+      case LaneOp::select: upper[i] = arg(1) && arg(2); break;
+      default: break;
+    }
+    upper[i] = upper[i] && lane_bytes(node.type) == 4;
+  }
+  return upper;
+}
+
 }  // namespace
 
-StageProgram with_joined_results(const StageProgram& both, const std::function<bool(int operand)>& joins) {
+StageProgram with_joined_results(const StageProgram& both, const std::function<bool(int operand)>& joins,
+                                 const std::function<bool(int operand)>& loads_bf16) {
   StageProgram made{both.lanes, both.inputs, {}};
   made.lanes.results.clear();
   const auto add = [&](int node, const StagePlace& place) {
     made.lanes.results.push_back(node);
     made.results.push_back(place);
   };
+  const std::vector<bool> upper = upper_halves(both, loads_bf16);
   const auto value_of = [&](std::size_t result) { return before_canonical(both.lanes, both.lanes.results[result]); };
   for (std::size_t i = 0; i < both.results.size(); ++i) {
     StagePlace place = both.results[i];
@@ -95,7 +125,8 @@ StageProgram with_joined_results(const StageProgram& both, const std::function<b
     place.step = 0;
     place.kind = StagePlace::Kind::joined;
     const std::array<int, 3> args{value_of(i), value_of(static_cast<std::size_t>(other)), -1};
-    made.lanes.nodes.push_back({LaneOp::join_bf16, LaneType::f32, args, 0});
+    const bool exact = upper[static_cast<std::size_t>(args[0])] && upper[static_cast<std::size_t>(args[1])];
+    made.lanes.nodes.push_back({LaneOp::join_bf16, LaneType::f32, args, exact ? kExactJoin : 0});
     add(static_cast<int>(made.lanes.nodes.size()) - 1, place);
   }
   made.lanes = made.lanes.without_idle();

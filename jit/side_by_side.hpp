@@ -18,7 +18,9 @@ StageProgram columns_side_by_side(const StageProgram& program);
 
 /// A program of two steps whose results for operands that `joins` names are one result of both,
 /// StagePlace::Kind::joined and step 0, rounded to bf16 by LaneOp::join_bf16: it finds NaNs by itself, so that no node
-/// makes them canonical. Constants stay as they are.
-StageProgram with_joined_results(const StageProgram& both, const std::function<bool(int operand)>& joins);
+/// makes them canonical. Constants stay as they are. Where `loads_bf16` says of what operands elements are loaded that
+/// have 16 bits, results of bf16 are known that need no rounding.
+StageProgram with_joined_results(const StageProgram& both, const std::function<bool(int operand)>& joins,
+                                 const std::function<bool(int operand)>& loads_bf16);
 
 }  // namespace tenfold::jit

@@ -207,8 +207,9 @@ void StagedRows::row(const StagePass& pass, std::size_t depth) {
 /// Side by side, rounded together where the machine does that; nothing where there is one set, or no room.
 std::optional<StageProgram> StagedRows::two_steps(const StagePass& pass) const {
   if (vectors_of(pass).sets() == 1) return std::nullopt;
-  StageProgram both = with_joined_results(side_by_side(pass.step),
-                                          [this](int k) { return walk_.joins(*layer_, static_cast<std::size_t>(k)); });
+  StageProgram both = with_joined_results(
+      side_by_side(pass.step), [this](int k) { return walk_.joins(*layer_, static_cast<std::size_t>(k)); },
+      [this](int k) { return walk_.loads_bf16(k); });
   if (!vectors_of(pass).has_room_for(both)) return std::nullopt;
   return both;
 }

@@ -531,11 +531,13 @@ std::uint16_t rounded_to_bf16(std::uint64_t x) {
   return static_cast<std::uint16_t>((x + 0x7fff + (x >> 16 & 1)) >> 16);
 }
 
-/// Whole vectors of ordinary numbers, and such that have a NaN, an infinity or a denormal in some place.
+/// Whole vectors of ordinary numbers, and such that have a NaN, an infinity or a denormal in some place; with something
+/// to round, and without.
 TEST_P(LaneOperations, JoinTwoVectorsOfBf16) {
   constexpr int kJoined = 16;
   for (const LaneOrder order : {LaneOrder::straight, LaneOrder::even_first}) {
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < 120; ++round) {
+      const bool exact = round >= 60;
       bool joins = false;
       Vec a = 0, b = 0, d = 0;
       const std::vector<std::uint8_t> code = emit(
@@ -546,7 +548,8 @@ TEST_P(LaneOperations, JoinTwoVectorsOfBf16) {
             a = draw_vector(), b = draw_vector();
             const Vec places[] = {a, b, draw_vector()};
             d = places[round % 3];
-            if (joins) layer.operate({LaneOp::join_bf16, LaneType::f32, {}, 0}, d, {{LaneSource{a}, LaneSource{b}}});
+            const LaneNode join{LaneOp::join_bf16, LaneType::f32, {}, exact ? jit::kExactJoin : 0};
+            if (joins) layer.operate(join, d, {{LaneSource{a}, LaneSource{b}}});
           },
           order);
       ASSERT_EQ(joins, GetParam().isa == target::Isa::avx2 || GetParam().isa >= target::Isa::avx512_core_bf16);
@@ -558,6 +561,8 @@ TEST_P(LaneOperations, JoinTwoVectorsOfBf16) {
       for (int specials = round / 3 % 4; specials > 0; --specials)
         before.set_lane(random_() % 2 == 0 ? a : b, static_cast<int>(random_() % kJoined), 4,
                         draw(LaneType::f32, Role::value, random_));
+      for (const Vec v : {a, b})
+        for (int i = 0; i < kJoined && exact; ++i) before.set_lane(v, i, 4, before.lane(v, i, 4) & 0xffff0000);
       Block after = before;
       ASSERT_EQ(run(code, after), "");
       for (int element = 0; element < 2 * kJoined; ++element) {

@@ -101,7 +101,8 @@ TEST(SideBySide, JoinsResultsOfTwoSteps) {
   builder.result(canonical_nan(x + x));
   one.results = {{StagePlace::Kind::operand, 1}, {StagePlace::Kind::operand, 2}};
   one.lanes = builder.finish();
-  const StageProgram two = with_joined_results(side_by_side(one), [](int operand) { return operand == 2; });
+  const StageProgram two = with_joined_results(
+      side_by_side(one), [](int operand) { return operand == 2; }, [](int) { return true; });
   ASSERT_EQ(two.results.size(), 3U);
   EXPECT_EQ(std::ranges::count(two.results, StagePlace::Kind::operand, &StagePlace::kind), 2);
   const auto joined = std::ranges::find(two.results, StagePlace::Kind::joined, &StagePlace::kind);
@@ -111,6 +112,7 @@ TEST(SideBySide, JoinsResultsOfTwoSteps) {
   const int node = two.lanes.results[static_cast<std::size_t>(joined - two.results.begin())];
   const LaneNode& join = two.lanes.nodes[static_cast<std::size_t>(node)];
   ASSERT_EQ(join.op, LaneOp::join_bf16);
+  EXPECT_EQ(join.immediate, 0U) << "a sum is rounded";
   for (int step = 0; step < 2; ++step) {
     const LaneNode& sum = two.lanes.nodes[static_cast<std::size_t>(join.args[static_cast<std::size_t>(step)])];
     ASSERT_EQ(sum.op, LaneOp::add);
@@ -129,11 +131,35 @@ TEST(SideBySide, JoinsNumbersInPlaceOfNansAsTheyAre) {
   builder.result(canonical_nan(builder.constant(LaneType::f32, 3)));
   one.results = {{StagePlace::Kind::operand, 1}, {StagePlace::Kind::operand, 2}};
   one.lanes = builder.finish();
-  const StageProgram two = with_joined_results(side_by_side(one), [](int) { return true; });
+  const StageProgram two = with_joined_results(
+      side_by_side(one), [](int) { return true; }, [](int) { return false; });
   EXPECT_EQ(std::ranges::count(two.results, StagePlace::Kind::joined, &StagePlace::kind), 1);
   const auto join = std::ranges::find(two.lanes.nodes, LaneOp::join_bf16, &LaneNode::op);
   ASSERT_NE(join, two.lanes.nodes.end());
   EXPECT_EQ(two.lanes.nodes[static_cast<std::size_t>(join->args[0])].op, LaneOp::select);
+}
+
+/// What was loaded as bf16, or chosen from such, is bf16 as it is.
+TEST(SideBySide, KnowsWhatNeedsNoRounding) {
+  const auto joined_as = [](const auto& of, bool is_bf16) {
+    LaneBuilder builder;
+    StageProgram one;
+    one.inputs = {{StagePlace::Kind::operand, 0}, {StagePlace::Kind::operand, 1}};
+    builder.result(canonical_nan(of(builder.input(0, LaneType::f32), builder.input(1, LaneType::f32))));
+    one.results = {{StagePlace::Kind::operand, 2}};
+    one.lanes = builder.finish();
+    const StageProgram two = with_joined_results(
+        side_by_side(one), [](int) { return true; }, [=](int operand) { return operand == 0 || is_bf16; });
+    return std::ranges::find(two.lanes.nodes, LaneOp::join_bf16, &LaneNode::op)->immediate;
+  };
+  const auto larger = [](Lane x, Lane y) { return select(x < y, y, x); };
+  EXPECT_EQ(joined_as(larger, true), kExactJoin);
+  EXPECT_EQ(joined_as(larger, false), 0U);
+  EXPECT_EQ(joined_as([](Lane x, Lane) { return x; }, false), kExactJoin);
+  EXPECT_EQ(joined_as([](Lane x, Lane) { return abs(x); }, false), kExactJoin);
+  EXPECT_EQ(joined_as([](Lane x, Lane) { return select(x < 0.5, 0.5, x); }, false), kExactJoin);
+  EXPECT_EQ(joined_as([](Lane x, Lane) { return select(x < 0.5, 0.3, x); }, false), 0U) << "0.3 is no bf16";
+  EXPECT_EQ(joined_as([](Lane x, Lane y) { return x * y; }, true), 0U);
 }
 
 }  // namespace
