@@ -50,7 +50,7 @@ class Cutter {
         in_turn_(cut.in_turn > 0) {
     std::int64_t piece = in_turn_ ? extent_ / cut.in_turn : cut.piece;
     if (!in_turn_)
-      while (extent_ % piece > 0 && extent_ % piece < kLeastPiece) piece += kLeastPiece;
+      while (piece < extent_ && extent_ % piece > 0 && extent_ % piece < kLeastPiece) piece += kLeastPiece;
     const std::int64_t whole = in_turn_ ? cut.in_turn : extent_ / piece, rest = extent_ - whole * piece;
     if (whole > 0 && piece > 0) ranges_.push_back({0, piece, whole});
     if (rest > 0) ranges_.push_back({whole * piece, rest, 1});

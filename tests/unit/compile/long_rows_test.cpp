@@ -65,6 +65,11 @@ TEST(LongRows, SoftmaxReadsItsInputTwice) {
   EXPECT_EQ(made.value().between, (std::vector<std::int64_t>{3 * 2 * 4, 3 * 2 * 8, 3 * 4, 3 * 4}));
 }
 
+/// No piece leaves 11 elements nothing, or so many as may be left over.
+TEST(LongRows, RowsBelowALeastPieceAreWhole) {
+  EXPECT_FALSE(cut_long_rows(spec_of(softmax(3, 11)), {.piece = 2}).ok());
+}
+
 TEST(LongRows, MeanAndVarianceReadTheirInputOnce) {
   const Result<LongRows> made = cut_long_rows(
       spec_of("kernel\nspace kept 2, reduced 96\nin x0 f32 [96, 1]\nout y0 f32 [1, 0]\nout y1 f32 [1, 0]\n"
