@@ -157,15 +157,13 @@ void LoopNest::store_finished(Part part) {
       continue;
     }
     s.store(output, staging(), Part::full);
-    Gpr count(a);
-    load_count(count, part);
-    if (output_contiguous(output)) {
+    const bool side_by_side = output_contiguous(output);
+    Gpr count(a), stride(a);
+    if (side_by_side || part != Part::full) load_count(count, part);
+    if (!side_by_side) load_output_stride(stride, output, schedule.vector_level);
+    if (side_by_side) {
       emit_staging_side_by_side(a, Staging::out, to, count, s.output_bytes(output));
-      continue;
-    }
-    Gpr stride(a);
-    load_output_stride(stride, output, schedule.vector_level);
-    if (part == Part::full) {
+    } else if (part == Part::full) {
       emit_staging_of_step(a, Staging::out, to, stride, s.lanes(), s.output_bytes(output), v.spare());
     } else {
       emit_staging(a, Staging::out, to, stride, count, s.output_bytes(output));
