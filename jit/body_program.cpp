@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jit/body_program.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "jit/functions.hpp"
 #include "jit/nan_flow.hpp"
@@ -18,7 +21,8 @@ Status no_kernel(const std::string& what, DType dtype, Code code) {
 
 class Body {
  public:
-  explicit Body(const KernelSpec& spec) : spec_(spec) {}
+  /// `narrow`: the type of all lanes; nothing for lane_type().
+  explicit Body(const KernelSpec& spec, std::optional<LaneType> narrow = {}) : spec_(spec), narrow_(narrow) {}
 
   Result<LaneProgram> run() {
     for (std::size_t i = 0; i < spec_.body.size(); ++i) {
@@ -35,11 +39,12 @@ class Body {
  private:
   DType dtype(int node) const { return kernel::dtype_of(spec_, node); }
   Lane value(int node) const { return values_[static_cast<std::size_t>(node)]; }
+  LaneType lanes_of(DType dtype) const { return narrow_.value_or(lane_type(dtype)); }
 
   Status add(const Node& node, int index) {
     switch (node.kind) {
-      case Node::Kind::load: values_.push_back(builder_.input(node.index, lane_type(dtype(index)))); return {};
-      case Node::Kind::constant: values_.push_back(builder_.constant(lane_type(node.dtype), node.value)); return {};
+      case Node::Kind::load: values_.push_back(builder_.input(node.index, lanes_of(dtype(index)))); return {};
+      case Node::Kind::constant: values_.push_back(builder_.constant(lanes_of(node.dtype), node.value)); return {};
       case Node::Kind::cast: return add_cast(node);
       case Node::Kind::apply: return add_function(node, index);
       case Node::Kind::count:
@@ -71,12 +76,26 @@ class Body {
   }
 
   const KernelSpec& spec_;
+  std::optional<LaneType> narrow_;
   LaneBuilder builder_;
   std::vector<Lane> values_;
 };
 
+/// In lanes of `bytes`, where these have all operations that it takes.
+std::optional<LaneProgram> narrow_program(const KernelSpec& spec, int bytes) {
+  const LaneType type = bytes == 1 ? LaneType::i8 : LaneType::i16;
+  Result<LaneProgram> made = Body(spec, type).run();
+  const auto is_there = [type](const LaneNode& node) { return node.type == type && has_operation(node.op, type); };
+  if (!made.ok() || !std::ranges::all_of(made.value().nodes, is_there)) return std::nullopt;
+  return std::move(made).value();
+}
+
 }  // namespace
 
-Result<LaneProgram> body_program(const kernel::KernelSpec& spec) { return Body(spec).run(); }
+Result<LaneProgram> body_program(const kernel::KernelSpec& spec) {
+  if (const int bytes = kernel::narrow_bytes(spec); bytes > 0)
+    if (std::optional<LaneProgram> narrow = narrow_program(spec, bytes)) return *std::move(narrow);
+  return Body(spec).run();
+}
 
 }  // namespace tenfold::jit

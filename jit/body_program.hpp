@@ -9,8 +9,9 @@
 
 namespace tenfold::jit {
 
-/// Input k of the program is operand k of the spec, in lanes of lane_type(); result r is what the r-th store stores.
-/// unsupported_op or unsupported_dtype for functions or casts that there are not.
+/// Input k of the program is operand k of the spec, in lanes of lane_type(), or of the width that all values have,
+/// where that does; result r is what the r-th store stores. unsupported_op or unsupported_dtype for functions or casts
+/// that there are not.
 Result<LaneProgram> body_program(const kernel::KernelSpec& spec);
 
 }  // namespace tenfold::jit

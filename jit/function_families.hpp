@@ -22,7 +22,7 @@ std::uint64_t constant_bits(Lane x);
 /// The value of a constant real lane.
 double constant_value(Lane x);
 
-/// The mask as an i32 lane, whatever its width; and as 0 or 1.
+/// The mask as an i32 lane, unless it is narrower; and as 0 or 1.
 Lane narrow_mask(Lane mask);
 Lane truth(Lane mask);
 Lane not_a_number(Lane like);

@@ -20,13 +20,15 @@ struct Row {
   Lane (*integer)(DType, Args);  ///< null: not there for integers and booleans
 };
 
-Lane no(Lane x) { return x.builder->constant(LaneType::i32, 0); }
+bool is_narrow(Lane x) { return lane_bytes(x.type) < 4; }
+Lane no(Lane x) { return x.builder->constant(is_narrow(x) ? x.type : LaneType::i32, 0); }
 Lane is_set(Lane x) { return complement(equal(x, 0.0)); }
 /// NaN counts as negative.
 Lane unless_negative(Lane x, Lane otherwise) { return select(x >= 0.0, x, otherwise); }
 
-/// A mask of all ones is minus a condition's 1.
+/// A mask of all ones is minus a condition's 1; of what is not 1 either it has the sign only in wider lanes.
 Lane chosen(Args x) {
+  if (is_narrow(x[0])) return select(equal(x[0], 0.0), x[2], x[1]);
   const Lane mask = negate(x[0]);
   return select(lane_bytes(x[1].type) == 8 ? convert(LaneOp::extend_signed, mask) : mask, x[1], x[2]);
 }

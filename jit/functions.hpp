@@ -13,15 +13,16 @@
 namespace tenfold::jit {
 
 /// The lanes that values of `dtype` are computed in: f32 for f32, bf16 and f16; f64; i64 for s64 and u64; i32 for
-/// narrower integers, sign- or zero-extended; and for boolean, as 0 or 1.
+/// narrower integers, sign- or zero-extended; and for boolean, as 0 or 1. Narrower integers, and booleans, may as well
+/// be in lanes of their own width, i16 and i8, all of a program.
 LaneType lane_type(DType dtype);
 
 /// Whether the function is there for arguments of `dtype`. Of `select` that is the dtype of what is selected.
 bool has_function(kernel::Function function, DType dtype);
 
-/// The function of arguments of `dtype` (select's first is boolean), in lane_type(dtype) lanes. A boolean result is an
-/// i32 lane of 0 or 1. Integers may come out with wrong bits above the dtype's width: a store drops them, and
-/// normalized() repairs them. NaNs need not be canonical.
+/// The function of arguments of `dtype` (select's first is boolean), in lane_type(dtype) lanes, or all in lanes of its
+/// width. A boolean result is a lane of 0 or 1, of i32 or that width. Integers may come out with wrong bits above the
+/// dtype's width: a store drops them, and normalized() repairs them. NaNs need not be canonical.
 Lane apply_function(kernel::Function function, DType dtype, std::span<const Lane> args);
 
 /// An integer lane as `dtype` would hold it: low bits, sign- or zero-extended. Reals: rounded to bf16 or f16 and back;

@@ -183,6 +183,7 @@ LaneType lane_type(DType dtype) {
 
 Lane normalized(DType dtype, Lane x) {
   const auto extended = [&](int bits) {
+    if (8 * lane_bytes(x.type) == bits) return x;
     const Lane high = shift_left(x, 32 - bits);
     return is_signed(dtype) ? shift_right_arithmetic(high, 32 - bits) : shift_right(high, 32 - bits);
   };

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integer functions. Values narrower than 32 bits sit extended in i32 lanes, so that most functions need not know their
+// Integer functions. Values narrower than their lanes sit extended in them, so that most functions need not know their
 // width; unsigned ones as wide as their lane are ordered after their top bit is flipped.
 #include "jit/function_families.hpp"
 
 namespace tenfold::jit {
 namespace {
 
-bool fills_lane_unsigned(DType dtype) { return dtype == DType::u32 || dtype == DType::u64; }
+bool fills_lane_unsigned(DType dtype, Lane x) { return !is_signed(dtype) && row(dtype).bits == 8 * lane_bytes(x.type); }
 
 Lane zero_like(Lane x) { return x.builder->constant(x.type, 0); }
+Lane top_bit(Lane x) { return x.builder->bits(x.type, 1ULL << (8 * lane_bytes(x.type) - 1)); }
 
-Lane in_signed_order(DType dtype, Lane x) {
-  if (!fills_lane_unsigned(dtype)) return x;
-  return x ^ x.builder->bits(x.type, x.type == LaneType::i32 ? 0x80000000U : 1ULL << 63);
-}
+Lane in_signed_order(DType dtype, Lane x) { return fills_lane_unsigned(dtype, x) ? x ^ top_bit(x) : x; }
 
 /// Exact in f64.
 Lane to_double(DType dtype, Lane x) {

@@ -51,7 +51,7 @@ Lane narrow_mask(Lane mask) { return mask.type == LaneType::i64 ? convert(LaneOp
 
 Lane truth(Lane mask) {
   const Lane narrow = narrow_mask(mask);
-  return narrow & narrow.builder->constant(LaneType::i32, 1);
+  return narrow & narrow.builder->constant(narrow.type, 1);
 }
 
 Lane not_a_number(Lane like) {

@@ -53,12 +53,14 @@ constexpr const char* kNames[] = {"input",
                                   "join_bf16",
                                   "divide_signed",
                                   "divide_unsigned"};
-constexpr const char* kTypes[] = {"f32", "f64", "i32", "i64"};
+constexpr const char* kTypes[] = {"f32", "f64", "i32", "i64", "i16", "i8"};
 
 Lane make(LaneOp op, std::initializer_list<Lane> args, std::uint64_t immediate = 0) {
   const Lane first = *args.begin();
   return first.builder->make(op, first.type, {args.begin(), args.size()}, immediate);
 }
+
+std::uint64_t all_ones(LaneType type) { return ~0ULL >> (64 - 8 * lane_bytes(type)); }
 
 Lane constant_like(Lane a, double value) { return a.builder->constant(a.type, value); }
 
@@ -90,11 +92,35 @@ LaneType result_type(const LaneNode& node) {
   }
 }
 
+bool has_operation(LaneOp op, LaneType type) {
+  switch (op) {
+    case LaneOp::input:
+    case LaneOp::constant:
+    case LaneOp::add:
+    case LaneOp::subtract:
+    case LaneOp::multiply:
+    case LaneOp::bit_and:
+    case LaneOp::bit_or:
+    case LaneOp::bit_xor:
+    case LaneOp::bit_and_not:
+    case LaneOp::equal:
+    case LaneOp::less:
+    case LaneOp::select:
+    case LaneOp::greatest_signed:
+    case LaneOp::greatest_unsigned:
+    case LaneOp::least_signed:
+    case LaneOp::least_unsigned: return true;
+    case LaneOp::shift_left:
+    case LaneOp::shift_right:
+    case LaneOp::shift_right_arithmetic: return lane_bytes(type) > 1;
+    default: return lane_bytes(type) >= 4;
+  }
+}
+
 int LaneProgram::lanes() const {
-  const auto is_wide = [](const LaneNode& node) {
-    return lane_bytes(node.type) == 8 || lane_bytes(result_type(node)) == 8;
-  };
-  return std::any_of(nodes.begin(), nodes.end(), is_wide) ? 8 : 16;
+  int widest = 1;
+  for (const LaneNode& node : nodes) widest = std::max({widest, lane_bytes(node.type), lane_bytes(result_type(node))});
+  return 64 / widest;
 }
 
 LaneProgram LaneProgram::without_idle() const {
@@ -154,11 +180,8 @@ Lane LaneBuilder::constant(LaneType type, double value) {
   switch (type) {
     case LaneType::f32: return bits(type, std::bit_cast<std::uint32_t>(static_cast<float>(value)));
     case LaneType::f64: return bits(type, std::bit_cast<std::uint64_t>(value));
-    case LaneType::i32:
-      return bits(type, static_cast<std::uint32_t>(static_cast<std::uint64_t>(static_cast<std::int64_t>(value))));
-    case LaneType::i64: break;
+    default: return bits(type, static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) & all_ones(type));
   }
-  return bits(type, static_cast<std::uint64_t>(static_cast<std::int64_t>(value)));
 }
 
 Lane LaneBuilder::bits(LaneType type, std::uint64_t pattern) {
@@ -223,7 +246,7 @@ Lane round_f16(Lane a) { return make(LaneOp::round_f16, {a}); }
 Lane round(Lane a, LaneRounding rounding) { return make(LaneOp::round, {a}, static_cast<std::uint64_t>(rounding)); }
 Lane exp2_eighths(Lane shifted, Lane eighths) { return make(LaneOp::exp2_eighths, {shifted, eighths}); }
 Lane and_not(Lane a, Lane b) { return make(LaneOp::bit_and_not, {a, b}); }
-Lane complement(Lane a) { return a ^ a.builder->bits(a.type, lane_bytes(a.type) == 4 ? 0xffffffffU : ~0ULL); }
+Lane complement(Lane a) { return a ^ a.builder->bits(a.type, all_ones(a.type)); }
 Lane shift_left(Lane a, int bits) { return make(LaneOp::shift_left, {a}, static_cast<std::uint64_t>(bits)); }
 Lane shift_right(Lane a, int bits) { return make(LaneOp::shift_right, {a}, static_cast<std::uint64_t>(bits)); }
 Lane shift_right_arithmetic(Lane a, int bits) {

@@ -16,14 +16,20 @@
 
 namespace tenfold::jit {
 
-enum class LaneType : std::uint8_t { f32, f64, i32, i64 };
+enum class LaneType : std::uint8_t { f32, f64, i32, i64, i16, i8 };
 
-constexpr int lane_bytes(LaneType type) { return type == LaneType::f32 || type == LaneType::i32 ? 4 : 8; }
+constexpr int lane_bytes(LaneType type) {
+  constexpr std::array<int, 6> kBytes{4, 8, 4, 8, 2, 1};
+  return kBytes[static_cast<std::size_t>(type)];
+}
 constexpr bool is_real(LaneType type) { return type == LaneType::f32 || type == LaneType::f64; }
 /// The integer type as wide as `type`; also the type of its masks (a lane is all ones or all zeros).
-constexpr LaneType integer_of(LaneType type) { return lane_bytes(type) == 4 ? LaneType::i32 : LaneType::i64; }
+constexpr LaneType integer_of(LaneType type) {
+  return type == LaneType::f32 ? LaneType::i32 : type == LaneType::f64 ? LaneType::i64 : type;
+}
 
 /// Operations on lanes of LaneNode::type, which is the arguments' type; the result has it too, unless said otherwise.
+/// Lanes of 8 and of 16 bits have but those that has_operation() says.
 enum class LaneOp : std::uint8_t {
   input,     ///< argument `immediate` of the program
   constant,  ///< the bits `immediate`
@@ -125,6 +131,8 @@ constexpr int arity(LaneOp op) {
 }
 
 LaneType result_type(const LaneNode& node);
+/// Whether every vector unit has the operation on lanes of this type, all of them integers.
+bool has_operation(LaneOp op, LaneType type);
 
 /// Straight-line code; arguments come before their users.
 struct LaneProgram {
@@ -134,7 +142,8 @@ struct LaneProgram {
   /// The same without nodes that no result needs.
   LaneProgram without_idle() const;
 
-  /// Lanes that a vector of 64 bytes takes through it: 16, or 8 when anything in it has 64 bits.
+  /// Lanes that a vector of 64 bytes takes through it: 16; 8 when anything in it has 64 bits; 32 or 64 when everything
+  /// in it has 16 or 8.
   int lanes() const;
   std::string print() const;  ///< a line a node, for people
 };

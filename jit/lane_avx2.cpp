@@ -21,6 +21,8 @@ constexpr int kMask32 = frame::kMasks;              // 32-bit lane is in the tai
 constexpr int kMask64 = frame::kMasks + 64;         // 64-bit lane is in the tail
 constexpr int kPairMask = frame::kMasks + 128;      // both 16-bit elements of the dword are in the tail
 constexpr int kOddMask = frame::kMasks + 128 + 32;  // 16-bit element is the odd last one
+constexpr int kNarrowMask = frame::kMasks;          // narrow lanes: all elements of the dword are in the tail
+constexpr int kNarrowOdd = frame::kMasks + 64;      // narrow lanes: element is in the tail, but not all of its dword
 
 class Avx2Lanes final : public LaneLayer {
  public:
@@ -30,6 +32,7 @@ class Avx2Lanes final : public LaneLayer {
   SpareVectors spare() const override { return {14, 15, 32}; }
 
   void prepare_tail(const Xbyak::Reg64& count) override {
+    if (is_narrow()) return prepare_narrow_tail(count);
     if (loads_words_) prepare_word_tail(assembler_, count, 0, code_.rbp + kPairMask, code_.rbp + kOddMask);
     code_.vmovd(Xmm(14), count.cvt32());
     code_.vpbroadcastd(Ymm(14), Xmm(14));
@@ -48,12 +51,14 @@ class Avx2Lanes final : public LaneLayer {
   void prepare(DType dtype) override { loads_words_ = loads_words_ || byte_size(dtype) == 2; }
 
   bool loads_tails(DType dtype) const override {
+    if (is_narrow()) return true;
     return byte_size(dtype) == 2 ? loads_words_ && (order_ == LaneOrder::straight || dtype == DType::bf16)
                                  : stores_tails(dtype);
   }
   bool stores_tails(DType dtype) const override { return byte_size(dtype) >= 4 && order_ == LaneOrder::straight; }
 
   void load(Vec d, DType dtype, const Memory& from, Part part) override {
+    if (is_narrow()) return part == Part::tail ? load_narrow_tail(d, from) : reload(d, from);
     const bool words = part == Part::tail && byte_size(dtype) == 2;
     if (words)
       load_word_tail(assembler_, ymm(d, lanes_ == 16 ? 1 : 0), from, 0, code_.rbp + kPairMask, code_.rbp + kOddMask);
@@ -91,11 +96,16 @@ class Avx2Lanes final : public LaneLayer {
       case 4: code_.vpbroadcastd(ymm(d, 0), at); break;
       default: code_.vpbroadcastq(ymm(d, 0), at); break;
     }
-    if (byte_size(dtype) < 4) widen_elements_avx2(assembler_, ymm(d, 0), dtype, Xmm(15));
+    if (is_narrow()) {
+      byte_size(dtype) == 1 ? code_.vpbroadcastb(ymm(d, 0), Xmm(15)) : code_.vpbroadcastw(ymm(d, 0), Xmm(15));
+    } else if (byte_size(dtype) < 4) {
+      widen_elements_avx2(assembler_, ymm(d, 0), dtype, Xmm(15));
+    }
     if (halves(byte_size(dtype)) == 2) code_.vmovdqa(ymm(d, 1), ymm(d, 0));
   }
 
   void store(const Memory& to, DType dtype, Vec s, Part part) override {
+    if (is_narrow()) return spill(to, s);
     const int bytes = byte_size(dtype);
     if (bytes == 4 && order_ == LaneOrder::even_first) {
       interleave(s);
@@ -204,6 +214,22 @@ class Avx2Lanes final : public LaneLayer {
   Xbyak::Address scratch(int offset, int half) { return code_.ptr[code_.rbp + offset + 32 * half]; }
   /// Registers that elements, or lanes, of this many bytes take.
   int halves(int bytes) const { return lanes_ * bytes > 32 || lanes_ == 16 ? 2 : 1; }
+  /// Lanes are as wide as elements of 8 or 16 bits, and fill the vector.
+  bool is_narrow() const { return lanes_ > 16; }
+
+  void prepare_narrow_tail(const Xbyak::Reg64& count) {
+    for (int half = 0; half < 2; ++half) {
+      const Memory whole = code_.rbp + (kNarrowMask + 32 * half), odd = code_.rbp + (kNarrowOdd + 32 * half);
+      lanes_ == 32 ? prepare_word_tail(assembler_, count, 16 * half, whole, odd)
+                   : prepare_byte_tail(assembler_, count, 32 * half, whole, odd);
+    }
+  }
+  void load_narrow_tail(Vec d, const Memory& from) {
+    const Memory whole = code_.rbp + kNarrowMask, odd = code_.rbp + kNarrowOdd;
+    if (lanes_ == 64) return load_byte_tail(assembler_, {ymm(d, 0), ymm(d, 1)}, from, whole, odd);
+    for (int half = 0; half < 2; ++half)
+      load_word_tail(assembler_, ymm(d, half), from, 16 * half, whole + 32 * half, odd + 32 * half);
+  }
 
   Ymm register_of(const LaneSource& source, int half, int spare) {
     if (!source.is_constant()) return ymm(source.vec, half);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The operations of lane programs on a ymm register. What AVX2 lacks for lanes of 64 bits (products, extremes,
-// arithmetic shifts) is put together from what it has.
+// arithmetic shifts), or of 8 (products), is put together from what it has.
 #include "jit/lane_avx2.hpp"
 
 namespace tenfold::jit {
@@ -125,15 +125,26 @@ void Avx2Operation::fused() {
   });
 }
 
+/// Of lanes of 16 bits each byte has to know the sign.
 void Avx2Operation::select() {
-  const Ymm mask = reg(0, 14);
+  Ymm mask = reg(0, 14);
   const Ymm no = reg(2, 15);
+  const int bytes = lane_bytes(node_.type);
+  if (bytes == 2) {
+    c_.vpsraw(Ymm(14), mask, 15);
+    mask = Ymm(14);
+  }
+  if (bytes < 4) return with_last(1, [&](const Xbyak::Operand& yes) { c_.vpblendvb(d_, no, yes, mask); });
   with_last(
       1, [&](const Xbyak::Operand& yes) { wide_ ? c_.vblendvpd(d_, no, yes, mask) : c_.vblendvps(d_, no, yes, mask); });
 }
 
 void Avx2Operation::shift(const Ymm& a, std::uint8_t bits) {
-  if (node_.op == LaneOp::shift_left) {
+  if (lane_bytes(node_.type) == 2) {
+    node_.op == LaneOp::shift_left    ? c_.vpsllw(d_, a, bits)
+    : node_.op == LaneOp::shift_right ? c_.vpsrlw(d_, a, bits)
+                                      : c_.vpsraw(d_, a, bits);
+  } else if (node_.op == LaneOp::shift_left) {
     wide_ ? c_.vpsllq(d_, a, bits) : c_.vpslld(d_, a, bits);
   } else if (node_.op == LaneOp::shift_right) {
     wide_ ? c_.vpsrlq(d_, a, bits) : c_.vpsrld(d_, a, bits);
@@ -150,6 +161,7 @@ void Avx2Operation::shift(const Ymm& a, std::uint8_t bits) {
 }
 
 void Avx2Operation::integer() {
+  if (lane_bytes(node_.type) < 4) return narrow();
   if (wide_ && integer64()) return;
   if (node_.op == LaneOp::less) {
     const Ymm b = reg(1, 14);
@@ -176,6 +188,47 @@ void Avx2Operation::integer() {
       default: c_.vpminud(d_, a, b); break;
     }
   });
+}
+
+/// On lanes of 8 or 16 bits.
+void Avx2Operation::narrow() {
+  const bool bytes = lane_bytes(node_.type) == 1;
+  if (bytes && node_.op == LaneOp::multiply) return multiply8();
+  const bool reversed = node_.op == LaneOp::less;  // b > a
+  const Ymm a = reg(reversed ? 1 : 0, 14);
+  with_last(reversed ? 0 : 1, [&](const Xbyak::Operand& b) {
+    switch (node_.op) {
+      case LaneOp::add: bytes ? c_.vpaddb(d_, a, b) : c_.vpaddw(d_, a, b); break;
+      case LaneOp::subtract: bytes ? c_.vpsubb(d_, a, b) : c_.vpsubw(d_, a, b); break;
+      case LaneOp::multiply: c_.vpmullw(d_, a, b); break;
+      case LaneOp::bit_and: c_.vpand(d_, a, b); break;
+      case LaneOp::bit_or: c_.vpor(d_, a, b); break;
+      case LaneOp::bit_xor: c_.vpxor(d_, a, b); break;
+      case LaneOp::bit_and_not: c_.vpandn(d_, a, b); break;
+      case LaneOp::less: bytes ? c_.vpcmpgtb(d_, a, b) : c_.vpcmpgtw(d_, a, b); break;
+      case LaneOp::equal: bytes ? c_.vpcmpeqb(d_, a, b) : c_.vpcmpeqw(d_, a, b); break;
+      case LaneOp::greatest_signed: bytes ? c_.vpmaxsb(d_, a, b) : c_.vpmaxsw(d_, a, b); break;
+      case LaneOp::greatest_unsigned: bytes ? c_.vpmaxub(d_, a, b) : c_.vpmaxuw(d_, a, b); break;
+      case LaneOp::least_signed: bytes ? c_.vpminsb(d_, a, b) : c_.vpminsw(d_, a, b); break;
+      default: bytes ? c_.vpminub(d_, a, b) : c_.vpminuw(d_, a, b); break;
+    }
+  });
+}
+
+/// As words: their lower bytes multiply as they are; an upper one and the other word without its lower byte, to the
+/// upper byte.
+void Avx2Operation::multiply8() {
+  const std::size_t x = regs_[0] < 0 ? 1 : 0, y = 1 - x;
+  const Ymm a(regs_[x]), lower(14), upper(15);
+  c_.vpsrlw(lower, a, 8);
+  with_last(y, [&](const Xbyak::Operand& b) {
+    c_.vmovdqu(upper, b);
+    c_.vpand(upper, upper, a_.splat(0xff00, 2));
+    c_.vpmullw(upper, upper, lower);
+    c_.vpmullw(lower, a, b);
+  });
+  c_.vpand(lower, lower, a_.splat(0x00ff, 2));
+  c_.vpor(d_, lower, upper);
 }
 
 /// What AVX2 has no instruction for; false when it has one.

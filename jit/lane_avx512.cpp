@@ -29,9 +29,9 @@ class Avx512Lanes final : public LaneLayer {
 
   void prepare_tail(const Xbyak::Reg64& count) override {
     const Gpr bits(assembler_);
-    code_.mov(bits.r32(), -1);
-    code_.bzhi(bits.r32(), bits.r32(), count.cvt32());
-    code_.kmovd(tail_, bits.r32());
+    code_.mov(bits, -1);
+    code_.bzhi(bits, bits, count);
+    code_.kmovq(tail_, bits);
   }
 
   bool loads_tails(DType) const override { return true; }
@@ -48,6 +48,10 @@ class Avx512Lanes final : public LaneLayer {
   void load(Vec d, DType dtype, const Memory& from, Part part) override {
     const int bytes = byte_size(dtype);
     const Xmm to = vector(d, std::max(bytes, 4)), narrow = vector(d, bytes);
+    if (is_narrow()) {
+      part == Part::tail ? masked_move(bytes, narrow | tail_ | Xbyak::util::T_z, code_.ptr[from]) : reload(d, from);
+      return;
+    }
     if (dtype == DType::bf16) {
       part == Part::tail ? code_.vmovdqu16(narrow | tail_ | Xbyak::util::T_z, code_.ptr[from])
                          : code_.vmovdqu16(narrow, code_.ptr[from]);
@@ -64,15 +68,17 @@ class Avx512Lanes final : public LaneLayer {
   }
 
   void broadcast(Vec d, DType dtype, const Memory& from) override {
-    const Xmm to = vector(d, std::max(byte_size(dtype), 4));
+    const Xmm to = vector(d, is_narrow() ? byte_size(dtype) : std::max(byte_size(dtype), 4));
     const Address address = code_.ptr[from];
     switch (byte_size(dtype)) {
       case 1:
         code_.vpbroadcastb(to, address);
+        if (is_narrow()) break;
         widen_by_shift(to, dtype, 24);
         break;
       case 2:
         code_.vpbroadcastw(to, address);
+        if (is_narrow()) break;
         if (dtype == DType::f16) {
           code_.vcvtph2ps(to, vector(d, 2));
         } else if (dtype == DType::bf16) {
@@ -88,6 +94,10 @@ class Avx512Lanes final : public LaneLayer {
 
   void store(const Memory& to, DType dtype, Vec s, Part part) override {
     const int bytes = byte_size(dtype);
+    if (is_narrow()) {
+      part == Part::tail ? masked_move(bytes, code_.ptr[to] | tail_, vector(s, bytes)) : spill(to, s);
+      return;
+    }
     Xmm from = vector(s, std::max(bytes, 4));
     if (dtype == DType::bf16) {
       round_to_words(from);
@@ -271,6 +281,8 @@ class Avx512Lanes final : public LaneLayer {
 
   Xmm sized(int index, int bytes) const { return Own::sized(lanes_, index, bytes); }
   Xmm vector(Vec v, int bytes) const { return sized(v, bytes); }
+  /// Lanes are as wide as elements of 8 or 16 bits, and fill the vector.
+  bool is_narrow() const { return lanes_ > 16; }
 
   /// Of lanes full of copies of an integer, the topmost one, by a shift to the bottom.
   void widen_by_shift(const Xmm& d, DType dtype, std::uint8_t bits) {

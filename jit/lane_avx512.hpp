@@ -55,6 +55,7 @@ class Avx512Operation {
   template <class Instruction, std::size_t n>
   bool two_by(const Instruction (&rows)[n], Vec d, LaneSource a, LaneSource b);
   void two(Vec d, std::span<const LaneSource> args);
+  void multiply8(Vec d, LaneSource a, LaneSource b);
   void fused(Vec d, std::span<const LaneSource> args);
   void one_real(Vec d, const LaneSource& a);
   void shift(Vec d, const LaneSource& a);

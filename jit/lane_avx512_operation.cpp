@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <bit>
 #include <type_traits>
 #include <utility>
 
@@ -15,37 +16,50 @@ using Xbyak::Xmm;
 using Emit = void (Xbyak::CodeGenerator::*)(const Xmm&, const Xmm&, const Operand&);
 using EmitReal = void (Xbyak::CodeGenerator::*)(const Xmm&, const Operand&, const Operand&);
 using EmitShift = void (Xbyak::CodeGenerator::*)(const Xmm&, const Operand&, std::uint8_t);
+using EmitCompare = void (Xbyak::CodeGenerator::*)(const Xbyak::Opmask&, const Xmm&, const Operand&, std::uint8_t);
+using EmitFromMask = void (Xbyak::CodeGenerator::*)(const Xmm&, const Xbyak::Opmask&);
+using EmitToMask = void (Xbyak::CodeGenerator::*)(const Xbyak::Opmask&, const Xmm&);
+using EmitMove = void (Xbyak::CodeGenerator::*)(const Xmm&, const Operand&);
 using G = Xbyak::CodeGenerator;
 
-/// One instruction of two sources, on lanes of 32 and of 64 bits.
+/// Of instructions for lanes of 8, 16, 32 and 64 bits.
+template <class Instruction>
+constexpr Instruction of_width(const Instruction (&instructions)[4], int bytes) {
+  return instructions[std::countr_zero(static_cast<unsigned>(bytes))];
+}
+
+/// One instruction of two sources, by the width of lanes as of_width() has it.
 template <class Instruction>
 struct TwoRow {
   LaneOp op;
   bool commutes;
-  Instruction narrow, wide;
+  Instruction instructions[4];
 };
 
 constexpr TwoRow<EmitReal> kReal[] = {
-    {LaneOp::add, true, &G::vaddps, &G::vaddpd},      {LaneOp::subtract, false, &G::vsubps, &G::vsubpd},
-    {LaneOp::multiply, true, &G::vmulps, &G::vmulpd}, {LaneOp::divide, false, &G::vdivps, &G::vdivpd},
-    {LaneOp::lesser, false, &G::vminps, &G::vminpd},  {LaneOp::greater, false, &G::vmaxps, &G::vmaxpd},
+    {LaneOp::add, true, {nullptr, nullptr, &G::vaddps, &G::vaddpd}},
+    {LaneOp::subtract, false, {nullptr, nullptr, &G::vsubps, &G::vsubpd}},
+    {LaneOp::multiply, true, {nullptr, nullptr, &G::vmulps, &G::vmulpd}},
+    {LaneOp::divide, false, {nullptr, nullptr, &G::vdivps, &G::vdivpd}},
+    {LaneOp::lesser, false, {nullptr, nullptr, &G::vminps, &G::vminpd}},
+    {LaneOp::greater, false, {nullptr, nullptr, &G::vmaxps, &G::vmaxpd}},
 };
 
 constexpr TwoRow<Emit> kInteger[] = {
-    {LaneOp::add, true, &G::vpaddd, &G::vpaddq},
-    {LaneOp::subtract, false, &G::vpsubd, &G::vpsubq},
-    {LaneOp::multiply, true, &G::vpmulld, &G::vpmullq},
-    {LaneOp::bit_and, true, &G::vpandd, &G::vpandq},
-    {LaneOp::bit_or, true, &G::vpord, &G::vporq},
-    {LaneOp::bit_xor, true, &G::vpxord, &G::vpxorq},
-    {LaneOp::bit_and_not, false, &G::vpandnd, &G::vpandnq},
-    {LaneOp::shift_left_by, false, &G::vpsllvd, &G::vpsllvq},
-    {LaneOp::shift_right_by, false, &G::vpsrlvd, &G::vpsrlvq},
-    {LaneOp::shift_right_arithmetic_by, false, &G::vpsravd, &G::vpsravq},
-    {LaneOp::greatest_signed, true, &G::vpmaxsd, &G::vpmaxsq},
-    {LaneOp::greatest_unsigned, true, &G::vpmaxud, &G::vpmaxuq},
-    {LaneOp::least_signed, true, &G::vpminsd, &G::vpminsq},
-    {LaneOp::least_unsigned, true, &G::vpminud, &G::vpminuq},
+    {LaneOp::add, true, {&G::vpaddb, &G::vpaddw, &G::vpaddd, &G::vpaddq}},
+    {LaneOp::subtract, false, {&G::vpsubb, &G::vpsubw, &G::vpsubd, &G::vpsubq}},
+    {LaneOp::multiply, true, {nullptr, &G::vpmullw, &G::vpmulld, &G::vpmullq}},
+    {LaneOp::bit_and, true, {&G::vpandd, &G::vpandd, &G::vpandd, &G::vpandq}},
+    {LaneOp::bit_or, true, {&G::vpord, &G::vpord, &G::vpord, &G::vporq}},
+    {LaneOp::bit_xor, true, {&G::vpxord, &G::vpxord, &G::vpxord, &G::vpxorq}},
+    {LaneOp::bit_and_not, false, {&G::vpandnd, &G::vpandnd, &G::vpandnd, &G::vpandnq}},
+    {LaneOp::shift_left_by, false, {nullptr, nullptr, &G::vpsllvd, &G::vpsllvq}},
+    {LaneOp::shift_right_by, false, {nullptr, nullptr, &G::vpsrlvd, &G::vpsrlvq}},
+    {LaneOp::shift_right_arithmetic_by, false, {nullptr, nullptr, &G::vpsravd, &G::vpsravq}},
+    {LaneOp::greatest_signed, true, {&G::vpmaxsb, &G::vpmaxsw, &G::vpmaxsd, &G::vpmaxsq}},
+    {LaneOp::greatest_unsigned, true, {&G::vpmaxub, &G::vpmaxuw, &G::vpmaxud, &G::vpmaxuq}},
+    {LaneOp::least_signed, true, {&G::vpminsb, &G::vpminsw, &G::vpminsd, &G::vpminsq}},
+    {LaneOp::least_unsigned, true, {&G::vpminub, &G::vpminuw, &G::vpminud, &G::vpminuq}},
 };
 
 /// 132: d = d s + a, 213: d = a d + s, 231: d = a s + d, with s the last operand, which may be memory.
@@ -105,7 +119,7 @@ bool Avx512Operation::two_by(const Row (&rows)[n], Vec d, LaneSource a, LaneSour
     if (row.op != node_.op) continue;
     if (row.commutes && a.is_constant()) std::swap(a, b);
     const Xmm first = in_register(a, bytes), to = vector(d, bytes);
-    const auto instruction = bytes == 4 ? row.narrow : row.wide;
+    const auto instruction = of_width(row.instructions, bytes);
     G& code = code_;
     with_operand(b, bytes, [&](const Operand& second) { (code.*instruction)(to, first, second); });
     return true;
@@ -116,12 +130,30 @@ bool Avx512Operation::two_by(const Row (&rows)[n], Vec d, LaneSource a, LaneSour
 void Avx512Operation::two(Vec d, std::span<const LaneSource> args) {
   if (node_.op == LaneOp::multiply && node_.type == LaneType::i64 && node_.immediate != 0) {
     const bool is_signed = static_cast<LaneFactors>(node_.immediate) == LaneFactors::signed_halves;
-    const TwoRow<Emit> halves[] = {{LaneOp::multiply, true, nullptr, is_signed ? &G::vpmuldq : &G::vpmuludq}};
+    const Emit multiply = is_signed ? &G::vpmuldq : &G::vpmuludq;
+    const TwoRow<Emit> halves[] = {{LaneOp::multiply, true, {nullptr, nullptr, nullptr, multiply}}};
     two_by(halves, d, args[0], args[1]);
     return;
   }
+  if (node_.op == LaneOp::multiply && node_.type == LaneType::i8) return multiply8(d, args[0], args[1]);
   if (is_real(node_.type) && two_by(kReal, d, args[0], args[1])) return;
   two_by(kInteger, d, args[0], args[1]);
+}
+
+/// As words: their lower bytes multiply as they are; an upper one and the other word without its lower byte, to the
+/// upper byte.
+void Avx512Operation::multiply8(Vec d, LaneSource a, LaneSource b) {
+  if (a.is_constant()) std::swap(a, b);
+  const Xmm first = vector(a.vec, 1), upper = sized(kOrdered, 1), lower = sized(kSpare, 1);
+  code_.vpsrlw(upper, first, 8);
+  with_operand(b, 1, [&](const Operand& second) {
+    code_.vmovdqu8(lower, second);
+    code_.vpandd(lower, lower, assembler_.splat(0xff00, 2));
+    code_.vpmullw(upper, upper, lower);
+    code_.vpmullw(lower, first, second);
+  });
+  code_.vpandd(lower, lower, assembler_.splat(0x00ff, 2));
+  code_.vpord(vector(d, 1), lower, upper);
 }
 
 void Avx512Operation::fused(Vec d, std::span<const LaneSource> args) {
@@ -166,13 +198,13 @@ void Avx512Operation::one_real(Vec d, const LaneSource& a) {
 
 void Avx512Operation::shift(Vec d, const LaneSource& a) {
   const int bytes = lane_bytes(node_.type);
-  constexpr EmitShift kLeft[] = {&G::vpslld, &G::vpsllq}, kRight[] = {&G::vpsrld, &G::vpsrlq},
-                      kArithmetic[] = {&G::vpsrad, &G::vpsraq};
-  const EmitShift* forms = node_.op == LaneOp::shift_left    ? kLeft
-                           : node_.op == LaneOp::shift_right ? kRight
-                                                             : kArithmetic;
+  constexpr EmitShift kShifts[][4] = {{nullptr, &G::vpsllw, &G::vpslld, &G::vpsllq},
+                                      {nullptr, &G::vpsrlw, &G::vpsrld, &G::vpsrlq},
+                                      {nullptr, &G::vpsraw, &G::vpsrad, &G::vpsraq}};
+  const auto form = static_cast<std::size_t>(node_.op) - static_cast<std::size_t>(LaneOp::shift_left);
   G& code = code_;
-  (code.*forms[bytes == 8])(vector(d, bytes), in_register(a, bytes), static_cast<std::uint8_t>(node_.immediate));
+  (code.*of_width(kShifts[form], bytes))(vector(d, bytes), in_register(a, bytes),
+                                         static_cast<std::uint8_t>(node_.immediate));
 }
 
 void Avx512Operation::compare(Vec d, std::span<const LaneSource> args) {
@@ -184,7 +216,9 @@ void Avx512Operation::compare(Vec d, std::span<const LaneSource> args) {
     if (is_real(node_.type)) {
       bytes == 4 ? code_.vcmpps(mask_, first, second, predicate) : code_.vcmppd(mask_, first, second, predicate);
     } else {
-      bytes == 4 ? code_.vpcmpd(mask_, first, second, predicate) : code_.vpcmpq(mask_, first, second, predicate);
+      constexpr EmitCompare kCompare[] = {&G::vpcmpb, &G::vpcmpw, &G::vpcmpd, &G::vpcmpq};
+      G& code = code_;
+      (code.*of_width(kCompare, bytes))(mask_, first, second, predicate);
     }
   });
   if (in_mask()) return;
@@ -192,24 +226,26 @@ void Avx512Operation::compare(Vec d, std::span<const LaneSource> args) {
   // took 68 cycles a vector so, and take 20 apart.
   const Xmm all(vector(d, bytes).getIdx());
   code_.vpxord(all, all, all);
-  bytes == 4 ? code_.vpmovm2d(vector(d, 4), mask_) : code_.vpmovm2q(vector(d, 8), mask_);
+  constexpr EmitFromMask kFromMask[] = {&G::vpmovm2b, &G::vpmovm2w, &G::vpmovm2d, &G::vpmovm2q};
+  G& code = code_;
+  (code.*of_width(kFromMask, bytes))(vector(d, bytes), mask_);
 }
 
 void Avx512Operation::select(Vec d, std::span<const LaneSource> args) {
+  constexpr EmitToMask kToMask[] = {&G::vpmovb2m, &G::vpmovw2m, &G::vpmovd2m, &G::vpmovq2m};
+  constexpr EmitMove kMove[] = {&G::vmovdqu8, &G::vmovdqu16, &G::vmovdqu32, &G::vmovdqu64};
+  constexpr Emit kBlend[] = {&G::vpblendmb, &G::vpblendmw, &G::vpblendmd, &G::vpblendmq};
   const int bytes = lane_bytes(node_.type);
   const Xmm to = vector(d, bytes);
-  if (!in_mask()) {
-    const Xmm mask = in_register(args[0], bytes);
-    bytes == 4 ? code_.vpmovd2m(mask_, mask) : code_.vpmovq2m(mask_, mask);
-  }
+  G& code = code_;
+  if (!in_mask()) (code.*of_width(kToMask, bytes))(mask_, in_register(args[0], bytes));
   with_operand(args[1], bytes, [&](const Operand& yes) {
     if (args[2].is_constant() && args[2].pattern == 0) {
-      bytes == 4 ? code_.vmovdqu32(to | mask_ | Xbyak::util::T_z, yes)
-                 : code_.vmovdqu64(to | mask_ | Xbyak::util::T_z, yes);
+      (code.*of_width(kMove, bytes))(to | mask_ | Xbyak::util::T_z, yes);
       return;
     }
     const Xmm no = in_register(args[2], bytes);
-    bytes == 4 ? code_.vpblendmd(to | mask_, no, yes) : code_.vpblendmq(to | mask_, no, yes);
+    (code.*of_width(kBlend, bytes))(to | mask_, no, yes);
   });
 }
 

@@ -11,7 +11,7 @@ std::unique_ptr<LaneLayer> LaneLayer::make(Assembler& assembler, target::Isa isa
 }
 
 void LaneLayer::load_all(Vec d, LaneType type, const Memory& from) {
-  constexpr DType kDTypes[] = {DType::f32, DType::f64, DType::s32, DType::s64};
+  constexpr DType kDTypes[] = {DType::f32, DType::f64, DType::s32, DType::s64, DType::s16, DType::s8};
   broadcast(d, kDTypes[static_cast<std::size_t>(type)], from);
 }
 

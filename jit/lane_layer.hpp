@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How lane programs are spoken: one operation on virtual vectors of 64 bytes (one zmm or two ymm). A step has 16 lanes,
-// or 8 when the program has 64-bit lanes; of 8, lanes of 32 bits fill the lower half of a vector (one ymm), those of 64
-// bits the whole. Where but the first lanes count there are 4, in what one ymm has of a vector. What is past the lanes
-// may hold anything. Only lane_avx2.cpp and lane_avx512.cpp know which ISA it is.
+// 8 when the program has 64-bit lanes, 32 or 64 when all of them have 16 or 8 bits; of 8, lanes of 32 bits fill the
+// lower half of a vector (one ymm), those of 64 bits the whole. Where but the first lanes count there are 4, in what
+// one ymm has of a vector. What is past the lanes may hold anything. Only lane_avx2.cpp and lane_avx512.cpp know which
+// ISA it is.
 #pragma once
 
 #include <array>
@@ -33,7 +34,8 @@ struct LaneSource {
 
 class LaneLayer {
  public:
-  /// `lanes`: 4, 8 or 16, for all operations. `order`: of 8 lanes, straight; it is what load() and store() keep to.
+  /// `lanes`: 4, 8, 16, 32 or 64, for all operations. `order`: of 8 lanes, straight; it is what load() and store() keep
+  /// to.
   static std::unique_ptr<LaneLayer> make(Assembler& assembler, target::Isa isa, int lanes,
                                          LaneOrder order = LaneOrder::straight);
   virtual ~LaneLayer() = default;
@@ -57,11 +59,12 @@ class LaneLayer {
   virtual void prepare(DType) {}
 
   /// Elements side by side in memory, widened exactly: f32, bf16, f16 to f32 lanes; s8, s16, s32 to i32 lanes, u8, u16,
-  /// u32 and boolean (0 or 1) to i32 lanes with zeros above; f64, s64, u64 as they are. Past a tail: zeros.
+  /// u32 and boolean (0 or 1) to i32 lanes with zeros above; f64, s64, u64 as they are, and so all of 8 or 16 bits in
+  /// lanes as narrow. Past a tail: zeros.
   virtual void load(Vec d, DType dtype, const Memory& from, Part part) = 0;
   /// One element into all lanes.
   virtual void broadcast(Vec d, DType dtype, const Memory& from) = 0;
-  /// The way back: f32 lanes round to nearest even; integers keep their low bits; a boolean is the low byte of an i32
+  /// The way back: f32 lanes round to nearest even; integers keep their low bits; a boolean is the low byte of its
   /// lane. NaNs must be canonical. Keeps `s`.
   virtual void store(const Memory& to, DType dtype, Vec s, Part part) = 0;
   /// Whether LaneOp::join_bf16 can be asked for.

@@ -9,7 +9,6 @@
 #include "compile/long_rows.hpp"
 #include "compile/partials.hpp"
 #include "compile/transposed.hpp"
-#include "kernel/words.hpp"
 #include "schedule/apart.hpp"
 #include "schedule/body.hpp"
 #include "schedule/levels.hpp"
@@ -149,7 +148,6 @@ Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target, con
     return Status(Code::unsupported_target, target.native == target::Isa::reference
                                                 ? "this CPU is below avx2, which kernels need"
                                                 : "the target is 'reference'");
-  if (const std::optional<KernelSpec> words = kernel::in_words(spec)) return make_plan(*words, target, pieces);
   if (const std::size_t most = inputs_of_leg(spec); most < spec.inputs.size()) {
     Result<Plan> parts = plan_sequence(spec, target, most);
     if (parts.ok() || spec.inputs.size() > kernel::kMaxInputs) return parts;

@@ -162,6 +162,16 @@ bool is_elementwise(const KernelSpec& spec) noexcept {
                       [](const Node& node) { return node.kind == Node::Kind::reduce; });
 }
 
+int narrow_bytes(const KernelSpec& spec) noexcept {
+  int bytes = 0;
+  for (std::size_t i = 0; i < spec.body.size(); ++i) {
+    const DType dtype = dtype_of(spec, static_cast<int>(i));
+    if (is_floating(dtype) || byte_size(dtype) >= 4 || (bytes != 0 && byte_size(dtype) != bytes)) return 0;
+    bytes = byte_size(dtype);
+  }
+  return bytes;
+}
+
 std::int64_t kept_count(const KernelSpec& spec) noexcept {
   std::int64_t count = 1;
   for (const Level& level : spec.levels)

@@ -106,6 +106,9 @@ std::vector<bool> per_row(const KernelSpec& spec);
 /// True when nothing is reduced: neither a level nor a value.
 bool is_elementwise(const KernelSpec& spec) noexcept;
 
+/// The bytes of each value of the body where all of them are integers or booleans of one width below 4; else 0.
+int narrow_bytes(const KernelSpec& spec) noexcept;
+
 /// Product of the kept, and of the reduced extents.
 std::int64_t kept_count(const KernelSpec& spec) noexcept;
 std::int64_t reduced_count(const KernelSpec& spec) noexcept;

@@ -47,7 +47,7 @@ using Words = std::array<std::uint64_t, 3>;
 // The definition
 // ---------------------------------------------------------------------------------------------------------------------
 
-std::uint64_t low_bits(std::uint64_t x, int bytes) { return bytes == 4 ? x & 0xffff'ffff : x; }
+std::uint64_t low_bits(std::uint64_t x, int bytes) { return x & (~std::uint64_t{0} >> (64 - 8 * bytes)); }
 
 template <class T>
 T real(std::uint64_t x) {
@@ -64,7 +64,7 @@ std::uint64_t bits(T x) {
     return std::bit_cast<std::uint64_t>(x);
 }
 
-constexpr std::size_t kMostLanes = 16;
+constexpr std::size_t kMostLanes = 64;
 /// Arguments, or results, of one operation: by lane.
 using Lanes = std::array<Words, kMostLanes>;
 using Results = std::array<std::uint64_t, kMostLanes>;
@@ -315,10 +315,21 @@ std::vector<LaneNode> all_nodes() {
   put({widen}, {f32});
   put({narrow}, {f64});
   put({low_half}, {i64});
+  put({add, subtract, multiply, equal, less, select, bit_and, bit_or, bit_xor, bit_and_not}, {i16, i8});
+  put({greatest_signed, greatest_unsigned, least_signed, least_unsigned}, {i16, i8});
+  put({shift_left, shift_right, shift_right_arithmetic}, {i16}, {0, 1, 8, 15});
   return nodes;
 }
 
+bool is_narrow(LaneType type) { return lane_bytes(type) < 4; }
+
 bool is_wide(const LaneNode& node) { return lane_bytes(node.type) == 8 || lane_bytes(jit::result_type(node)) == 8; }
+
+/// How many a layer may have for it.
+std::vector<int> lanes_of(const LaneNode& node) {
+  if (is_narrow(node.type)) return {64 / lane_bytes(node.type)};
+  return is_wide(node) ? std::vector<int>{8} : std::vector<int>{8, 16};
+}
 
 std::string describe(const LaneNode& node, const Words& words, std::uint64_t expected, std::uint64_t got) {
   std::ostringstream text;
@@ -430,8 +441,7 @@ TEST_P(LaneOperations, AreAsDefined) {
   code_of(arrange({LaneOp::bit_and, LaneType::i32, {}, 0}, {}, 8));  // learns how many vectors there are
   std::int64_t arrangements = 0;
   for (const LaneNode& node : all_nodes())
-    for (const int lanes : {8, 16}) {
-      if (lanes == 16 && is_wide(node)) continue;
+    for (const int lanes : lanes_of(node)) {
       for (const Places& places : all_places(node)) {
         ++arrangements;
         const std::string wrong = try_out(arrange(node, places, lanes));
@@ -626,7 +636,9 @@ std::uint64_t stored(DType dtype, std::uint64_t lane) {
   }
 }
 
-LaneType type_of(DType dtype) {
+/// In so many lanes.
+LaneType type_of(DType dtype, int lanes) {
+  if (lanes > 16) return byte_size(dtype) == 1 ? LaneType::i8 : LaneType::i16;
   if (dtype == DType::f64) return LaneType::f64;
   if (byte_size(dtype) == 8) return LaneType::i64;
   return is_floating(dtype) ? LaneType::f32 : LaneType::i32;
@@ -647,10 +659,11 @@ class LaneMemory : public LaneLayers {
   std::vector<Access> accesses(bool loads) {
     std::vector<Access> all;
     for (const DType dtype : kDTypesOfLanes)
-      for (const int lanes : {8, 16}) {
+      for (const int lanes : {8, 16, 32, 64}) {
         if (lanes == 16 && byte_size(dtype) == 8) continue;
+        if (lanes > 16 && (is_floating(dtype) || lanes * byte_size(dtype) != 64)) continue;
         for (const LaneOrder order : {LaneOrder::straight, LaneOrder::even_first}) {
-          if (lanes == 8 && order == LaneOrder::even_first) continue;
+          if (lanes != 16 && order == LaneOrder::even_first) continue;
           jit::Assembler assembler;
           const auto layer = LaneLayer::make(assembler, GetParam().isa, lanes, order);
           vectors_ = layer->vectors();
@@ -705,7 +718,7 @@ TEST_P(LaneMemory, LoadsAndBroadcasts) {
     const std::vector<std::uint8_t> code = code_of(a, [&](LaneLayer& layer, const Memory& from) {
       a.broadcast ? layer.broadcast(d, a.dtype, from) : layer.load(d, a.dtype, from, a.part);
     });
-    const int bytes = byte_size(a.dtype), result_bytes = lane_bytes(type_of(a.dtype));
+    const int bytes = byte_size(a.dtype), result_bytes = lane_bytes(type_of(a.dtype, a.lanes));
     for (const auto guard : {GuardedBuffer::Guard::after, GuardedBuffer::Guard::before})
       for (int round = 0; round < 4; ++round) {
         const GuardedBuffer buffer(static_cast<std::size_t>(a.elements * bytes), guard);
@@ -720,7 +733,8 @@ TEST_P(LaneMemory, LoadsAndBroadcasts) {
           const int place = a.broadcast ? 0 : jit::element_of(a.order, i);
           const bool there = place < a.elements;
           const std::uint64_t raw = element(buffer, std::min(place, a.elements - 1), bytes);
-          const std::uint64_t expected = there ? loaded(a.dtype, raw) : 0, got = after.lane(d, i, result_bytes);
+          const std::uint64_t widened = a.lanes > 16 ? raw : loaded(a.dtype, raw);
+          const std::uint64_t expected = there ? widened : 0, got = after.lane(d, i, result_bytes);
           ASSERT_TRUE(expected == got ||
                       (a.dtype == DType::f16 && is_nan(LaneType::f32, expected) && is_nan(LaneType::f32, got)))
               << describe(a, guard) << ": lane " << i << std::hex << " of 0x" << raw << " is 0x" << got;
@@ -742,7 +756,7 @@ TEST_P(LaneMemory, Stores) {
       layer.store(to, a.dtype, s, a.part);
     });
     const int bytes = byte_size(a.dtype);
-    const LaneType type = type_of(a.dtype);
+    const LaneType type = type_of(a.dtype, a.lanes);
     for (const auto guard : {GuardedBuffer::Guard::after, GuardedBuffer::Guard::before})
       for (int round = 0; round < 4; ++round) {
         const GuardedBuffer buffer(static_cast<std::size_t>(a.elements * bytes), guard);
@@ -772,20 +786,20 @@ TEST_P(LaneMemory, Stores) {
 // Programs
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// A program grown node by node. Reals never become their own bits, for which NaN they are is left open.
+/// A program grown node by node, of lanes of the types given. Reals never become their own bits, for which NaN they are
+/// is left open.
 class Grower {
  public:
-  Grower(Random& random, bool wide) : random_(random) {
+  Grower(Random& random, std::vector<LaneType> types) : random_(random), types_(std::move(types)) {
+    const auto has = [this](LaneType type) { return std::find(types_.begin(), types_.end(), type) != types_.end(); };
     for (const LaneNode& node : all_nodes())
-      if ((wide || !is_wide(node)) &&
+      if (has(node.type) && has(jit::result_type(node)) &&
           !(jit::is_real(node.type) && node.op >= LaneOp::bit_and && node.op < LaneOp::equal))
         choices_.push_back(node);
   }
 
   jit::LaneProgram grow(std::size_t nodes, std::size_t inputs) {
-    constexpr LaneType kTypes[] = {LaneType::f32, LaneType::i32, LaneType::f64, LaneType::i64};
-    const bool wide = std::any_of(choices_.begin(), choices_.end(), is_wide);
-    for (std::size_t i = 0; i < inputs; ++i) add({LaneOp::input, kTypes[random_() % (wide ? 4 : 2)], {-1, -1, -1}, i});
+    for (std::size_t i = 0; i < inputs; ++i) add({LaneOp::input, types_[random_() % types_.size()], {-1, -1, -1}, i});
     while (program_.nodes.size() < nodes) {
       LaneNode node = choices_[random_() % choices_.size()];
       for (int arg = 0; arg < jit::arity(node.op); ++arg) node.args[static_cast<std::size_t>(arg)] = pick(node, arg);
@@ -821,6 +835,7 @@ class Grower {
   }
 
   Random& random_;
+  std::vector<LaneType> types_;
   std::vector<LaneNode> choices_;
   jit::LaneProgram program_;
 };
@@ -878,7 +893,9 @@ class LanePrograms : public LaneLayers {
 TEST_P(LanePrograms, AtRandom) {
   for (std::int64_t left = scaled_cases(200); left-- > 0 && !HasFatalFailure();) {
     const std::size_t inputs = 1 + random_() % 8, nodes = inputs + 1 + random_() % (left % 4 == 0 ? 120 : 20);
-    Grower grower(random_, random_() % 2 == 0);
+    using enum LaneType;
+    const std::vector<LaneType> types[] = {{f32, i32}, {f32, i32, f64, i64}, {i16}, {i8}};
+    Grower grower(random_, types[random_() % std::size(types)]);
     check(grower.grow(nodes, inputs), inputs);
   }
 }

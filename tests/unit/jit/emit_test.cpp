@@ -7,6 +7,8 @@
 
 #include <map>
 
+#include "jit/body_program.hpp"
+
 namespace tenfold::jit {
 namespace {
 
@@ -141,6 +143,27 @@ TEST(Emit, RefusesASpecThatItCannotFollow) {
   kernel::KernelSpec spec = all_classes()[0].spec;
   spec.body.push_back(spec.body[1]);
   EXPECT_EQ(emit(spec, schedule::Schedule{}).status().code(), Code::unsupported_op);
+}
+
+int lanes_of(const std::string& dtype, const std::string& function) {
+  const Result<kernel::KernelSpec> spec =
+      kernel::parse("kernel\nspace kept 64\nin x0 " + dtype + " [1]\nin x1 " + dtype + " [1]\nout y0 " + dtype +
+                    " [1]\n%0 = load x0\n%1 = load x1\n%2 = " + function + " %0 %1\nstore y0 %2\n");
+  EXPECT_TRUE(spec.ok()) << spec.status().message();
+  const Result<LaneProgram> program = body_program(spec.value());
+  EXPECT_TRUE(program.ok()) << program.status().message();
+  return program.value().lanes();
+}
+
+TEST(BodyProgram, HasLanesAsNarrowAsItsValuesWhereTheseCanDoIt) {
+  EXPECT_EQ(lanes_of("u8", "add"), 64);
+  EXPECT_EQ(lanes_of("s8", "mul"), 64);
+  EXPECT_EQ(lanes_of("boolean", "logical_and"), 64);
+  EXPECT_EQ(lanes_of("s16", "max"), 32);
+  EXPECT_EQ(lanes_of("u8", "div"), 16);
+  EXPECT_EQ(lanes_of("u16", "shift_left"), 16);
+  EXPECT_EQ(lanes_of("bf16", "max"), 16);
+  EXPECT_EQ(lanes_of("s64", "add"), 8);
 }
 
 }  // namespace

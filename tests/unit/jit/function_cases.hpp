@@ -4,6 +4,7 @@
 // off: the table "Measured errors" of docs/numerics.md says the same.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,15 +57,16 @@ inline bool takes(const FunctionCase& c, DType dtype) {
   return true;
 }
 
-inline LaneProgram program_of(const FunctionCase& c, DType dtype) {
+/// `narrow`: the type of all lanes, if not lane_type().
+inline LaneProgram program_of(const FunctionCase& c, DType dtype, std::optional<LaneType> narrow = {}) {
   LaneBuilder builder;
   std::vector<Lane> args;
+  const LaneType type = narrow.value_or(lane_type(dtype));
   for (int i = 0; i < c.tensors; ++i)
-    args.push_back(builder.input(i, i == 0 && takes_condition(c) ? LaneType::i32 : lane_type(dtype)));
+    args.push_back(builder.input(i, i == 0 && takes_condition(c) ? narrow.value_or(LaneType::i32) : type));
   for (const double value : c.constants) {
     const auto as_integer = [&] { return static_cast<std::uint64_t>(graph::to_integer(dtype, value)); };
-    args.push_back(is_floating(dtype) ? builder.constant(lane_type(dtype), value)
-                                      : builder.bits(lane_type(dtype), as_integer()));
+    args.push_back(is_floating(dtype) ? builder.constant(type, value) : builder.bits(type, as_integer()));
   }
   builder.result(apply_function(c.function, dtype, args));
   return builder.finish();

@@ -6,9 +6,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <optional>
+#include <random>
 
 #include "function_cases.hpp"
 #include "graph/eval/element.hpp"
@@ -174,6 +177,46 @@ TEST(Functions, EqualTheReference) {
         std::printf("%s: %.3f ulp\n", describe(c, dtype).c_str(), std::max(special.ulps, any.ulps));
     }
   }
+}
+
+/// The function in lanes of the width of `dtype`; nothing where these lack an operation of it.
+std::optional<LaneProgram> narrow_program_of(const FunctionCase& c, DType dtype) {
+  const LaneType type = byte_size(dtype) == 1 ? LaneType::i8 : LaneType::i16;
+  LaneProgram program = program_of(c, dtype, type);
+  const bool all = std::ranges::all_of(
+      program.nodes, [type](const LaneNode& node) { return node.type == type && has_operation(node.op, type); });
+  return all ? std::optional(std::move(program)) : std::nullopt;
+}
+
+/// Also of booleans that are neither 0 nor 1, for which any lane but 0 is true.
+TEST(Functions, EqualTheReferenceInNarrowLanes) {
+  std::mt19937_64 random(printed_seed());
+  std::vector<Function> narrow;
+  for (const FunctionCase& c : all_cases())
+    for (const DType dtype : {DType::s8, DType::u8, DType::s16, DType::u16, DType::boolean}) {
+      const bool widths_differ = takes_condition(c) || kernel::row(c.function).gives == kernel::Gives::boolean;
+      if (!takes(c, dtype) || (widths_differ && byte_size(dtype) != 1)) continue;
+      const std::optional<LaneProgram> program = narrow_program_of(c, dtype);
+      if (!program) continue;
+      if (dtype == DType::u8) narrow.push_back(c.function);
+      for (const bool special : {true, false}) {
+        std::vector<Elements> inputs = special ? special_inputs(c, dtype) : random_inputs(c, dtype, random);
+        if (!special && takes_condition(c))
+          for (std::byte& truth : inputs[0].bytes) truth = static_cast<std::byte>(random());
+        const DType out = result_dtype(c, dtype);
+        Elements got(out, inputs[0].size());
+        std::vector<const void*> from;
+        for (const Elements& input : inputs) from.push_back(input.bytes.data());
+        void* const results[] = {got.bytes.data()};
+        interpret(*program, got.size(), from, results);
+        const Elements expected = reference(c, inputs, out);
+        for (std::size_t i = 0; i < got.size(); ++i)
+          ASSERT_EQ(got.bits(i), expected.bits(i)) << describe(c, dtype) << " of " << inputs[0].bits(i);
+      }
+    }
+  for (const Function function : {Function::add, Function::mul, Function::less, Function::select, Function::max,
+                                  Function::logical_and, Function::bitwise_not, Function::clamp, Function::square})
+    EXPECT_NE(std::ranges::find(narrow, function), narrow.end()) << kernel::row(function).name;
 }
 
 /// In units of the last place of `exact`.

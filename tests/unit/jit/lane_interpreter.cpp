@@ -44,10 +44,14 @@ void put(Lanes& lanes, std::size_t i, T value) {
   std::memcpy(lanes.bytes.data() + i * sizeof(T), &value, sizeof(T));
 }
 
+template <std::size_t bytes>
+using Bits = std::conditional_t<
+    bytes == 1, std::uint8_t,
+    std::conditional_t<bytes == 2, std::uint16_t, std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>>;
 template <class T>
-using Unsigned = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+using Unsigned = Bits<sizeof(T)>;
 template <class T>
-using Signed = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+using Signed = std::make_signed_t<Unsigned<T>>;
 
 using Arguments = std::array<const Lanes*, 3>;
 
@@ -147,7 +151,7 @@ void run_real(const LaneNode& node, Lanes& d, const Arguments& a) {
 template <class S>
 void run_shift(const LaneNode& node, Lanes& d, const Arguments& a) {
   using U = Unsigned<S>;
-  constexpr U width = sizeof(S) * 8;
+  constexpr unsigned width = sizeof(S) * 8;
   const auto by = static_cast<int>(node.immediate);
   switch (node.op) {
     case LaneOp::shift_left: return each1<U, U>(d, a, [=](U x) { return x << by; });
@@ -156,7 +160,7 @@ void run_shift(const LaneNode& node, Lanes& d, const Arguments& a) {
     case LaneOp::shift_left_by: return each2<U, U>(d, a, [](U x, U n) { return n < width ? x << n : 0; });
     case LaneOp::shift_right_by: return each2<U, U>(d, a, [](U x, U n) { return n < width ? x >> n : 0; });
     case LaneOp::shift_right_arithmetic_by:
-      return each2<S, S>(d, a, [](S x, S n) { return x >> std::min(static_cast<U>(n), width - 1); });
+      return each2<S, S>(d, a, [](S x, S n) { return x >> std::min(static_cast<U>(n), static_cast<U>(width - 1)); });
     default: return run_any<S>(node, d, a);
   }
 }
@@ -186,20 +190,29 @@ void run_integer(const LaneNode& node, Lanes& d, const Arguments& a) {
   }
 }
 
+/// Products in 32 bits, which those of 16 cannot overflow.
+template <class S>
+void run_narrow(const LaneNode& node, Lanes& d, const Arguments& a) {
+  using U = Unsigned<S>;
+  if (!has_operation(node.op, node.type)) std::abort();
+  if (node.op == LaneOp::multiply) return each2<U, U>(d, a, [](std::uint32_t x, std::uint32_t y) { return x * y; });
+  run_integer<S>(node, d, a);
+}
+
 TENFOLD_CLONES void run_node(const LaneNode& node, Lanes& d, const Arguments& a) {
   switch (node.type) {
     case LaneType::f32: return run_real<float>(node, d, a);
     case LaneType::f64: return run_real<double>(node, d, a);
     case LaneType::i32: return run_integer<std::int32_t>(node, d, a);
     case LaneType::i64: return run_integer<std::int64_t>(node, d, a);
+    case LaneType::i16: return run_narrow<std::int16_t>(node, d, a);
+    case LaneType::i8: return run_narrow<std::int8_t>(node, d, a);
   }
 }
 
 void fill(Lanes& d, const LaneNode& node) {
-  if (lane_bytes(node.type) == 8)
-    for (std::size_t i = 0; i < kBlock; ++i) put<std::uint64_t>(d, i, node.immediate);
-  else
-    for (std::size_t i = 0; i < kBlock; ++i) put<std::uint32_t>(d, i, static_cast<std::uint32_t>(node.immediate));
+  const auto bytes = static_cast<std::size_t>(lane_bytes(node.type));
+  for (std::size_t i = 0; i < kBlock; ++i) std::memcpy(d.bytes.data() + i * bytes, &node.immediate, bytes);
 }
 
 }  // namespace

@@ -148,5 +148,19 @@ TEST(Counts, MultiplyExtentsByKind) {
   EXPECT_EQ(reduced_count(spec), 1024);
 }
 
+TEST(NarrowBytes, AreThoseThatAllValuesHave) {
+  const auto bytes_of = [](const std::string& a, const std::string& b, const std::string& function) {
+    return narrow_bytes(parsed("kernel\nspace kept 64\nin x0 " + a + " [1]\nin x1 " + b + " [1]\nout y0 " +
+                               (function == "less" ? "boolean" : b) +
+                               " [1]\n%0 = load x0\n%1 = load x1\n%2 = " + function + "\nstore y0 %2\n"));
+  };
+  EXPECT_EQ(bytes_of("u8", "u8", "add %0 %1"), 1);
+  EXPECT_EQ(bytes_of("s16", "s16", "max %0 %1"), 2);
+  EXPECT_EQ(bytes_of("boolean", "s8", "select %0 %1 %1"), 1);
+  EXPECT_EQ(bytes_of("boolean", "s16", "select %0 %1 %1"), 0) << "of two widths";
+  EXPECT_EQ(bytes_of("bf16", "bf16", "add %0 %1"), 0);
+  EXPECT_EQ(bytes_of("s32", "s32", "add %0 %1"), 0);
+}
+
 }  // namespace
 }  // namespace tenfold::kernel
