@@ -13,6 +13,7 @@
 #include "api/tuning_choice.hpp"
 #include "api/verbose.hpp"
 #include "graph/pass/pass.hpp"
+#include "runtime/float_state.hpp"
 #include "tenfold/compiled_partition.hpp"
 
 namespace tenfold {
@@ -80,7 +81,10 @@ Result<CompiledPartition> compile_ir(const graph::Graph& ir, const CompileOption
 }  // namespace
 
 Result<CompiledPartition> compile(const Graph& graph, const CompileOptions& options) {
-  return api::guarded([&] { return compile_ir(graph.ir(), options); });
+  return api::guarded([&] {
+    const runtime::FullFloatState state;
+    return compile_ir(graph.ir(), options);
+  });
 }
 
 }  // namespace tenfold

@@ -14,6 +14,7 @@
 #include "api/verbose.hpp"
 #include "graph/pass/pass.hpp"
 #include "runtime/default_pool.hpp"
+#include "runtime/float_state.hpp"
 #include "runtime/program.hpp"
 
 namespace tenfold {
@@ -138,6 +139,7 @@ Result<CompiledPartition::Impl::Shared> CompiledPartition::Impl::specialisation(
       return not_usable("input", a.input, a.id, in[a.input], input_checks[a.input]);
   const ShapeValues axes(shape_inputs, in);
   return cache.find_or_make(axes.values(), [&]() -> Result<Shared> {
+    const runtime::FullFloatState state;
     graph::Graph core = bound;
     api::fix_shape_inputs(core, shape_inputs, axes.values());
     if (Status status = graph::run_pipeline(core); !status.ok()) return status;

@@ -7,18 +7,25 @@
 #include <mutex>
 
 #include "capi/boundary.hpp"
+#include "target/fork.hpp"
 
 namespace tenfold::capi {
 
 namespace {
 
-struct Listener {
-  tenfold_log_callback_t callback = nullptr;
+struct Callback {
+  tenfold_log_callback_t function = nullptr;
   void* context = nullptr;
 };
 
-std::mutex listener_mutex;  // guards listener
-Listener listener;
+struct Listener {
+  std::mutex mutex;  ///< guards callback
+  target::HeldAcrossFork held{mutex};
+  Callback callback;
+};
+
+std::atomic<Listener*> made_listener;
+Listener& listener() { return target::one_of_process(made_listener); }
 std::atomic<int> listener_level{tenfold_log_none};
 
 }  // namespace
@@ -27,13 +34,13 @@ bool log_wants(tenfold_log_level_t level) noexcept { return level <= listener_le
 
 void log(tenfold_log_level_t level, const std::string& message) {
   if (!log_wants(level)) return;
-  Listener now;
+  Callback now;
   {
-    const std::lock_guard lock(listener_mutex);
-    now = listener;
+    const std::lock_guard lock(listener().mutex);
+    now = listener().callback;
   }
   // Outside the lock, so that the callback may call functions that fail and log in their turn.
-  if (now.callback != nullptr) now.callback(now.context, level, message.c_str());
+  if (now.function != nullptr) now.function(now.context, level, message.c_str());
 }
 
 }  // namespace tenfold::capi
@@ -44,8 +51,8 @@ tenfold_status_t tenfold_set_log_callback(tenfold_log_callback_t callback, void*
     if (level < tenfold_log_none || level > tenfold_log_info)
       return Status(Code::invalid_argument,
                     "level is " + std::to_string(level) + "; the levels are 0 (none) to 3 (info)");
-    const std::lock_guard lock(capi::listener_mutex);
-    capi::listener = {callback, context};
+    const std::lock_guard lock(capi::listener().mutex);
+    capi::listener().callback = {callback, context};
     capi::listener_level.store(callback == nullptr ? tenfold_log_none : level, std::memory_order_relaxed);
     return {};
   });

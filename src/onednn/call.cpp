@@ -112,7 +112,8 @@ class FramePool {
   }
 
  private:
-  std::mutex mutex_;
+  std::mutex mutex_;  ///< guards frames_
+  target::HeldAcrossFork held_{mutex_};
   std::vector<std::unique_ptr<Frame>> frames_;
 };
 

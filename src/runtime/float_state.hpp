@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The floating-point mode that kernels run in: round to nearest even, subnormals kept, no traps. A host thread may have
-// flushing to zero switched on (one library built with -ffast-math does it for the whole process), and pool threads
-// may not; without this the bits of a result would depend on who ran which task.
+// The floating-point mode that kernels run in, and that graphs are read and compiled in: round to nearest even,
+// subnormals kept, no traps. A host thread may have flushing to zero switched on (one library built with -ffast-math
+// does it for the whole process), and pool threads may not; without this the bits of a result would depend on who ran
+// which task, or who compiled a partition that others have from a cache.
 #pragma once
 
 #include <xmmintrin.h>
+
+#include <cstdint>
 
 namespace tenfold::runtime {
 
@@ -26,6 +29,27 @@ class FloatState {
   static constexpr unsigned kFlags = 0x3F;      ///< what has been raised so far; not a mode
 
   unsigned saved_;
+};
+
+/// The same for what computes in `long double` as well, which has a mode of its own: the reference evaluator, and text
+/// that becomes numbers. Kernels do not.
+class FullFloatState {
+ public:
+  FullFloatState() noexcept {
+    asm volatile("fnstcw %0" : "=m"(saved_));
+    if (saved_ != kDefault) asm volatile("fldcw %0" : : "m"(kDefault));
+  }
+  ~FullFloatState() {
+    if (saved_ != kDefault) asm volatile("fldcw %0" : : "m"(saved_));
+  }
+  FullFloatState(const FullFloatState&) = delete;
+  FullFloatState& operator=(const FullFloatState&) = delete;
+
+ private:
+  static constexpr std::uint16_t kDefault = 0x037F;  ///< 64 bits of precision, every exception masked
+
+  FloatState vector_state_;
+  std::uint16_t saved_ = kDefault;
 };
 
 }  // namespace tenfold::runtime

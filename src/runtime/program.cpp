@@ -216,7 +216,7 @@ Status run_call(const CallStep& step, const Operands& operands) try {
   Addresses<void*> outputs(step.outputs.size());
   for (std::size_t i = 0; i < step.inputs.size(); ++i) inputs[i] = operands.source(step.inputs[i]);
   for (std::size_t o = 0; o < step.outputs.size(); ++o) outputs[o] = operands.target(step.outputs[o]);
-  const FloatState state;
+  const FullFloatState state;
   return step.call(inputs, outputs);
 } catch (const std::bad_alloc&) {
   return Status(Code::out_of_memory, "execute: no memory for a step that runs outside the JIT");

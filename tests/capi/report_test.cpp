@@ -2,9 +2,11 @@
 //
 // What the C API tells: the version, the thread's last error, the log callback, and where memory comes from.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -124,6 +126,32 @@ TEST(CReport, TheLogMayCallAndFail) {
   EXPECT_EQ(tenfold_op_release(nullptr), tenfold_invalid_arguments);
   ASSERT_OK(tenfold_set_log_callback(nullptr, nullptr, tenfold_log_none));
   EXPECT_EQ(depth, 3);
+}
+
+TEST(CReport, AChildLogsWhateverItsParentsThreadsDid) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "NOT RUN: the thread sanitizer does not follow forks of programs with threads";
+#endif
+  ASSERT_OK(tenfold_set_log_callback([](void*, tenfold_log_level_t, const char*) {}, nullptr, tenfold_log_error));
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop) (void)tenfold_op_release(nullptr);  // fails, and says so
+  });
+  for (int child = 0; child < 200; ++child) {
+    const pid_t pid = fork();
+    ASSERT_GE(pid, 0);
+    if (pid == 0) {
+      alarm(20);
+      _exit(tenfold_op_release(nullptr) == tenfold_invalid_arguments ? 0 : 1);
+    }
+    int status = 0;
+    EXPECT_EQ(waitpid(pid, &status, 0), pid);
+    EXPECT_TRUE(WIFEXITED(status)) << "killed by signal " << WTERMSIG(status);
+    if (HasFailure()) break;
+  }
+  stop = true;
+  other.join();
+  ASSERT_OK(tenfold_set_log_callback(nullptr, nullptr, tenfold_log_none));
 }
 
 /// Gives memory and knows what is out.
