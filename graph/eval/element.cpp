@@ -1,34 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Element conversions. f32 and f64 use the machine's own conversion from long double, which rounds once; bf16 and f16
-// are rounded here from their format's three numbers, so that no intermediate f32 rounds first.
+// have graph/ir/half.hpp.
 #include "graph/eval/element.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstddef>
 #include <cstring>
 #include <limits>
 
 #include "graph/eval/eval.hpp"
 #include "graph/eval/narrow.hpp"
+#include "graph/ir/half.hpp"
 
 namespace tenfold::graph {
 namespace {
 
-/// An IEEE-like binary format; `precision` counts the hidden bit.
-struct Format {
-  int precision;
-  int least_exponent;  ///< of the smallest normal number; the greatest is 1 minus it
-  std::uint64_t nan;   ///< the canonical one
-};
-constexpr Format kF32{24, -126, 0x7fc00000};
-constexpr Format kF64{53, -1022, 0x7ff8000000000000};
-constexpr Format kBf16{8, -126, 0x7fc0};
-constexpr Format kF16{11, -14, 0x7e00};
+constexpr FloatFormat kF32{24, -126, 0x7fc00000};
+constexpr FloatFormat kF64{53, -1022, 0x7ff8000000000000};
 
-const Format& format_of(DType dtype) noexcept {
+const FloatFormat& format_of(DType dtype) noexcept {
   switch (dtype) {
     case DType::f64: return kF64;
     case DType::bf16: return kBf16;
@@ -57,73 +49,6 @@ T round_half_even(T value) {
   const T rest = std::fabs(value - static_cast<T>(whole));
   if (rest < T{0.5} || (rest == T{0.5} && whole % 2 == 0)) return static_cast<T>(whole);
   return static_cast<T>(whole) + (value < 0 ? T{-1} : T{1});
-}
-
-/// A magnitude as significand * 2^power, exactly.
-struct Scaled {
-  std::uint64_t significand;
-  int power;
-};
-
-Scaled scaled(double value) {
-  const auto bits = std::bit_cast<std::uint64_t>(value);
-  const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
-  const int field = static_cast<int>(bits >> 52 & 0x7ff);
-  return {fraction | std::uint64_t{field != 0} << 52, std::max(field, 1) - 1075};
-}
-
-/// A long double has its whole significand in 8 bytes, then sign and exponent in 2.
-Scaled scaled(Real value) {
-  char bytes[sizeof(Real)];
-  std::memcpy(bytes, &value, sizeof(Real));
-  const int field = load_as<std::uint16_t>(bytes, 4) & 0x7fff;
-  return {load_as<std::uint64_t>(bytes, 0), std::max(field, 1) - 16446};
-}
-
-/// `number` / 2^shift, half to even.
-std::uint64_t shifted_half_even(std::uint64_t number, int shift) {
-  if (shift > 64) return 0;
-  const std::uint64_t units = shift < 64 ? number >> shift : 0;
-  const std::uint64_t rest = shift < 64 ? number - (units << shift) : number;
-  const std::uint64_t half = std::uint64_t{1} << (shift - 1);
-  return units + (rest > half || (rest == half && units % 2 != 0) ? 1 : 0);
-}
-
-/// The format is known when this is compiled: it is what the oracle spends most of its time on, with decode16().
-template <Format kFormat, class T>
-std::uint16_t encode16(T value) {
-  if (std::isnan(value)) return static_cast<std::uint16_t>(kFormat.nan);
-  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  const int fraction_bits = kFormat.precision - 1;
-  const auto infinity = static_cast<std::uint16_t>(0x7fff >> fraction_bits << fraction_bits);
-  if (std::isinf(value)) return static_cast<std::uint16_t>(sign | infinity);
-  if (value == 0) return sign;
-  const Scaled number = scaled(value);
-  const int least_step = kFormat.least_exponent - fraction_bits;
-  const int width = static_cast<int>(std::bit_width(number.significand));
-  const int step = std::max(number.power + width - kFormat.precision, least_step);
-  if (step > 1000) return static_cast<std::uint16_t>(sign | infinity);
-  const std::uint64_t units = shifted_half_even(number.significand, step - number.power);
-  // A normal number's hidden bit adds 1 to the exponent field, and so does a carry out of the significand.
-  const std::uint64_t bits = (static_cast<std::uint64_t>(step - least_step) << fraction_bits) + units;
-  return static_cast<std::uint16_t>(sign | std::min<std::uint64_t>(bits, infinity));
-}
-
-/// By way of a double's bits, which hold every such number as a normal one.
-template <Format kFormat>
-double decode16(std::uint16_t bits) {
-  const int fraction_bits = kFormat.precision - 1;
-  const int field = (bits & 0x7fff) >> fraction_bits;
-  const auto fraction = static_cast<std::uint64_t>(bits & ((1 << fraction_bits) - 1));
-  const auto power = [](int exponent) { return static_cast<std::uint64_t>(exponent + 1023) << 52; };
-  double magnitude = 0;
-  if (field == 0x7fff >> fraction_bits)
-    magnitude = fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
-  else if (field == 0)
-    magnitude = static_cast<double>(fraction) * std::bit_cast<double>(power(kFormat.least_exponent - fraction_bits));
-  else
-    magnitude = std::bit_cast<double>(power(kFormat.least_exponent + field - 1) | fraction << (52 - fraction_bits));
-  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
 /// Calls `fn` with a zero of the C++ type of an integral dtype.
@@ -315,7 +240,7 @@ Real round_to(DType dtype, Real value) {
 }
 
 Real largest_finite(DType dtype) noexcept {
-  const Format& format = format_of(dtype);
+  const FloatFormat& format = format_of(dtype);
   const Real units = std::ldexp(Real{1}, format.precision) - 1;
   return std::ldexp(units, 1 - format.least_exponent - (format.precision - 1));
 }
@@ -323,7 +248,7 @@ Real largest_finite(DType dtype) noexcept {
 double ulp(DType dtype, double value) noexcept {
   if (!std::isfinite(value)) return 0;
   if (!is_floating(dtype)) return 1;
-  const Format& format = format_of(dtype);
+  const FloatFormat& format = format_of(dtype);
   const int field = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52 & 0x7ff);
   const int power = std::max(field - 1022, format.least_exponent + 1) - format.precision;
   // 2^power, as a normal or a subnormal number.

@@ -4,9 +4,6 @@
 #include "graph/pass/core_form.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -51,23 +48,6 @@ void set_axes(Op& op, std::vector<std::int64_t> axes, EmptyAxes empty, std::size
   std::erase_if(op.attributes, [](const NamedAttribute& a) { return !names_source(a); });
   op.attributes.insert(op.attributes.begin(), {"function", function});
   op.kind = "map";
-}
-
-double f16_value(std::uint16_t bits) noexcept {
-  const int exponent = (bits >> 10) & 31;
-  const int fraction = bits & 1023;
-  double magnitude = std::ldexp(fraction, -24);
-  if (exponent == 31 && fraction == 0) magnitude = std::numeric_limits<double>::infinity();
-  if (exponent == 31 && fraction != 0) magnitude = std::numeric_limits<double>::quiet_NaN();
-  if (exponent > 0 && exponent < 31) magnitude = std::ldexp(1024 + fraction, exponent - 25);
-  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
-double bf16_value(std::uint16_t bits) noexcept {
-  const std::uint32_t wide = static_cast<std::uint32_t>(bits) << 16;
-  float value = 0;
-  std::memcpy(&value, &wide, sizeof value);
-  return static_cast<double>(value);
 }
 
 }  // namespace tenfold::graph

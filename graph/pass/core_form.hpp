@@ -44,10 +44,6 @@ Status no_onnx_form(const Op& op, const std::string& why);
 /// Gives all ops, of ONNX's dialect, the one opset of a model. `turned`, by op: whether to_onnx() made it of oneDNN's.
 Status choose_onnx_opset(Graph& graph, const std::vector<bool>& turned);
 
-/// The number that 16 bits stand for.
-double f16_value(std::uint16_t bits) noexcept;
-double bf16_value(std::uint16_t bits) noexcept;
-
 /// The value that onnx.Constant gives, whose rank and dtype are inferred.
 void become_constant(const Op& op, Value& value);
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/ir/half.hpp"
 #include "graph/pass/core_form.hpp"
 
 namespace tenfold::graph {
@@ -30,8 +31,8 @@ std::optional<double> exact_scalar(const Value& value) {
   switch (value.dtype) {
     case DType::f32: element = static_cast<double>(load<float>(value)); break;
     case DType::f64: element = load<double>(value); break;
-    case DType::f16: element = f16_value(load<std::uint16_t>(value)); break;
-    case DType::bf16: element = bf16_value(load<std::uint16_t>(value)); break;
+    case DType::f16: element = decode16<kF16>(load<std::uint16_t>(value)); break;
+    case DType::bf16: element = decode16<kBf16>(load<std::uint16_t>(value)); break;
     case DType::s8: element = load<std::int8_t>(value); break;
     case DType::u8: element = load<std::uint8_t>(value); break;
     case DType::s16: element = load<std::int16_t>(value); break;

@@ -4,7 +4,6 @@
 // attribute and ONNX by a tensor (axes, bounds, exponents) becomes a constant. Which opset they are of is
 // onnx_opset.cpp's.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "graph/check/check.hpp"
+#include "graph/ir/half.hpp"
 #include "graph/pass/core_form.hpp"
 #include "graph/pass/fresh_ids.hpp"
 #include "graph/pass/pass.hpp"
@@ -84,14 +84,11 @@ std::optional<std::vector<std::byte>> element_of(DType dtype, double number) {
     std::memcpy(bytes.data(), &element, sizeof element);
     return bytes;
   }
-  for (std::uint32_t bits = 0; bits <= 0xffff; ++bits) {
-    const auto element = static_cast<std::uint16_t>(bits);
-    const double value = dtype == DType::f16 ? f16_value(element) : bf16_value(element);
-    if (value != number || std::signbit(value) != std::signbit(number)) continue;
-    std::memcpy(bytes.data(), &element, sizeof element);
-    return bytes;
-  }
-  return std::nullopt;
+  const bool is_f16 = dtype == DType::f16;
+  const std::uint16_t element = is_f16 ? encode16<kF16>(number) : encode16<kBf16>(number);
+  if ((is_f16 ? decode16<kF16>(element) : decode16<kBf16>(element)) != number) return std::nullopt;
+  std::memcpy(bytes.data(), &element, sizeof element);
+  return bytes;
 }
 
 class ToOnnx {

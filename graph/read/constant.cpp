@@ -3,36 +3,17 @@
 // See constant.hpp. Numbers are rounded once, from double, to nearest even; going through f32 would round twice.
 #include "graph/read/constant.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <optional>
 #include <string>
 #include <type_traits>
 
+#include "graph/ir/half.hpp"
 #include "graph/read/scalars.hpp"
 
 namespace tenfold::graph {
 namespace {
-
-/// The bits of an IEEE 754 format of 16 bits, or nothing when a finite value overflows it.
-std::optional<std::uint16_t> encode_half(double value, int mantissa_bits, int max_exponent) {
-  const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
-  const auto infinity = static_cast<std::uint16_t>((2 * max_exponent + 1) << mantissa_bits);
-  if (std::isnan(value)) return static_cast<std::uint16_t>(infinity | (1 << (mantissa_bits - 1)));
-  if (std::isinf(value)) return static_cast<std::uint16_t>(sign | infinity);
-  if (value == 0) return sign;
-  int exponent = 0;
-  std::frexp(value, &exponent);
-  // Subnormals share the least exponent, and so do values below them, which may round up to the smallest.
-  const int unbiased = std::max(exponent - 1, 1 - max_exponent);
-  const double scaled = std::nearbyint(std::ldexp(std::fabs(value), mantissa_bits - unbiased));
-  // A mantissa that rounds up to the next power of two carries into the exponent by itself.
-  const int bits = ((unbiased + max_exponent - 1) << mantissa_bits) + static_cast<int>(scaled);
-  if (bits >= infinity) return std::nullopt;
-  return static_cast<std::uint16_t>(sign | bits);
-}
 
 template <class T>
 void append(std::vector<std::byte>& bytes, T value) {
@@ -72,9 +53,11 @@ Status append_real(Item item, DType dtype, std::vector<std::byte>& bytes) {
   } else if (dtype == DType::f32) {
     append(bytes, static_cast<float>(value.value()));
   } else {
-    const auto bits = dtype == DType::bf16 ? encode_half(value.value(), 7, 127) : encode_half(value.value(), 10, 15);
-    if (!bits) return out_of_range(item, dtype);
-    append(bytes, *bits);
+    const bool is_bf16 = dtype == DType::bf16;
+    const std::uint16_t bits = is_bf16 ? encode16<kBf16>(value.value()) : encode16<kF16>(value.value());
+    const double rounded = is_bf16 ? decode16<kBf16>(bits) : decode16<kF16>(bits);
+    if (std::isinf(rounded) && std::isfinite(value.value())) return out_of_range(item, dtype);
+    append(bytes, bits);
   }
   return {};
 }

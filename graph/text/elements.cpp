@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See elements.hpp. f16 and bf16 are printed as the f32 of equal value; reading rounds to nearest even, once.
+// See elements.hpp. f16 and bf16 are printed as the f32 of equal value; reading rounds a double to
+// nearest even, once.
 #include "graph/text/elements.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -12,8 +12,12 @@
 #include <limits>
 #include <type_traits>
 
+#include "graph/ir/half.hpp"
+
 namespace tenfold::graph {
 namespace {
+
+constexpr std::uint64_t kF32Nan = 0x7fc00000, kF64Nan = 0x7ff8000000000000;
 
 template <class T>
 std::string decimal(T value) {
@@ -26,38 +30,6 @@ std::string hex(std::uint64_t bits) {
   char text[32];
   const std::to_chars_result end = std::to_chars(text, text + sizeof text, bits, 16);
   return "0x" + std::string(text, end.ptr);
-}
-
-float half_to_float(std::uint16_t h) {
-  const std::uint32_t sign = std::uint32_t{h} >> 15;
-  const int exponent = (h >> 10) & 31;
-  const std::uint32_t mantissa = h & 1023u;
-  if (exponent == 31) return std::bit_cast<float>(sign << 31 | 0x7f800000u | mantissa << 13);
-  const float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24)
-                                        : std::ldexp(static_cast<float>(mantissa | 1024u), exponent - 25);
-  return sign != 0 ? -magnitude : magnitude;
-}
-
-std::uint16_t float_to_half(float value) {
-  const std::uint32_t sign = std::bit_cast<std::uint32_t>(value) >> 31;
-  const auto with_sign = [sign](std::uint32_t bits) { return static_cast<std::uint16_t>(sign << 15 | bits); };
-  const float magnitude = std::fabs(value);
-  if (std::isnan(value)) return 0x7e00;
-  if (magnitude == 0) return with_sign(0);
-  // 65520 is half-way between the largest half and the next power of two; ties go to the even neighbour, infinity.
-  if (magnitude >= 65520.0f) return with_sign(0x7c00);
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);
-  const int unit = std::max(exponent - 11, -24);
-  const auto steps = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, -unit)));
-  // A carry out of the mantissa moves into the exponent by itself.
-  return with_sign(unit == -24 ? steps : steps - 1024u + (static_cast<std::uint32_t>(unit + 25) << 10));
-}
-
-std::uint16_t float_to_bf16(float value) {
-  if (std::isnan(value)) return 0x7fc0;
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
 std::uint64_t load_bits(const std::byte* at, std::size_t size) {
@@ -73,25 +45,18 @@ void append_bits(std::uint64_t bits, std::size_t size, std::vector<std::byte>& d
 }
 
 std::string print_floating(DType dtype, std::uint64_t bits) {
-  if (dtype == DType::f64) {
-    const double value = std::bit_cast<double>(bits);
+  const auto low = static_cast<std::uint16_t>(bits);
+  const auto print = [bits](auto value, std::uint64_t canonical_nan) {
     if (!std::isnan(value)) return decimal(value);
-    return bits == 0x7ff8000000000000u ? "nan" : hex(bits);
+    return bits == canonical_nan ? std::string("nan") : hex(bits);
+  };
+  switch (dtype) {
+    case DType::f64: return print(std::bit_cast<double>(bits), kF64Nan);
+    case DType::f32: return print(std::bit_cast<float>(static_cast<std::uint32_t>(bits)), kF32Nan);
+    case DType::bf16: return print(static_cast<float>(decode16<kBf16>(low)), kBf16.nan);
+    case DType::f16: return print(static_cast<float>(decode16<kF16>(low)), kF16.nan);
+    default: return hex(bits);
   }
-  const auto low = static_cast<std::uint32_t>(bits);
-  float value = std::bit_cast<float>(low);
-  std::uint32_t quiet = 0x7fc00000u;
-  if (dtype == DType::bf16) {
-    value = std::bit_cast<float>(low << 16);
-    quiet = 0x7fc0u;
-  } else if (dtype == DType::f16) {
-    value = half_to_float(static_cast<std::uint16_t>(low));
-    quiet = 0x7e00u;
-  } else if (dtype != DType::f32) {
-    return hex(bits);
-  }
-  if (!std::isnan(value)) return decimal(value);
-  return low == quiet ? "nan" : hex(bits);
 }
 
 std::string print_element(DType dtype, std::uint64_t bits) {
@@ -119,24 +84,22 @@ bool read(std::string_view token, T& value, [[maybe_unused]] int radix = 10) {
   return end.ec == std::errc() && end.ptr == token.data() + token.size();
 }
 
+/// f32 from text at once: by way of a double it would be rounded twice.
 bool parse_floating(DType dtype, std::string_view token, std::uint64_t& bits) {
-  if (dtype == DType::f64) {
-    double value = 0;
+  if (dtype == DType::f32) {
+    float value = 0;
     if (!read(token, value)) return false;
-    bits = token == "nan" ? 0x7ff8000000000000u : std::bit_cast<std::uint64_t>(value);
+    bits = token == "nan" ? kF32Nan : std::bit_cast<std::uint32_t>(value);
     return true;
   }
-  float value = 0;
+  double value = 0;
   if (!read(token, value)) return false;
-  if (dtype == DType::f32)
-    bits = token == "nan" ? 0x7fc00000u : std::bit_cast<std::uint32_t>(value);
-  else if (dtype == DType::bf16)
-    bits = float_to_bf16(value);
-  else if (dtype == DType::f16)
-    bits = float_to_half(value);
-  else
-    return false;
-  return true;
+  switch (dtype) {
+    case DType::f64: bits = token == "nan" ? kF64Nan : std::bit_cast<std::uint64_t>(value); return true;
+    case DType::bf16: bits = encode16<kBf16>(value); return true;
+    case DType::f16: bits = encode16<kF16>(value); return true;
+    default: return false;
+  }
 }
 
 bool parse_integer(const DTypeRow& r, std::string_view token, std::uint64_t& bits) {

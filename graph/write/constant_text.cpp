@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/write/constant_text.hpp"
 
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <limits>
+
+#include "graph/ir/half.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -25,15 +24,6 @@ Element load(const Value& value, std::size_t index) {
   return element;
 }
 
-double half_of(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 0x1f;
-  const int mantissa = bits & 0x3ff;
-  double magnitude = std::ldexp(exponent == 0 ? mantissa : mantissa + 1024, std::max(exponent, 1) - 25);
-  if (exponent == 0x1f)
-    magnitude = mantissa == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
 /// Two elements share a byte, the first in its low half.
 int nibble(const Value& value, std::size_t index) {
   const int both = std::to_integer<int>(value.data[index / 2]), half = (index % 2 == 0 ? both : both >> 4) & 15;
@@ -44,11 +34,8 @@ std::string element_text(const Value& value, std::size_t index) {
   switch (value.dtype) {
     case DType::f64: return real_text(load<double>(value, index), kF64Digits);
     case DType::f32: return real_text(load<float>(value, index), kF32Digits);
-    case DType::f16: return real_text(half_of(load<std::uint16_t>(value, index)), kF32Digits);
-    case DType::bf16: {
-      const std::uint32_t bits = std::uint32_t{load<std::uint16_t>(value, index)} << 16;
-      return real_text(std::bit_cast<float>(bits), kF32Digits);
-    }
+    case DType::f16: return real_text(decode16<kF16>(load<std::uint16_t>(value, index)), kF32Digits);
+    case DType::bf16: return real_text(decode16<kBf16>(load<std::uint16_t>(value, index)), kF32Digits);
     case DType::s4:
     case DType::u4: return std::to_string(nibble(value, index));
     case DType::s8: return std::to_string(load<std::int8_t>(value, index));

@@ -174,6 +174,7 @@ TEST(RoundTrip, DecimalsRoundToNearestEven) {
   EXPECT_EQ(parsed_half("2.9802322e-08", "f16"), 0x0000);  // half of the least subnormal
   EXPECT_EQ(parsed_half("2.9802326e-08", "f16"), 0x0001);
   EXPECT_EQ(parsed_half("1.00390625", "bf16"), 0x3f80);
+  EXPECT_EQ(parsed_half("1.00390625000001", "bf16"), 0x3f81) << "not by way of f32, which rounds to the tie";
   EXPECT_EQ(parsed_half("1.01171875", "bf16"), 0x3f82);
   EXPECT_EQ(parsed_half("3.4e38", "bf16"), 0x7f80);
 }
