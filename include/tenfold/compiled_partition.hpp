@@ -48,9 +48,11 @@ class CompiledPartition {
   const std::vector<TensorInfo>& inputs() const noexcept;
   const std::vector<TensorInfo>& outputs() const noexcept;
 
-  /// Runs it. Every pointer names element [0, 0, ...] of a buffer as large as span_bytes() of its desc says; outputs
-  /// must not overlap inputs. invalid_argument for a wrong count, null pointers or misaligned ones (to the element).
-  /// With run-time axes, the outputs must be as query_outputs() says for the same inputs.
+  /// Runs it. Every pointer names element [0, 0, ...] of a buffer as large as span_bytes() of its desc says; an output
+  /// overlaps no other buffer, but may be that of an input which is its in-place pair (tenfold.h).
+  /// invalid_argument for a wrong count, null, misaligned (to the element) or overlapping pointers; out_of_memory;
+  /// internal_error where a host's pool does not run all tasks. With run-time axes, the outputs must be as
+  /// query_outputs() says for the same inputs, and what compile() may say of them is said here.
   Status execute(const void* const* inputs, std::size_t input_count, void* const* outputs,
                  std::size_t output_count) const;
   Status execute(std::initializer_list<const void*> inputs, std::initializer_list<void*> outputs) const {
@@ -75,8 +77,10 @@ class CompiledPartition {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// Compiles the graph. unsupported_* names the op and the limit; every legal graph compiles, at worst onto the
-/// reference evaluator, and explain() says so.
+/// Compiles the graph. Every legal graph compiles, at worst onto the reference evaluator, and explain() says so.
+/// invalid_argument for negative threads, or input_shapes of no input or of one twice; invalid_shape where dims stay
+/// open, or do not fit together; invalid_file for options.tuning_file; unsupported_target; other unsupported_* name the
+/// op and the limit.
 Result<CompiledPartition> compile(const Graph& graph, const CompileOptions& options = {});
 
 }  // namespace tenfold

@@ -64,6 +64,13 @@ inline constexpr std::array<DTypeRow, 18> kDTypes{{
     {DType::u4, "u4", 4, DTypeKind::unsigned_integer},
 }};
 
+constexpr bool rows_are_in_order() {
+  for (std::size_t i = 0; i < kDTypes.size(); ++i)
+    if (static_cast<std::size_t>(kDTypes[i].dtype) != i) return false;
+  return true;
+}
+static_assert(rows_are_in_order());
+
 constexpr const DTypeRow& row(DType dtype) { return kDTypes[static_cast<std::size_t>(dtype)]; }
 constexpr std::string_view to_string(DType dtype) { return row(dtype).name; }
 /// Bytes of one element; 0 for `undef`, and 1 for the 4-bit types, of which two share a byte, the first in its low

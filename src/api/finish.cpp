@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "api/split.hpp"
 #include "graph/check/check.hpp"
@@ -39,19 +41,21 @@ void remove_unneeded_ops(graph::Graph& graph, const std::vector<graph::ValueId>&
 }
 
 Result<std::vector<graph::ValueId>> find_outputs(const graph::Graph& graph, const std::vector<TensorId>& outputs) {
+  std::unordered_map<TensorId, graph::ValueId> by_id;
+  for (graph::ValueId v = 0; v < graph.values.size(); ++v) by_id.emplace(graph.values[v].id, v);
+  std::vector<bool> produced(graph.values.size(), false), listed(graph.values.size(), false);
+  for (const graph::Op& op : graph.ops)
+    for (const graph::ValueId v : op.outputs)
+      if (v != graph::kNone) produced[v] = true;
   std::vector<graph::ValueId> found;
   for (const TensorId id : outputs) {
     const std::string what = "output " + std::to_string(id);
-    const auto value =
-        std::find_if(graph.values.begin(), graph.values.end(), [&](const graph::Value& v) { return v.id == id; });
-    if (value == graph.values.end()) return Status(Code::invalid_graph, what + " is no tensor of this graph");
-    const auto v = static_cast<graph::ValueId>(value - graph.values.begin());
-    if (std::find(found.begin(), found.end(), v) != found.end())
-      return Status(Code::invalid_graph, what + " is listed twice");
-    const bool produced = std::any_of(graph.ops.begin(), graph.ops.end(), [&](const graph::Op& op) {
-      return std::find(op.outputs.begin(), op.outputs.end(), v) != op.outputs.end();
-    });
-    if (!produced) return Status(Code::invalid_graph, what + " is an input or a constant; no op makes it");
+    const auto value = by_id.find(id);
+    if (value == by_id.end()) return Status(Code::invalid_graph, what + " is no tensor of this graph");
+    const graph::ValueId v = value->second;
+    if (listed[v]) return Status(Code::invalid_graph, what + " is listed twice");
+    if (!produced[v]) return Status(Code::invalid_graph, what + " is an input or a constant; no op makes it");
+    listed[v] = true;
     found.push_back(v);
   }
   return found;

@@ -107,40 +107,65 @@ class Splitter {
   std::vector<std::size_t> levels_;
 };
 
-/// The ops and what they touch as a graph of its own, connected, its values' ids as they were.
-graph::Graph extract(const graph::Graph& whole, const Ops& ops, const std::vector<Ops>& readers) {
-  graph::Graph part;
-  part.version = whole.version;
-  part.engine_kind = whole.engine_kind;
-  part.fpmath_mode = whole.fpmath_mode;
-  std::vector<ValueId> places(whole.values.size(), graph::kNone);
-  const auto place_of = [&](ValueId v) {
-    if (v == graph::kNone) return graph::kNone;
-    if (places[v] == graph::kNone) {
-      places[v] = static_cast<ValueId>(part.values.size());
-      part.values.push_back(whole.values[v]);
-    }
-    return places[v];
-  };
-  std::vector<ValueId> leaving;
-  for (const OpId id : ops) {
-    graph::Op op = whole.ops[id];
-    for (ValueId& v : op.inputs) v = place_of(v);
-    for (ValueId& v : op.outputs) {
-      const Ops& users = readers[v];
-      const bool leaves = std::find(whole.outputs.begin(), whole.outputs.end(), v) != whole.outputs.end() ||
-                          std::any_of(users.begin(), users.end(),
-                                      [&](OpId user) { return !std::binary_search(ops.begin(), ops.end(), user); });
-      v = place_of(v);
-      if (leaves) leaving.push_back(v);
-    }
-    part.ops.push_back(std::move(op));
+/// Parts of a graph, each in time and space of its own size alone.
+class Extractor {
+ public:
+  explicit Extractor(const graph::Graph& whole)
+      : whole_(whole),
+        readers_(readers_of_values(whole)),
+        is_output_(whole.values.size(), false),
+        places_(whole.values.size(), graph::kNone) {
+    for (const ValueId v : whole.outputs) is_output_[v] = true;
   }
-  graph::connect(part, leaving);
-  // An End has nothing to give, though connect() takes what it ends for an output.
-  std::erase_if(part.outputs, [&](ValueId v) { return part.values[v].producer == graph::kNone; });
-  return part;
-}
+
+  /// The ops and what they touch as a graph of its own, connected, its values' ids as they were.
+  graph::Graph extract(const Ops& ops) {
+    graph::Graph part;
+    part.version = whole_.version;
+    part.engine_kind = whole_.engine_kind;
+    part.fpmath_mode = whole_.fpmath_mode;
+    std::vector<ValueId> leaving;
+    for (const OpId id : ops) {
+      graph::Op op = whole_.ops[id];
+      for (ValueId& v : op.inputs) v = place_in(part, v);
+      for (ValueId& v : op.outputs) {
+        const bool leaves = v != graph::kNone && leaves_part(v, ops);
+        v = place_in(part, v);
+        if (leaves) leaving.push_back(v);
+      }
+      part.ops.push_back(std::move(op));
+    }
+    for (const ValueId v : placed_) places_[v] = graph::kNone;
+    placed_.clear();
+    graph::connect(part, leaving);
+    // An End has nothing to give, though connect() takes what it ends for an output.
+    std::erase_if(part.outputs, [&](ValueId v) { return part.values[v].producer == graph::kNone; });
+    return part;
+  }
+
+ private:
+  ValueId place_in(graph::Graph& part, ValueId v) {
+    if (v == graph::kNone) return graph::kNone;
+    if (places_[v] == graph::kNone) {
+      places_[v] = static_cast<ValueId>(part.values.size());
+      placed_.push_back(v);
+      part.values.push_back(whole_.values[v]);
+    }
+    return places_[v];
+  }
+
+  bool leaves_part(ValueId v, const Ops& ops) const {
+    return is_output_[v] || std::ranges::any_of(readers_[v], [&](OpId user) {
+             return !std::binary_search(ops.begin(), ops.end(), user);
+           });
+  }
+
+  const graph::Graph& whole_;
+  std::vector<Ops> readers_;  ///< by value
+  std::vector<bool> is_output_;
+  std::vector<ValueId> places_;  ///< by value, within the part that is being made
+  std::vector<ValueId> placed_;
+};
 
 /// What a part has found out of its tensors, for the parts behind it; `places` by id.
 void write_back(const graph::Graph& part, graph::Graph& whole,
@@ -177,9 +202,9 @@ Result<std::vector<Part>> split(const Graph& whole, Policy policy) {
     parts.push_back({whole, is_supported(ir.ops[0])});
     return parts;
   }
-  const std::vector<Ops> readers = readers_of_values(ir);
+  Extractor extractor(ir);
   for (const Ops& ops : cut) {
-    auto part = std::make_shared<graph::Graph>(extract(ir, ops, readers));
+    auto part = std::make_shared<graph::Graph>(extractor.extract(ops));
     const bool supported = is_supported(ir.ops[ops[0]]);
     if (supported)
       if (Status status = graph::verify(*part); !status.ok()) return status;
@@ -190,12 +215,12 @@ Result<std::vector<Part>> split(const Graph& whole, Policy policy) {
 
 Status finish_parts(graph::Graph& graph) {
   if (Status status = graph::sort_ops(graph); !status.ok()) return status;
-  const std::vector<Ops> readers = readers_of_values(graph);
+  Extractor extractor(graph);
   std::unordered_map<std::int64_t, ValueId> places;
   for (ValueId v = 0; v < graph.values.size(); ++v) places.emplace(graph.values[v].id, v);
   for (const Ops& ops : Splitter(graph).run()) {
     if (!is_supported(graph.ops[ops[0]])) continue;
-    graph::Graph part = extract(graph, ops, readers);
+    graph::Graph part = extractor.extract(ops);
     if (Status status = graph::verify(part); !status.ok()) return status;
     if (Status status = graph::infer(part); !status.ok()) return status;
     write_back(part, graph, places);

@@ -5,7 +5,9 @@
 //   partition ops into regions: which run as one kernel                 partition.cpp
 //   lower     a region as a kernel spec, collapsed                      lower.cpp (space.cpp, body.cpp), lower_arg.cpp,
 //                                                                       lower_copies.cpp
-//   plan      schedules; a split reduction becomes two kernels          plan.cpp, schedule/choose.cpp
+//   plan      schedules; split reductions, long rows, transposed        plan.cpp (partials.cpp, long_rows.cpp,
+//             elements and many operands become several kernels        transposed.cpp, kernel_sequence.cpp),
+//                                                                       schedule/choose.cpp
 //             of a tuning file: measured schedules instead      tuning.cpp, schedule/neighbours.cpp
 //   emit      machine code, or the cached kernel of the same class      kernel_cache.cpp, jit/
 //   heavy     MatMul and its like are calls of oneDNN                   heavy.cpp, onednn/

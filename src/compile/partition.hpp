@@ -26,8 +26,8 @@ struct PlannedPart {
   Plan plan;
 };
 
-/// Ops that run as one kernel (two, where its reduction is split), one op as several copies (lower_copies.hpp), one op
-/// that oneDNN runs, or one op for the reference evaluator.
+/// Ops that run as one kernel, or as the several that plan.hpp cuts it into; one op as several copies
+/// (lower_copies.hpp); one op that oneDNN runs; or one op for the reference evaluator.
 struct Region {
   std::vector<graph::OpId> ops;    ///< in topological order, views that they look through included
   Status status;                   ///< why it has no kernel; there are no parts then

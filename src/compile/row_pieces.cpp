@@ -74,7 +74,8 @@ std::int64_t long_row_piece(const KernelSpec& spec, const RowPieces& pieces) {
   if (rows == 0 || neighbours >= spec.levels.size()) return 0;
   if (neighbours != level) {
     const std::int64_t row_bytes = spec.levels[neighbours].extent * byte_size(spec.inputs[0].dtype);
-    const std::int64_t piece = std::clamp(pieces.column_piece_bytes / row_bytes, pieces.column_piece, pieces.piece);
+    const std::int64_t piece =
+        std::min(pieces.piece, std::max(pieces.column_piece, pieces.column_piece_bytes / row_bytes));
     const bool far =
         kernel::bytes_read(spec) >= (only_reduces(spec) ? pieces.columns_from : pieces.written_columns_from);
     return far && elements >= 2 * piece && sums_exponentials(spec) ? piece : 0;

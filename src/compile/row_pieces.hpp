@@ -12,7 +12,7 @@ namespace tenfold::compiler {
 
 /// Which rows are cut, and how; other numbers than these are for tests.
 struct RowPieces {
-  std::int64_t piece = 4096;  ///< elements, at least 32: a piece is in L1 when it is read again
+  std::int64_t piece = 4096;  ///< elements, at least 16: a piece is in L1 when it is read again
   /// Rows of so many elements are cut. Where L2 holds them, one kernel is as fast: softmax of f32 [8, 524288] takes
   /// 2.15 and 2.14 ms on a Xeon, AVX2 and AVX-512, in pieces 2.34 and 2.13; [64, 524288] 33.9 and 36.0, and 20.0 and
   /// 18.0.

@@ -166,7 +166,8 @@ int narrow_bytes(const KernelSpec& spec) noexcept {
   int bytes = 0;
   for (std::size_t i = 0; i < spec.body.size(); ++i) {
     const DType dtype = dtype_of(spec, static_cast<int>(i));
-    if (is_floating(dtype) || byte_size(dtype) >= 4 || (bytes != 0 && byte_size(dtype) != bytes)) return 0;
+    const bool is_narrow = !is_floating(dtype) && (row(dtype).bits == 8 || row(dtype).bits == 16);
+    if (!is_narrow || (bytes != 0 && byte_size(dtype) != bytes)) return 0;
     bytes = byte_size(dtype);
   }
   return bytes;
