@@ -192,7 +192,7 @@ Result<std::vector<std::optional<Dims>>> infer_onnx(const Graph& graph, const Op
   if (Status s = check_kernel(op, weights.shape); !s.ok()) return s;
   if (data.shape.size() > 2) {
     if (Status s = check_given_shape(op, data.shape.size()); !s.ok()) return s;
-    if (Status s = check_onnx_pads(op, data.shape.size() - 2); !s.ok()) return s;
+    if (Status s = check_onnx_windows(op, data.shape.size() - 2); !s.ok()) return s;
   }
   const Dims shapes[] = {data.shape, weights.shape};
   return infer_convolution_shapes(graph, onednn_twin(op, shapes)->op);

@@ -17,12 +17,23 @@ namespace {
 
 using Shape = std::optional<Dims>;
 
-/// The shape of operand `index` once it is transposed; an attribute that says so does nothing to rank 1.
+/// The attribute does nothing to rank 1.
+bool is_transposed(const Graph& graph, const Op& op, std::size_t index) {
+  return attribute_or<bool>(op, index == 0 ? "transpose_a" : "transpose_b", false) &&
+         graph.values[op.inputs[index]].shape.size() > 1;
+}
+
+/// The shape of operand `index` once it is transposed.
 Dims operand_shape(const Graph& graph, const Op& op, std::size_t index) {
   Dims shape = graph.values[op.inputs[index]].shape;
-  const bool transposed = attribute_or<bool>(op, index == 0 ? "transpose_a" : "transpose_b", false);
-  if (transposed && shape.size() > 1) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+  if (is_transposed(graph, op, index)) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
   return shape;
+}
+
+/// By its place, as dialects have other names for it.
+std::string show_operand(const Graph& graph, const Op& op, std::size_t index) {
+  return "input " + std::to_string(index) + ", " + show_shape(graph.values[op.inputs[index]]) +
+         (is_transposed(graph, op, index) ? " transposed," : ",");
 }
 
 bool same(std::int64_t a, std::int64_t b) { return a == b || a == kUnknownDim || b == kUnknownDim; }
@@ -68,8 +79,7 @@ Result<std::vector<Shape>> infer_matmul_shapes(const Graph& graph, const Op& op)
     const Value& operand = graph.values[op.inputs[i]];
     if (!operand.ranked) return std::vector<Shape>{std::nullopt};
     if (operand.shape.empty())
-      return refuse(Code::invalid_shape, op, std::string(i == 0 ? "src" : "weights") + " has rank 0, must have dims",
-                    "matmul.A1");
+      return refuse(Code::invalid_shape, op, "input " + std::to_string(i) + " has rank 0, must have dims", "matmul.A1");
   }
   Dims a = operand_shape(graph, op, 0), b = operand_shape(graph, op, 1);
   const bool row = a.size() == 1, column = b.size() == 1;
@@ -77,15 +87,14 @@ Result<std::vector<Shape>> infer_matmul_shapes(const Graph& graph, const Op& op)
   if (column) b.push_back(1);
   if (!same(a.back(), b[b.size() - 2]))
     return refuse(Code::invalid_shape, op,
-                  "src " + show_shape(graph.values[op.inputs[0]]) + " has rows of " + std::to_string(a.back()) +
-                      " elements, weights " + show_shape(graph.values[op.inputs[1]]) + " columns of " +
-                      std::to_string(b[b.size() - 2]) + ", by transpose_a and transpose_b as they are",
+                  show_operand(graph, op, 0) + " has rows of " + std::to_string(a.back()) + " elements, " +
+                      show_operand(graph, op, 1) + " columns of " + std::to_string(b[b.size() - 2]),
                   "matmul.A2");
   Shape result = broadcast_shapes(Dims(a.begin(), a.end() - 2), Dims(b.begin(), b.end() - 2));
   if (!result)
     return refuse(Code::invalid_shape, op,
-                  "the dims before the matrices of src " + show_shape(graph.values[op.inputs[0]]) + " and weights " +
-                      show_shape(graph.values[op.inputs[1]]) + " do not broadcast; they must be equal or 1",
+                  "the dims before the matrices of inputs 0 and 1, " + show_shape(graph.values[op.inputs[0]]) +
+                      " and " + show_shape(graph.values[op.inputs[1]]) + ", do not broadcast; they must be equal or 1",
                   "matmul.A3");
   if (!row) result->push_back(a[a.size() - 2]);
   if (!column) result->push_back(b.back());

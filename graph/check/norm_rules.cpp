@@ -73,6 +73,7 @@ Status check_flags(const Op& op, Form form) {
   if (forward && inputs == 2) return counted("gamma", "beta beside it");
   if (forward && affine && inputs != 3) return counted("use_affine", "gamma and beta");
   if (keeps && op.outputs.size() != 3) return counted("keep_stats", "mean and variance");
+  if (forward && op.outputs.size() == 2) return counted("mean", "variance beside it");
   if (!forward && affine && (inputs < 5 || op.outputs.size() != 3))
     return counted("use_affine", "gamma, diff_gamma and diff_beta");
   if (!forward && op.outputs.size() == 2) return counted("diff_gamma", "diff_beta beside it");

@@ -72,13 +72,31 @@ Status check_cast_target(const Op& op) {
                 "cast.T3");
 }
 
-Status check_constant(const Op& op) {
-  if (op.attributes.size() == 1) return {};
-  return refuse(Code::invalid_op, op,
-                std::to_string(op.attributes.size()) +
-                    " attributes give its value, must be one; a tensor is written as 'data' of the tensor that "
-                    "takes its place",
-                "onnx.K2");
+Status check_constant(const Graph& graph, const Op& op) {
+  if (op.attributes.size() != 1)
+    return refuse(Code::invalid_op, op,
+                  std::to_string(op.attributes.size()) +
+                      " attributes give its value, must be one; a tensor is written as 'data' of the tensor that "
+                      "takes its place",
+                  "onnx.K2");
+  const std::string& name = op.attributes[0].name;
+  const DType dtype = name.starts_with("value_float") ? DType::f32 : DType::s64;
+  const DType given = graph.values[op.outputs[0]].dtype;
+  if (given == DType::undef || given == dtype) return {};
+  return refuse(Code::invalid_dtype, op,
+                "attribute '" + name + "' makes it " + std::string(to_string(dtype)) + ", but " +
+                    describe(graph.values[op.outputs[0]]) + " is " + std::string(to_string(given)),
+                "onnx.K3");
+}
+
+/// onnx.K4: the dtype that a quotient has before it is quantised.
+Status check_precision(const Op& op) {
+  const auto number = attribute_or<std::int64_t>(op, "precision", 0);
+  if (number == 0 || is_floating(onnx_dtype(number))) return {};
+  return refuse(
+      Code::invalid_op, op,
+      "attribute 'precision' is " + std::to_string(number) + ", must be that of a float: FLOAT is 1, FLOAT16 10",
+      "onnx.K4");
 }
 
 }  // namespace
@@ -97,7 +115,7 @@ DType onnx_cast_target(const Op& op) {
   return row == std::end(kNumbers) ? DType::undef : row->dtype;
 }
 
-Status check_onnx_attributes(const Op& op) {
+Status check_onnx_attributes(const Graph& graph, const Op& op) {
   if (op.dialect != Dialect::onnx) return {};
   for (const std::string_view name : kFlags) {
     const auto value = attribute_or<std::int64_t>(op, name, 0);
@@ -107,7 +125,8 @@ Status check_onnx_attributes(const Op& op) {
                     "onnx.K1");
   }
   if (op.kind == "Cast") return check_cast_target(op);
-  return op.kind == "Constant" ? check_constant(op) : Status();
+  if (op.kind == "QuantizeLinear") return check_precision(op);
+  return op.kind == "Constant" ? check_constant(graph, op) : Status();
 }
 
 }  // namespace tenfold::graph

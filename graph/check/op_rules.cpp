@@ -232,7 +232,7 @@ Status check_op(const Graph& graph, const Op& op) {
   if (Status s = check_one_axes_form(op); !s.ok()) return s;
   if (Status s = check_counts(op, *version); !s.ok()) return s;
   if (Status s = check_attributes(op, *version); !s.ok()) return s;
-  if (Status s = check_onnx_attributes(op); !s.ok()) return s;
+  if (Status s = check_onnx_attributes(graph, op); !s.ok()) return s;
   if (Status s = check_axes_form(graph, op); !s.ok()) return s;
   std::vector<DType> fixed(version->constraints.size(), DType::undef);
   for (const bool outputs : {false, true})

@@ -57,7 +57,7 @@ Result<std::vector<Shape>> infer_pool_shapes(const Graph& graph, const Op& op) {
     const Value& data = graph.values[op.inputs[0]];
     if (!data.ranked) return std::vector<Shape>(2);
     if (data.shape.size() > 2)
-      if (Status s = check_onnx_pads(op, data.shape.size() - 2); !s.ok()) return s;
+      if (Status s = check_onnx_windows(op, data.shape.size() - 2); !s.ok()) return s;
     Result<std::vector<Shape>> shapes = infer_pool_shapes(graph, onednn_twin(op, {&data.shape, 1})->op);
     // MaxPool's indices lie as what they point to.
     if (shapes.ok()) shapes.value().push_back(shapes.value().front());

@@ -63,7 +63,7 @@ Status check_one_axes_form(const Op& op);
 Status check_axes_form(const Graph& graph, const Op& op);
 
 /// onnx.*: values of attributes that the tables cannot say, such as flags that are 0 or 1.
-Status check_onnx_attributes(const Op& op);
+Status check_onnx_attributes(const Graph& graph, const Op& op);
 
 /// The dtype that ONNX's Cast names, by number or (before version 6) by name; undef when there is none here.
 DType onnx_cast_target(const Op& op);

@@ -109,13 +109,22 @@ Result<WindowFacts> read_windows(const Op& op, std::size_t spatial) {
   return facts;
 }
 
-Status check_onnx_pads(const Op& op, std::size_t spatial) {
+Status check_onnx_windows(const Op& op, std::size_t spatial) {
+  const bool pools = op.kind == "MaxPool" || op.kind == "AveragePool";
+  if (pools)
+    if (const auto kernel = read_list(op, {"kernel_shape", 1, 1, nullptr}, spatial); !kernel.ok())
+      return kernel.status();
   const auto pads = attribute_or<std::vector<std::int64_t>>(op, "pads", {});
-  if (pads.empty() || pads.size() == 2 * spatial) return {};
+  if (!pads.empty() && pads.size() != 2 * spatial)
+    return refuse(Code::invalid_op, op,
+                  "attribute 'pads' has " + std::to_string(pads.size()) + " entries for " + std::to_string(spatial) +
+                      " spatial dims, two for each",
+                  "window.W1");
+  const auto mode = attribute_or<std::string>(op, "auto_pad", "NOTSET");
+  if (mode == "NOTSET" || std::ranges::all_of(pads, [](std::int64_t pad) { return pad == 0; })) return {};
   return refuse(Code::invalid_op, op,
-                "attribute 'pads' has " + std::to_string(pads.size()) + " entries for " + std::to_string(spatial) +
-                    " spatial dims, two for each",
-                "window.W1");
+                "attribute 'auto_pad' is " + mode + ", which sets the pads, but 'pads' is " + show_dims(pads),
+                "window.W6");
 }
 
 Result<Dims> count_windows(const Op& op, const Dims& slid_over, bool rounds_up, WindowFacts& facts) {

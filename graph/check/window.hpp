@@ -28,9 +28,9 @@ Dims data_shape(const Op& op, std::int64_t batch, std::int64_t channels, const D
 /// counted automatically are left to count_windows().
 Result<WindowFacts> read_windows(const Op& op, std::size_t spatial);
 
-/// window.W1 where `pads` of an ONNX op has not two entries for each of its spatial dims: all that begin, then all
-/// ends.
-Status check_onnx_pads(const Op& op, std::size_t spatial);
+/// Of an ONNX op, by its own names: window.W1 and W2 for the kernel of a pool, W1 where `pads` has not two entries for
+/// each of its spatial dims (all that begin, then all ends), W6 where they stand beside auto_pad.
+Status check_onnx_windows(const Op& op, std::size_t spatial);
 
 /// How many windows of `facts`, whose kernel is set, lie along each of the dims that they slide over; sets the pads
 /// where auto_pad does. `rounds_up`: a last one counts that only begins there. window.W4 when they reach beyond it.
