@@ -60,6 +60,8 @@ Status check_side_dtypes(const Graph& graph, const Op& op, Form form) {
 Status check_flags(const Op& op, Form form) {
   if (op.dialect != Dialect::onednn || op.kind == "RMSNorm") return {};
   const bool forward = form == Form::layer_norm || form == Form::group_norm;
+  if (op.kind == "BatchNormForwardTraining" && op.inputs.size() == 4)
+    return refuse(Code::invalid_op, op, "gamma asks for beta beside it; there are 4 inputs", "norm.N5");
   if (!forward && form != Form::layer_norm_backward) return {};
   const bool affine = attribute_or<bool>(op, "use_affine", true);
   const bool keeps = forward && attribute_or<bool>(op, "keep_stats", true);

@@ -38,7 +38,7 @@ struct Doubt {
   static Doubt rounded(Real number, double bound, double units = 1) {
     if (!std::isfinite(number)) return {number, std::isfinite(bound) ? 0 : kInfinity};
     const auto magnitude = static_cast<double>(std::fabs(number)) + bound;
-    if (magnitude >= kMost) return {number, kInfinity};
+    if (!(magnitude < kMost)) return {number, kInfinity};  // a NaN is no bound
     return {number, bound + units * kUnit * magnitude + kLeast};
   }
 };
@@ -55,7 +55,10 @@ template <bool kWide>
 Doubt<kWide> operator*(Doubt<kWide> a, Doubt<kWide> b) {
   const double x = static_cast<double>(std::fabs(a.value));
   const double y = static_cast<double>(std::fabs(b.value));
-  return Doubt<kWide>::rounded(a.value * b.value, x * b.error + y * a.error + a.error * b.error);
+  // What nothing is stated of may be infinite, and so no number beside a zero.
+  if (std::isinf(a.error) || std::isinf(b.error)) return {a.value * b.value, Doubt<kWide>::kInfinity};
+  const auto off = [](double value, double error) { return error == 0 ? 0 : value * error; };
+  return Doubt<kWide>::rounded(a.value * b.value, off(x, b.error) + off(y, a.error) + a.error * b.error);
 }
 template <bool kWide>
 Doubt<kWide> operator/(Doubt<kWide> a, Doubt<kWide> b) {

@@ -14,6 +14,14 @@ namespace {
 
 constexpr ReductionRow kGreatest{"", Term::value, Combine::maximum, Finish::nothing};
 
+/// Of one element, where there are no axes to reduce: nothing is added to it, so that -0 stays, and a root takes no
+/// square that wraps.
+ReductionRow of_one(const ReductionRow& row) {
+  if (row.finish == Finish::root) return {row.name, Term::magnitude, Combine::maximum, Finish::nothing};
+  const bool is_itself = row.term == Term::value && (row.finish == Finish::nothing || row.finish == Finish::mean);
+  return is_itself ? ReductionRow{row.name, Term::value, Combine::maximum, Finish::nothing} : row;
+}
+
 Real term_of(Term term, Real x, Real shift) {
   switch (term) {
     case Term::square: return x * x;
@@ -195,8 +203,8 @@ bool is_reduction(std::string_view name) noexcept { return find_reduction(name) 
 
 Status evaluate_reduce(const Op& op, std::string_view reduction, std::span<const ConstTensor> inputs,
                        const MutableTensor& output) {
-  const ReductionRow* row = find_reduction(reduction);
-  if (row == nullptr) return fail(op, Code::invalid_op, "there is no reduction '" + std::string(reduction) + "'");
+  const ReductionRow* found = find_reduction(reduction);
+  if (found == nullptr) return fail(op, Code::invalid_op, "there is no reduction '" + std::string(reduction) + "'");
   Result<ReducePlan> planned = plan_reduce(op, inputs);
   if (!planned.ok()) return planned.status();
   const ReducePlan& plan = planned.value();
@@ -206,12 +214,13 @@ Status evaluate_reduce(const Op& op, std::string_view reduction, std::span<const
 
   const DType from = input.desc.dtype;
   const DType to = output.desc.dtype;
+  const ReductionRow row = plan.reduced.empty() ? of_one(*found) : *found;
   const ReducedSet set(input, plan);
   walk(plan.kept, std::array<Dims, 2>{plan.kept_strides, plan.output_strides(output.desc)}, [&](const auto& at) {
     if (is_integral(from) && is_integral(to))
-      store_integer(to, output.data, at[1], set.integer(*row, at[0], to));
+      store_integer(to, output.data, at[1], set.integer(row, at[0], to));
     else
-      store_truncated(to, output.data, at[1], set.real(*row, at[0]));
+      store_truncated(to, output.data, at[1], set.real(row, at[0]));
   });
   return {};
 }

@@ -10,6 +10,7 @@
 #include <limits>
 #include <random>
 
+#include "graph/eval/doubt.hpp"
 #include "graph/eval/element.hpp"
 #include "tensors.hpp"
 
@@ -336,6 +337,15 @@ TEST(EvaluateWithBounds, FoldsRoundAndTheRestIsExact) {
   EXPECT_TRUE(exact(bounds_of(make_op(Dialect::onnx, "ReduceSum"), {c}, DType::s32, {1})));
   EXPECT_TRUE(exact(bounds_of(make_op(Dialect::onnx, "Clip"), {a, Tensor(DType::f32, {}, {0})}, DType::f32, {2})))
       << "with its least bound left out";
+}
+
+TEST(Doubt, OfWhatNothingIsStatedOfIsPassedOn) {
+  using Number = Doubt<false>;
+  const Number unknown(Real{3}, kInf), exact(Real{-3}), zero(Real{0}), infinite(Real{kInf});
+  for (const Number& made : {unknown * exact, exact * unknown, unknown * zero, zero * unknown, unknown + exact,
+                             unknown / exact, exact / unknown, unknown * infinite})
+    EXPECT_EQ(made.error, kInf) << static_cast<double>(made.value);
+  EXPECT_EQ((infinite * exact).error, 0) << "an infinity that inputs decided is exact";
 }
 
 }  // namespace

@@ -57,6 +57,31 @@ TEST(Reduce, TheDialectsOpsAreTheSame) {
   }
 }
 
+/// With noop_with_empty_axes, and of rank 0.
+TEST(Reduce, AnElementAloneIsNotAddedToAnything) {
+  const auto alone = [](const char* kind, DType dtype, double x, const Dims& shape) {
+    Tensor in(dtype, shape, {x}), out(dtype, shape);
+    const Op op = make_op(Dialect::onnx, kind, {{"noop_with_empty_axes", std::int64_t{shape.empty() ? 0 : 1}}});
+    const Status s = run_op(op, {in.in()}, out);
+    EXPECT_TRUE(s.ok()) << s.message();
+    return out.values()[0];
+  };
+  for (const Dims& shape : {Dims{}, Dims{1}}) {
+    for (const char* const kind : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceProd"})
+      for (const DType dtype : {DType::f32, DType::f64, DType::bf16, DType::f16})
+        EXPECT_TRUE(std::signbit(alone(kind, dtype, -0.0, shape))) << kind << to_string(dtype);
+    for (const char* const kind : {"ReduceL1", "ReduceL2"}) {
+      EXPECT_FALSE(std::signbit(alone(kind, DType::f32, -0.0, shape))) << kind;
+      EXPECT_EQ(alone(kind, DType::s64, -4e9, shape), 4e9) << kind << ", whose square wraps";
+      EXPECT_EQ(alone(kind, DType::s32, -0x1p31, shape), -0x1p31) << kind << ", which has no magnitude";
+      EXPECT_EQ(alone(kind, DType::f64, -1.5e200, shape), 1.5e200) << kind;
+    }
+    EXPECT_EQ(alone("ReduceSumSquare", DType::s32, 3, shape), 9);
+    EXPECT_EQ(alone("ReduceLogSum", DType::f64, 1, shape), 0);
+    EXPECT_EQ(alone("ReduceLogSumExp", DType::f64, 1e300, shape), 1e300);
+  }
+}
+
 TEST(Reduce, EmptySets) {
   for (const DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
     const std::pair<const char*, double> rows[] = {{"l1", 0},     {"l2", 0},   {"max", -kInf}, {"mean", kNan},
