@@ -5,6 +5,9 @@
 #include <bit>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "kernel/nodes.hpp"
 
 namespace tenfold::compiler {
 
@@ -14,27 +17,27 @@ using kernel::Node;
 
 int BodyWriter::add(Node node) {
   // 0.0 == -0.0, but they are not the same constant.
-  const auto is_same = [&node](const Node& other) {
-    return other == node && std::bit_cast<std::uint64_t>(other.value) == std::bit_cast<std::uint64_t>(node.value);
-  };
-  const auto known = std::find_if(spec_.body.begin(), spec_.body.end(), is_same);
-  const auto index = static_cast<int>(known - spec_.body.begin());
-  if (known == spec_.body.end()) spec_.body.push_back(std::move(node));
-  return index;
+  Key key{node.kind,
+          node.index,
+          node.function,
+          node.monoid,
+          node.args,
+          node.dtype,
+          std::bit_cast<std::uint64_t>(node.value),
+          node.last};
+  const auto [known, is_new] = known_.emplace(std::move(key), static_cast<int>(spec_.body.size()));
+  if (is_new) spec_.body.push_back(std::move(node));
+  return known->second;
 }
 
-int BodyWriter::load(int input) { return add({.kind = Node::Kind::load, .index = input, .args = {}}); }
-int BodyWriter::count() { return add({.kind = Node::Kind::count, .args = {}}); }
-int BodyWriter::constant(DType dtype, double value) {
-  return add({.kind = Node::Kind::constant, .args = {}, .dtype = dtype, .value = value});
-}
-int BodyWriter::cast(DType to, int value) { return add({.kind = Node::Kind::cast, .args = {value}, .dtype = to}); }
+int BodyWriter::load(int input) { return add(kernel::load_node(input)); }
+int BodyWriter::count() { return add(kernel::count_node()); }
+int BodyWriter::constant(DType dtype, double value) { return add(kernel::constant_node(dtype, value)); }
+int BodyWriter::cast(DType to, int value) { return add(kernel::cast_node(to, value)); }
 int BodyWriter::apply(Function function, std::vector<int> args) {
-  return add({.kind = Node::Kind::apply, .function = function, .args = std::move(args)});
+  return add(kernel::apply_node(function, std::move(args)));
 }
-int BodyWriter::reduce(Monoid monoid, int value) {
-  return add({.kind = Node::Kind::reduce, .monoid = monoid, .args = {value}});
-}
+int BodyWriter::reduce(Monoid monoid, int value, bool last) { return add(kernel::reduce_node(monoid, value, last)); }
 
 namespace {
 

@@ -3,7 +3,10 @@
 // Core ops as nodes of a kernel's body. Which operands and levels the kernel has is not known here.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "graph/ir/graph.hpp"
@@ -12,7 +15,7 @@
 
 namespace tenfold::compiler {
 
-/// Appends nodes to a body; what is there already is not written again.
+/// Writes the body of a spec that has none; what is there already is not written again.
 class BodyWriter {
  public:
   explicit BodyWriter(kernel::KernelSpec& spec) : spec_(spec) {}
@@ -22,13 +25,19 @@ class BodyWriter {
   int constant(DType dtype, double value);
   int cast(DType to, int value);
   int apply(kernel::Function function, std::vector<int> args);
-  int reduce(kernel::Monoid monoid, int value);
+  /// `last`: of an arg-reduction, the last of equal elements.
+  int reduce(kernel::Monoid monoid, int value, bool last = false);
   DType dtype_of(int node) const { return kernel::dtype_of(spec_, node); }
 
  private:
+  /// All that a node is; of its value the bits.
+  using Key = std::tuple<kernel::Node::Kind, int, kernel::Function, kernel::Monoid, std::vector<int>, DType,
+                         std::uint64_t, bool>;
+
   int add(kernel::Node node);
 
   kernel::KernelSpec& spec_;
+  std::map<Key, int> known_;
 };
 
 /// core.map, core.cast or core.select of `args`, the values of its inputs; gives the node of its result. unsupported_*

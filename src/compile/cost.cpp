@@ -94,9 +94,7 @@ class Recomputed {
 }  // namespace
 
 double cost_of(const kernel::KernelSpec& spec) {
-  double cost = kCall;
-  for (const std::vector<kernel::Operand>* operands : {&spec.inputs, &spec.outputs})
-    for (const kernel::Operand& operand : *operands) cost += static_cast<double>(kernel::operand_bytes(spec, operand));
+  double cost = kCall + static_cast<double>(kernel::bytes_moved(spec));
   const double rows = static_cast<double>(kernel::kept_count(spec));
   const double elements = rows * static_cast<double>(kernel::reduced_count(spec));
   const std::vector<bool> per_row = kernel::per_row(spec);

@@ -16,9 +16,9 @@ void GroupOrder::add(OpId op) {
 }
 
 void GroupOrder::merge(GroupId a, GroupId b) {
-  depth_[a] = std::max(depth_[a], depth_[b]);
-  for (const OpId op : ops_[b]) group_of_[op] = a;
-  ops_[a].merge(ops_[b]);
+  depth_[index_of(a)] = std::max(depth_[index_of(a)], depth_[index_of(b)]);
+  for (const OpId op : ops_[index_of(b)]) group_of_[op] = a;
+  ops_[index_of(a)].merge(ops_[index_of(b)]);
   deepen_readers(a);
 }
 
@@ -29,25 +29,25 @@ void GroupOrder::deepen_readers(GroupId group) {
     const GroupId from = open.back();
     open.pop_back();
     for (const GroupId to : readers(from)) {
-      if (depth_[to] > depth_[from]) continue;
-      depth_[to] = depth_[from] + 1;
+      if (depth_[index_of(to)] > depth_[index_of(from)]) continue;
+      depth_[index_of(to)] = depth_[index_of(from)] + 1;
       open.push_back(to);
     }
   }
 }
 
 /// The other groups that read from it.
-std::set<GroupOrder::GroupId> GroupOrder::readers(GroupId group) const {
+std::set<GroupId> GroupOrder::readers(GroupId group) const {
   std::set<GroupId> others;
-  for (const OpId op : flow_.readers(ops_[group]))
+  for (const OpId op : flow_.readers(ops_[index_of(group)]))
     if (group_of_[op] != group) others.insert(group_of_[op]);
   return others;
 }
 
 /// The other groups that it reads from.
-std::set<GroupOrder::GroupId> GroupOrder::read_by(GroupId group) const {
+std::set<GroupId> GroupOrder::read_by(GroupId group) const {
   std::set<GroupId> others;
-  for (const OpId op : ops_[group])
+  for (const OpId op : ops_[index_of(group)])
     for (const ValueId value : flow_.graph().ops[op].inputs) {
       const OpId producer = value == graph::kNone ? graph::kNone : flow_.producer_of(value);
       if (producer != graph::kNone && group_of_[producer] != group) others.insert(group_of_[producer]);
@@ -57,12 +57,12 @@ std::set<GroupOrder::GroupId> GroupOrder::read_by(GroupId group) const {
 
 /// Depth rises along a path, so that no group on one is as deep as the group where it ends.
 bool GroupOrder::is_convex(GroupId a, GroupId b) const {
-  const bool a_is_deeper = depth_[a] > depth_[b];
+  const bool a_is_deeper = depth_[index_of(a)] > depth_[index_of(b)];
   const GroupId from = a_is_deeper ? b : a, to = a_is_deeper ? a : b;
   std::set<GroupId> seen;
   std::vector<GroupId> open;
   const auto go_on = [&](GroupId next) {
-    if (depth_[next] > depth_[from] && seen.insert(next).second) open.push_back(next);
+    if (depth_[index_of(next)] > depth_[index_of(from)] && seen.insert(next).second) open.push_back(next);
   };
   for (const GroupId next : read_by(to)) go_on(next);
   while (!open.empty()) {
@@ -74,18 +74,18 @@ bool GroupOrder::is_convex(GroupId a, GroupId b) const {
   return true;
 }
 
-std::vector<GroupOrder::GroupId> GroupOrder::in_order() const {
+std::vector<GroupId> GroupOrder::in_order() const {
   std::vector<GroupId> order;
   std::vector<bool> done(ops_.size(), false);
   /// Groups that wait for what they read from, each with those of that which are still to be looked at.
   std::vector<std::pair<GroupId, std::set<GroupId>>> open;
   const auto begin = [&](GroupId group) {
-    if (done[group]) return;
-    done[group] = true;
+    if (done[index_of(group)]) return;
+    done[index_of(group)] = true;
     open.emplace_back(group, read_by(group));
   };
   for (const GroupId first : group_of_) {
-    if (first != graph::kNone) begin(first);
+    if (first != kNoGroup) begin(first);
     while (!open.empty()) {
       auto& [group, before] = open.back();
       if (!before.empty()) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -12,12 +13,15 @@
 
 namespace tenfold::compiler {
 
+/// The number of a group, which is no op's.
+enum class GroupId : std::uint32_t {};
+inline constexpr GroupId kNoGroup{~std::uint32_t{0}};
+constexpr std::size_t index_of(GroupId group) { return static_cast<std::size_t>(group); }
+
 class GroupOrder {
  public:
-  using GroupId = graph::OpId;
-
   /// No groups yet. `flow` outlives it.
-  explicit GroupOrder(const Dataflow& flow) : flow_(flow), group_of_(flow.graph().ops.size(), graph::kNone) {}
+  explicit GroupOrder(const Dataflow& flow) : flow_(flow), group_of_(flow.graph().ops.size(), kNoGroup) {}
 
   /// A group of one op, whose number is that of the groups before it.
   void add(graph::OpId op);
@@ -25,9 +29,9 @@ class GroupOrder {
   void merge(GroupId a, GroupId b);
 
   std::size_t size() const { return ops_.size(); }
-  /// kNone for what is looked through.
+  /// kNoGroup for what is looked through.
   GroupId group_of(graph::OpId op) const { return group_of_[op]; }
-  const Ops& ops(GroupId group) const { return ops_[group]; }
+  const Ops& ops(GroupId group) const { return ops_[index_of(group)]; }
 
   /// Whether no third group lies on a path between the two, so that they may become one.
   bool is_convex(GroupId a, GroupId b) const;

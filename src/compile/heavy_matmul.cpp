@@ -56,10 +56,10 @@ bool is_dense(TensorDesc& desc) {
 }
 
 /// A matrix operand; of rank 1 it is a row (a) or a column (b).
-Result<SliceWalk> read_matrix(const graph::Graph& graph, const graph::Op& op, std::size_t index,
-                              std::span<const graph::OpId> through, TensorDesc& desc) {
+Result<StridedWalk> read_matrix(const graph::Graph& graph, const graph::Op& op, std::size_t index,
+                                std::span<const graph::OpId> through, TensorDesc& desc) {
   const graph::Value& value = graph.values[op.inputs[index]];
-  Result<SliceWalk> walk = strided_walk(graph, op.inputs[index], through);
+  Result<StridedWalk> walk = strided_walk(graph, op.inputs[index], through);
   if (!walk.ok()) return walk;
   desc = {value.dtype, value.shape, walk.value().strides};
   if (desc.shape.size() > 1) {
@@ -80,7 +80,7 @@ Status read_bias(const graph::Graph& graph, const graph::Op& op, std::span<const
                  HeavySource& source) {
   if (op.inputs.size() < 3 || op.inputs[2] == graph::kNone) return {};
   const TensorDesc bias = graph::desc_of(graph.values[op.inputs[2]]);
-  const Result<SliceWalk> walk = strided_walk(graph, op.inputs[2], through);
+  const Result<StridedWalk> walk = strided_walk(graph, op.inputs[2], through);
   if (!walk.ok()) return walk.status();
   const TensorDesc& out = source.spec.outputs[0];
   if (bias.shape.empty() || bias.shape.back() != out.shape.back() || walk.value().strides.back() != 1 ||
@@ -150,7 +150,7 @@ Result<HeavySource> matmul_source(const graph::Graph& graph, const graph::Op& op
   source.spec.kind = onednn::Kind::matmul;
   for (const std::size_t index : {std::size_t{0}, std::size_t{1}}) {
     TensorDesc desc;
-    Result<SliceWalk> walk = read_matrix(graph, op, index, through, desc);
+    Result<StridedWalk> walk = read_matrix(graph, op, index, through, desc);
     if (!walk.ok()) return walk.status();
     if (desc.dtype != DType::f32)
       return Status(Code::unsupported_dtype, "oneDNN multiplies f32, not " + std::string(to_string(desc.dtype)));

@@ -116,7 +116,7 @@ Result<HeavySource> windows_source(const graph::Graph& graph, const graph::Op& o
   for (std::size_t i = 0; i < row.inputs + (has_bias ? 1U : 0U); ++i) {
     const graph::ValueId input = op.inputs[row.first + i];
     const graph::Value& value = graph.values[input];
-    Result<SliceWalk> walk = strided_walk(graph, input, through);
+    Result<StridedWalk> walk = strided_walk(graph, input, through);
     if (!walk.ok()) return walk.status();
     const TensorDesc desc{value.dtype, value.shape, walk.value().strides};
     source.spec.inputs.push_back(i == 2 ? desc : reader.operand(desc, static_cast<int>(i)));

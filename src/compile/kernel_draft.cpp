@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernel/nodes.hpp"
+
 namespace tenfold::compiler {
 
 using kernel::Node;
@@ -16,7 +18,7 @@ int KernelDraft::add(Node node) {
 int KernelDraft::load(kernel::Operand operand, Place from) {
   made_.spec.inputs.push_back(std::move(operand));
   made_.reads.push_back(from);
-  return add({.kind = Node::Kind::load, .index = static_cast<int>(made_.reads.size()) - 1, .args = {}});
+  return add(kernel::load_node(static_cast<int>(made_.reads.size()) - 1));
 }
 
 int KernelDraft::load_total(kernel::Operand operand, Place from) {
@@ -26,22 +28,12 @@ int KernelDraft::load_total(kernel::Operand operand, Place from) {
 }
 
 int KernelDraft::apply(kernel::Function function, std::vector<int> args) {
-  return add({.kind = Node::Kind::apply, .function = function, .args = std::move(args)});
+  return add(kernel::apply_node(function, std::move(args)));
 }
-
-int KernelDraft::reduce(kernel::Monoid monoid, int arg) {
-  return add({.kind = Node::Kind::reduce, .monoid = monoid, .args = {arg}});
-}
-
-int KernelDraft::cast(DType to, int arg) {
-  return dtype(arg) == to ? arg : add({.kind = Node::Kind::cast, .args = {arg}, .dtype = to});
-}
-
-int KernelDraft::count() { return add({.kind = Node::Kind::count, .args = {}}); }
-
-int KernelDraft::constant(DType dtype, double value) {
-  return add({.kind = Node::Kind::constant, .args = {}, .dtype = dtype, .value = value});
-}
+int KernelDraft::reduce(kernel::Monoid monoid, int arg) { return add(kernel::reduce_node(monoid, arg)); }
+int KernelDraft::cast(DType to, int arg) { return dtype(arg) == to ? arg : add(kernel::cast_node(to, arg)); }
+int KernelDraft::count() { return add(kernel::count_node()); }
+int KernelDraft::constant(DType dtype, double value) { return add(kernel::constant_node(dtype, value)); }
 
 void KernelDraft::store(int node, kernel::Operand operand, Place to) {
   made_.spec.stores.push_back({static_cast<int>(made_.writes.size()), node});
@@ -57,11 +49,11 @@ void KernelDraft::lead_with(std::size_t input) {
       node.index = static_cast<int>(input) - node.index;
 }
 
-Result<LongRowKernel> KernelDraft::finish(std::int64_t count, std::size_t along) {
+Result<CutKernel> KernelDraft::finish(double count, std::optional<std::size_t> along) {
   made_.count = count;
   const std::vector<kernel::Operand>& inputs = made_.spec.inputs;
-  const auto leader =
-      std::find_if(inputs.begin(), inputs.end(), [along](const auto& input) { return input.strides[along] == 1; });
+  const auto leader = std::find_if(inputs.begin(), inputs.end(),
+                                   [along](const auto& input) { return along && input.strides[*along] == 1; });
   if (leader != inputs.end()) lead_with(static_cast<std::size_t>(leader - inputs.begin()));
   if (made_.spec.inputs.size() > static_cast<std::size_t>(kernel::kMaxInputs) ||
       made_.spec.outputs.size() > static_cast<std::size_t>(kernel::kMaxOutputs))

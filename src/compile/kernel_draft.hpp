@@ -4,9 +4,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
-#include "compile/long_rows.hpp"
+#include "compile/kernel_cut.hpp"
+#include "tenfold/status.hpp"
 
 namespace tenfold::compiler {
 
@@ -33,14 +35,14 @@ class KernelDraft {
   /// Collapsed, with an input first whose elements are neighbours along level `along`, if there is one: the order of
   /// levels follows from it. unsupported_shape for too many operands or levels. `count`: what its nodes of that kind
   /// are.
-  Result<LongRowKernel> finish(std::int64_t count, std::size_t along);
+  Result<CutKernel> finish(double count, std::optional<std::size_t> along = {});
 
   std::map<int, int> known;  ///< by node of the whole body: the node here
 
  private:
   void lead_with(std::size_t input);
 
-  LongRowKernel made_;
+  CutKernel made_;
 };
 
 }  // namespace tenfold::compiler

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/kernel_sequence.hpp"
 
-#include <algorithm>
-#include <map>
 #include <set>
 #include <string>
+#include <utility>
+
+#include "compile/kernel_draft.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -21,8 +22,8 @@ class Cutter {
     for (const kernel::Store& store : spec.stores) last_use_[at(store.node)] = spec.body.size();
   }
 
-  Result<KernelSequence> run() {
-    KernelSequence sequence;
+  Result<KernelCut> run() {
+    KernelCut cut;
     std::size_t begin = 0;
     int carried = kNone;
     while (begin < spec_.body.size()) {
@@ -31,16 +32,16 @@ class Cutter {
         return Status(Code::unsupported_shape, "kernels have at most " + std::to_string(most_inputs_) +
                                                    " inputs; this one has " + std::to_string(spec_.inputs.size()) +
                                                    ", and no place where one value alone goes on");
-      const bool last = end == spec_.body.size();
-      Result<SequencePart> part = write(begin, end, carried);
+      Result<CutKernel> part = write(begin, end, carried, static_cast<int>(cut.kernels.size()));
       if (!part.ok()) return part.status();
-      if (!last) carried = only_live(end);
-      if (!last)
-        sequence.bytes = std::max(sequence.bytes, kernel::kept_count(spec_) * byte_size(handed_dtype(carried)));
-      sequence.parts.push_back(std::move(part).value());
+      cut.kernels.push_back(std::move(part).value());
+      if (end < spec_.body.size()) {
+        carried = only_live(end);
+        cut.between.push_back(kernel::kept_count(spec_) * byte_size(handed_dtype(carried)));
+      }
       begin = end;
     }
-    return sequence;
+    return cut;
   }
 
  private:
@@ -85,48 +86,31 @@ class Cutter {
     return is_floating(dtype) && byte_size(dtype) == 2 ? DType::f32 : dtype;
   }
 
-  kernel::Operand handed_operand(int node) const {
-    kernel::Operand operand{handed_dtype(node), std::vector<std::int64_t>(spec_.levels.size(), 0)};
-    std::int64_t step = 1;
-    for (std::size_t level = spec_.levels.size(); level-- > 0; step *= spec_.levels[level].extent)
-      operand.strides[level] = step;
-    return operand;
-  }
+  kernel::Operand handed_operand(int node) const { return {handed_dtype(node), kernel::dense_kept_strides(spec_)}; }
 
-  Result<SequencePart> write(std::size_t begin, std::size_t end, int carried) const {
-    SequencePart part;
-    part.spec.levels = spec_.levels;
-    std::map<int, int> own;  // by node of the whole
-    const auto add = [&](int whole, Node node) {
-      own[whole] = static_cast<int>(part.spec.body.size());
-      part.spec.body.push_back(std::move(node));
-    };
-    const auto load = [&](int whole, kernel::Operand operand, int read) {
-      add(whole, {.kind = Node::Kind::load, .index = static_cast<int>(part.reads.size()), .args = {}});
-      part.spec.inputs.push_back(std::move(operand));
-      part.reads.push_back(read);
-    };
-    if (carried != kNone) load(carried, handed_operand(carried), kHandedOn);
+  /// Part `number`: it reads what the one before it has left in the buffer of one number less.
+  Result<CutKernel> write(std::size_t begin, std::size_t end, int carried, int number) const {
+    KernelDraft part(spec_.levels);
+    if (carried != kNone)
+      part.known[carried] = part.load(handed_operand(carried), {Place::Kind::between, number - 1, 0});
     for (std::size_t node = begin; node < end; ++node) {
       if (!is_computed(node)) continue;
       Node copy = spec_.body[node];
       for (int& arg : copy.args) {
         const Node& needed = spec_.body[at(arg)];
-        if (!own.contains(arg) && needed.kind == Node::Kind::load)
-          load(arg, spec_.inputs[at(needed.index)], needed.index);
-        if (!own.contains(arg)) add(arg, needed);
-        arg = own.at(arg);
+        if (!part.known.contains(arg))
+          part.known[arg] = needed.kind == Node::Kind::load
+                                ? part.load(spec_.inputs[at(needed.index)], {Place::Kind::operand, needed.index, 0})
+                                : part.add(needed);
+        arg = part.known.at(arg);
       }
-      add(static_cast<int>(node), std::move(copy));
+      part.known[static_cast<int>(node)] = part.add(std::move(copy));
     }
     const bool last = end == spec_.body.size();
     const int result = last ? spec_.stores[0].node : only_live(end);
-    part.spec.outputs = {last ? spec_.outputs[0] : handed_operand(result)};
-    part.spec.stores = {{0, own.at(result)}};
-    Result<KernelSpec> collapsed = kernel::collapse(std::move(part.spec));
-    if (!collapsed.ok()) return collapsed.status();
-    part.spec = std::move(collapsed).value();
-    return part;
+    part.store(part.known.at(result), last ? spec_.outputs[0] : handed_operand(result),
+               last ? Place{} : Place{Place::Kind::between, number, 0});
+    return part.finish(0);
   }
 
   const KernelSpec& spec_;
@@ -136,7 +120,7 @@ class Cutter {
 
 }  // namespace
 
-Result<KernelSequence> cut_into_sequence(const KernelSpec& spec, std::size_t most_inputs) {
+Result<KernelCut> cut_into_sequence(const KernelSpec& spec, std::size_t most_inputs) {
   return Cutter(spec, most_inputs).run();
 }
 

@@ -4,28 +4,16 @@
 // value of every element on to the next. What they compute is what one kernel would, to the bit.
 #pragma once
 
-#include <vector>
+#include <cstddef>
 
+#include "compile/kernel_cut.hpp"
 #include "kernel/spec.hpp"
 #include "tenfold/status.hpp"
 
 namespace tenfold::compiler {
 
-/// In `SequencePart::reads`: what the part before wrote.
-inline constexpr int kHandedOn = -1;
-
-struct SequencePart {
-  kernel::KernelSpec spec;
-  std::vector<int> reads;  ///< by input: which one of the whole spec's, or kHandedOn
-};
-
-struct KernelSequence {
-  std::vector<SequencePart> parts;
-  std::int64_t bytes = 0;  ///< of what each part but the last writes
-};
-
 /// Cuts `spec`, which is elementwise and has one output, into as few parts of at most `most_inputs` as its order
 /// allows. unsupported_shape when there is a stretch of more inputs in which several values are always needed at once.
-Result<KernelSequence> cut_into_sequence(const kernel::KernelSpec& spec, std::size_t most_inputs);
+Result<KernelCut> cut_into_sequence(const kernel::KernelSpec& spec, std::size_t most_inputs);
 
 }  // namespace tenfold::compiler

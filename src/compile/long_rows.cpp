@@ -58,7 +58,7 @@ class Cutter {
     rows_ = dense_strides(level_);
   }
 
-  Result<LongRows> run() {
+  Result<KernelCut> run() {
     Status status = check();
     if (!status.ok()) return status;
     const int last = *std::max_element(stages_.begin(), stages_.end());
@@ -226,7 +226,8 @@ class Cutter {
   }
 
   Status add(KernelDraft& draft, std::int64_t count, bool split) {
-    Result<LongRowKernel> kernel = draft.finish(count, vector_level_ + (split && vector_level_ >= level_ ? 1 : 0));
+    Result<CutKernel> kernel =
+        draft.finish(static_cast<double>(count), vector_level_ + (split && vector_level_ >= level_ ? 1 : 0));
     if (!kernel.ok()) return kernel.status();
     made_.kernels.push_back(std::move(kernel).value());
     return {};
@@ -405,11 +406,11 @@ class Cutter {
   std::map<int, Place> held_;       ///< by node: values of rows that a kernel before has stored
   std::map<int, Place> waiting_;    ///< those of the kernel that is being written
   std::map<int, int> online_;       ///< by exponential: the sum that was made with its max, one piece at a time
-  LongRows made_;
+  KernelCut made_;
 };
 
 }  // namespace
 
-Result<LongRows> cut_long_rows(const KernelSpec& spec, const RowCut& cut) { return Cutter(spec, cut).run(); }
+Result<KernelCut> cut_long_rows(const KernelSpec& spec, const RowCut& cut) { return Cutter(spec, cut).run(); }
 
 }  // namespace tenfold::compiler

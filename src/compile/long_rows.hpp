@@ -19,30 +19,16 @@
 // How they are cut follows from the spec and the piece alone, as it decides bits.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
-#include "compile/place.hpp"
+#include "compile/kernel_cut.hpp"
 #include "compile/row_pieces.hpp"
 #include "kernel/spec.hpp"
 #include "tenfold/status.hpp"
 
 namespace tenfold::compiler {
 
-struct LongRowKernel {
-  kernel::KernelSpec spec;
-  std::vector<Place> reads, writes;  ///< by input, and by output
-  std::int64_t count = 0;            ///< what the spec's `count` is
-};
-
-struct LongRows {
-  std::vector<LongRowKernel> kernels;  ///< in the order that they run in
-  std::vector<std::int64_t> between;   ///< bytes of each buffer
-};
-
 /// Cuts the rows of `spec`, a body in stages, as `cut` says, in pieces of a few elements more where the last one would
 /// have less than 16. unsupported_op or unsupported_shape with the reason where the body or its operands are not of a
 /// form that can be.
-Result<LongRows> cut_long_rows(const kernel::KernelSpec& spec, const RowCut& cut);
+Result<KernelCut> cut_long_rows(const kernel::KernelSpec& spec, const RowCut& cut);
 
 }  // namespace tenfold::compiler

@@ -11,6 +11,7 @@
 #include "compile/body.hpp"
 #include "compile/lower_copies.hpp"
 #include "compile/space.hpp"
+#include "compile/strided.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -147,7 +148,7 @@ class Lowering {
         nodes_[value] = body_.constant(dtype, *scalar);
         continue;
       }
-      const SliceWalk walk = slice_walk(graph_, value, ops_);
+      const StridedWalk walk = slice_walk(graph_, value, ops_);
       read_.push_back(value);
       lowered_.spec.inputs.push_back({dtype, strides_along_levels(value, walk.strides)});
       lowered_.inputs.push_back(walk.root);
@@ -246,13 +247,8 @@ std::optional<Lowered> copied_as_it_lies(const graph::Graph& graph, const Op& op
   if (!count.ok() || !has_kernels(from.dtype) || strides_of(from) != row_major_strides(from.shape) ||
       strides_of(to) != row_major_strides(to.shape))
     return std::nullopt;
-  Lowered lowered{{}, {op.inputs[0]}, {op.outputs[0]}, {}, {}};
-  lowered.spec.levels = {{count.value(), false}};
-  lowered.spec.inputs = {{from.dtype, {1}}};
-  lowered.spec.outputs = {{to.dtype, {1}}};
-  lowered.spec.body.emplace_back();
-  lowered.spec.stores = {{0, 0}};
-  return lowered;
+  Result<Lowered> made = lower_copy(graph, op.inputs[0], op.outputs[0], {{count.value()}, {1}, {1}});
+  return made.ok() ? std::optional(std::move(made).value()) : std::nullopt;
 }
 
 }  // namespace

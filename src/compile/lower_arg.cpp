@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "compile/body.hpp"
 #include "graph/check/check.hpp"
 
 namespace tenfold::compiler {
@@ -60,15 +61,6 @@ std::vector<std::int64_t> strides_along(const graph::Graph& graph, const graph::
   return along;
 }
 
-Node reduction(Monoid monoid, bool last) {
-  Node node;
-  node.kind = Node::Kind::reduce;
-  node.monoid = monoid;
-  node.args = {0};
-  node.last = last;
-  return node;
-}
-
 }  // namespace
 
 Result<Lowered> lower_arg_reduce(const graph::Graph& graph, const graph::Op& arg, const graph::Op* extreme) {
@@ -83,13 +75,13 @@ Result<Lowered> lower_arg_reduce(const graph::Graph& graph, const graph::Op& arg
   for (std::size_t dim = 0; dim < in.shape.size(); ++dim)
     spec.levels.push_back({in.shape[dim], static_cast<std::int64_t>(dim) == asked->axis});
   spec.inputs.push_back({in.dtype, strides_of(in)});
-  spec.body.push_back(Node{});
+  BodyWriter body(spec);
+  const int value = body.load(0);
   const auto add = [&](const graph::Op& op, Monoid monoid, bool last) {
     const DType dtype = graph.values[op.outputs[0]].dtype;
     const int output = static_cast<int>(spec.outputs.size());
     spec.outputs.push_back({dtype, strides_along(graph, op, asked->axis)});
-    spec.body.push_back(reduction(monoid, last));
-    spec.stores.push_back({output, static_cast<int>(spec.body.size()) - 1});
+    spec.stores.push_back({output, body.reduce(monoid, value, last)});
   };
   add(arg, asked->greatest ? Monoid::argmax : Monoid::argmin, graph::attribute_or<bool>(arg, "select_last", false));
   if (extreme != nullptr) add(*extreme, asked->greatest ? Monoid::max : Monoid::min, false);

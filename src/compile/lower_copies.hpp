@@ -18,15 +18,14 @@ bool is_slice(const graph::Op& op) noexcept;
 /// One that steps forward along each dim. (Backward ones are copied.)
 bool is_forward_slice(const graph::Op& op);
 
-/// The elements of a slice where they lie: `first` (in elements) and strides, in the tensor `root`.
-struct SliceWalk {
-  graph::ValueId root = graph::kNone;
-  std::int64_t first = 0;
-  Dims strides;
+/// What a copy walks: `shape`, with the steps and the first element of either side, in elements.
+struct CopyWalk {
+  Dims shape, from_strides, to_strides;
+  std::int64_t from = 0, to = 0;
 };
 
-/// Of `value`, which the slices among `through` make, of one another. Of any other value: itself.
-SliceWalk slice_walk(const graph::Graph& graph, graph::ValueId value, std::span<const graph::OpId> through);
+/// One load and one store. unsupported_* where no kernel has the dtype, or so many levels.
+Result<Lowered> lower_copy(const graph::Graph& graph, graph::ValueId from, graph::ValueId to, const CopyWalk& walk);
 
 /// One kernel of one load and one store for each part that has elements.
 Result<std::vector<Lowered>> lower_copies(const graph::Graph& graph, const graph::Op& op);

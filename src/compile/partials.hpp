@@ -8,26 +8,21 @@
 #include <cstdint>
 #include <vector>
 
+#include "compile/kernel_cut.hpp"
 #include "kernel/spec.hpp"
 #include "tenfold/status.hpp"
 
 namespace tenfold::compiler {
 
-struct TwoKernels {
-  kernel::KernelSpec first, second;
-  std::int64_t partial_bytes = 0;  ///< all that the first one writes
-  std::int64_t piece_bytes = 0;    ///< of a split: what each piece writes, one after the other
-};
-
 /// The reduction in `pieces` pieces of a reduced level, which the schedule of the first kernel says, combined in order.
-TwoKernels in_pieces(const kernel::KernelSpec& spec, DType partial, std::int64_t pieces);
+KernelCut in_pieces(const kernel::KernelSpec& spec, DType partial, std::int64_t pieces);
 
 /// An arg-reduction in `pieces` pieces of its level. The first kernel gives, of each piece and output, where in the
 /// piece the extreme is, as s32; the second one which piece's extreme it is, of those elements themselves, again as s32
 /// (index_pieces.hpp has what lies between and behind them).
-TwoKernels index_in_pieces(const kernel::KernelSpec& spec, std::int64_t pieces);
+KernelCut index_in_pieces(const kernel::KernelSpec& spec, std::int64_t pieces);
 
 /// The reduction over all reduced levels but `levels`, then over these.
-Result<TwoKernels> with_levels_apart(const kernel::KernelSpec& spec, DType partial, const std::vector<int>& levels);
+Result<KernelCut> with_levels_apart(const kernel::KernelSpec& spec, DType partial, const std::vector<int>& levels);
 
 }  // namespace tenfold::compiler

@@ -33,12 +33,12 @@ class Partitioner {
       if (!flow_.is_seen_through(id)) settle(id);
     // What was written out after a group had been made may be read from that group.
     if (flow_.has_written_out())
-      for (OpId group = 0; group < groups_.size(); ++group) groups_[group] = make(order_.ops(group));
+      for (std::uint32_t group = 0; group < groups_.size(); ++group) groups_[group] = make(order_.ops(GroupId{group}));
     if (fuse)
       for (OpId id = 0; id < graph_.ops.size(); ++id)
         if (!flow_.is_seen_through(id)) grow(id);
     Partition made;
-    for (const OpId group : order_.in_order()) made.regions.push_back(std::move(groups_[group].region));
+    for (const GroupId group : order_.in_order()) made.regions.push_back(std::move(at(group).region));
     // If an edge was tried again, as a group had grown, the last reason counts.
     std::map<std::pair<OpId, OpId>, std::string> reasons;
     for (Unfused& edge : unfused_) reasons[{edge.from, edge.to}] = std::move(edge.reason);
@@ -161,16 +161,16 @@ class Partitioner {
   }
 
   void try_merge(OpId from, OpId to) {
-    const OpId a = order_.group_of(from), b = order_.group_of(to);
+    const GroupId a = order_.group_of(from), b = order_.group_of(to);
     if (a == b || has_empty(graph_, graph_.ops[from])) return;
     const auto refuse = [&](std::string reason) { unfused_.push_back({from, to, std::move(reason)}); };
-    for (const OpId group : {a, b})
-      if (const Region& region = groups_[group].region; !region.status.ok())
+    for (const GroupId group : {a, b})
+      if (const Region& region = at(group).region; !region.status.ok())
         return refuse(graph::describe(graph_.ops[region.ops.back()]) + " is no kernel");
-    for (const OpId group : {a, b})
-      if (const Region& region = groups_[group].region; region.heavy)
+    for (const GroupId group : {a, b})
+      if (const Region& region = at(group).region; region.heavy)
         return refuse(graph::describe(graph_.ops[region.ops.back()]) + " runs on oneDNN");
-    for (const OpId group : {a, b})
+    for (const GroupId group : {a, b})
       if (is_movement(graph_.ops[*order_.ops(group).begin()])) return refuse("a slice or concatenation is a copy");
     if (!order_.is_convex(a, b)) return refuse("a value would leave the kernel and come back");
     if (spec_of(a).body.size() + spec_of(b).body.size() > kMostNodes)
@@ -181,18 +181,21 @@ class Partitioner {
     if (!merged.region.status.ok()) return refuse(merged.region.status.message());
     if (is_one_task(merged.region.parts[0]))
       return refuse("few rows of many elements each: once fused, they could not be cut into tasks");
-    if (merged.cost > groups_[a].cost + groups_[b].cost)
+    if (merged.cost > at(a).cost + at(b).cost)
       return refuse("to compute values anew for each element, or in each pass, costs more than to read them");
-    groups_[a] = std::move(merged);
-    groups_[b] = {};
+    at(a) = std::move(merged);
+    at(b) = {};
     order_.merge(a, b);
   }
 
-  const kernel::KernelSpec& spec_of(OpId group) const { return groups_[group].region.parts[0].lowered.spec; }
+  Group& at(GroupId group) { return groups_[index_of(group)]; }
+  const kernel::KernelSpec& spec_of(GroupId group) const {
+    return groups_[index_of(group)].region.parts[0].lowered.spec;
+  }
 
   /// Plain reductions can be split, and bodies in stages usually can. By the shape alone: cores must not decide bits.
   static bool is_one_task(const PlannedPart& part) {
-    constexpr std::int64_t kFewRows = 8, kManyElements = 1 << 20;
+    constexpr std::int64_t kManyElements = 1 << 20;
     const kernel::KernelSpec& spec = part.lowered.spec;
     const bool is_long = kernel::kept_count(spec) < kFewRows && kernel::reduced_count(spec) >= kManyElements;
     return is_long && !part.plan.in_pieces && !schedule::read_body(spec).ok();

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "compile/place.hpp"
+#include "compile/kernel_cut.hpp"
 #include "compile/row_pieces.hpp"
 #include "kernel/spec.hpp"
 #include "schedule/schedule.hpp"
@@ -17,11 +17,8 @@
 
 namespace tenfold::compiler {
 
-struct PlannedKernel {
-  kernel::KernelSpec spec;
+struct PlannedKernel : CutKernel {
   schedule::Schedule schedule;
-  std::vector<Place> reads, writes;  ///< by input, and by output
-  double count = 0;                  ///< what the spec's `count` is
 };
 
 struct Plan {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "schedule/stage_traits.hpp"
 #include "schedule/turned.hpp"
 
 namespace tenfold::compiler {
@@ -15,27 +16,13 @@ using kernel::Node;
 
 namespace {
 
-constexpr std::int64_t kFewRows = 8;
-
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-std::ptrdiff_t reduced_levels(const KernelSpec& spec) {
-  return std::count_if(spec.levels.begin(), spec.levels.end(),
-                       [](const kernel::Level& level) { return level.reduced; });
-}
 
 bool sums_exponentials(const KernelSpec& spec) {
   for (int sum = 0; sum < static_cast<int>(spec.body.size()); ++sum)
     for (int max = 0; max < sum; ++max)
       if (is_sum_of_exponentials(spec, sum, max)) return true;
   return false;
-}
-
-/// Whether no element is stored.
-bool only_reduces(const KernelSpec& spec) {
-  const std::vector<bool> per_row = kernel::per_row(spec);
-  return std::all_of(spec.stores.begin(), spec.stores.end(),
-                     [&](const kernel::Store& store) { return bool{per_row[at(store.node)]}; });
 }
 
 }  // namespace
@@ -68,7 +55,7 @@ bool is_sum_of_exponentials(const KernelSpec& spec, int sum, int max) {
 namespace {
 
 std::int64_t long_row_piece(const KernelSpec& spec, const RowPieces& pieces) {
-  if (reduced_levels(spec) != 1 || spec.levels.size() >= at(kernel::kMaxLevels)) return 0;
+  if (schedule::reduced_levels(spec) != 1 || spec.levels.size() >= at(kernel::kMaxLevels)) return 0;
   const std::size_t level = reduced_level(spec), neighbours = level_of_neighbours(spec);
   const std::int64_t rows = kernel::kept_count(spec), elements = spec.levels[level].extent;
   if (rows == 0 || neighbours >= spec.levels.size()) return 0;
@@ -76,23 +63,27 @@ std::int64_t long_row_piece(const KernelSpec& spec, const RowPieces& pieces) {
     const std::int64_t row_bytes = spec.levels[neighbours].extent * byte_size(spec.inputs[0].dtype);
     const std::int64_t piece =
         std::min(pieces.piece, std::max(pieces.column_piece, pieces.column_piece_bytes / row_bytes));
-    const bool far =
-        kernel::bytes_read(spec) >= (only_reduces(spec) ? pieces.columns_from : pieces.written_columns_from);
+    const bool far = kernel::bytes_read(spec) >=
+                     (schedule::writes_elements(spec) ? pieces.written_columns_from : pieces.columns_from);
     return far && elements >= 2 * piece && sums_exponentials(spec) ? piece : 0;
   }
-  return elements >= (only_reduces(spec) && rows < kFewRows ? pieces.few_from : pieces.from) ? pieces.piece : 0;
+  return elements >= (!schedule::writes_elements(spec) && rows < kFewRows ? pieces.few_from : pieces.from)
+             ? pieces.piece
+             : 0;
 }
 
 /// Where vectors of columns have empty lanes: g rows, one after another, are one of so many times as many columns then.
 std::int64_t pieces_in_turn(const KernelSpec& spec, const RowPieces& pieces) {
   constexpr std::int64_t kStep = 16, kRowsForThreads = 256, kMostColumns = 4096;
   const std::size_t levels = spec.levels.size();
-  if (levels < 2 || levels >= at(kernel::kMaxLevels) || reduced_levels(spec) != 1 || kernel::kept_count(spec) == 0)
+  if (levels < 2 || levels >= at(kernel::kMaxLevels) || schedule::reduced_levels(spec) != 1 ||
+      kernel::kept_count(spec) == 0)
     return 0;
   const std::int64_t width = spec.levels[levels - 1].extent, rows = spec.levels[levels - 2].extent;
   const std::vector<std::int64_t>& strides = spec.inputs[0].strides;
   if (!spec.levels[levels - 2].reduced || strides[levels - 1] != 1 || strides[levels - 2] != width) return 0;
-  const bool again = !only_reduces(spec) && sums_exponentials(spec) && byte_size(spec.outputs[0].dtype) <= 2;
+  const bool again =
+      schedule::writes_elements(spec) && sums_exponentials(spec) && byte_size(spec.outputs[0].dtype) <= 2;
   if (width >= (again ? pieces.narrow_row / 4 : pieces.narrow_row) || width % kStep == 0 ||
       width * rows < pieces.narrow_from || schedule::turned_levels(spec).found())
     return 0;

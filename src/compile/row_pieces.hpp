@@ -10,6 +10,9 @@
 
 namespace tenfold::compiler {
 
+/// Rows that give threads no tasks.
+inline constexpr std::int64_t kFewRows = 8;
+
 /// Which rows are cut, and how; other numbers than these are for tests.
 struct RowPieces {
   std::int64_t piece = 4096;  ///< elements, at least 16: a piece is in L1 when it is read again

@@ -5,6 +5,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include "compile/lower_copies.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -38,7 +41,7 @@ std::optional<Dims> reshaped_strides(const Dims& from, const Dims& strides, cons
 }
 
 /// `walk` of the op's input becomes that of its output.
-Status step_through(const graph::Graph& graph, const graph::Op& op, SliceWalk& walk) {
+Status step_through(const graph::Graph& graph, const graph::Op& op, StridedWalk& walk) {
   const Dims& from = graph.values[op.inputs[0]].shape;
   const Dims& to = graph.values[op.outputs[0]].shape;
   const Dims before = walk.strides;
@@ -66,18 +69,44 @@ Status step_through(const graph::Graph& graph, const graph::Op& op, SliceWalk& w
   return {};
 }
 
+/// The ops that make `value` one of another, the last one first, of those that `wanted` takes; `value` becomes what
+/// they begin with.
+template <class Wanted>
+std::vector<graph::OpId> chain_of(const graph::Graph& graph, graph::ValueId& value, const Wanted& wanted) {
+  std::vector<graph::OpId> chain;
+  for (graph::OpId id = graph.values[value].producer; id != graph::kNone && wanted(id);
+       id = graph.values[value].producer) {
+    chain.push_back(id);
+    value = graph.ops[id].inputs[0];
+  }
+  return chain;
+}
+
+/// From what the chain begins with to its end.
+Result<StridedWalk> walk_of(const graph::Graph& graph, graph::ValueId root, std::span<const graph::OpId> chain) {
+  StridedWalk walk{root, 0, strides_of(graph::desc_of(graph.values[root]))};
+  for (std::size_t i = chain.size(); i-- > 0;)
+    if (Status status = step_through(graph, graph.ops[chain[i]], walk); !status.ok()) return status;
+  return walk;
+}
+
+bool is_among(std::span<const graph::OpId> ops, graph::OpId op) {
+  return std::find(ops.begin(), ops.end(), op) != ops.end();
+}
+
 }  // namespace
 
-Result<SliceWalk> strided_walk(const graph::Graph& graph, graph::ValueId value, std::span<const graph::OpId> through) {
-  const graph::OpId producer = graph.values[value].producer;
-  if (producer == graph::kNone || std::find(through.begin(), through.end(), producer) == through.end())
-    return SliceWalk{value, 0, strides_of(graph::desc_of(graph.values[value]))};
-  const graph::Op& op = graph.ops[producer];
-  Result<SliceWalk> walk = strided_walk(graph, op.inputs[0], through);
-  if (!walk.ok()) return walk;
-  Status status = step_through(graph, op, walk.value());
-  if (!status.ok()) return status;
-  return walk;
+Result<StridedWalk> strided_walk(const graph::Graph& graph, graph::ValueId value,
+                                 std::span<const graph::OpId> through) {
+  const std::vector<graph::OpId> chain =
+      chain_of(graph, value, [through](graph::OpId op) { return is_among(through, op); });
+  return walk_of(graph, value, chain);
+}
+
+StridedWalk slice_walk(const graph::Graph& graph, graph::ValueId value, std::span<const graph::OpId> through) {
+  const std::vector<graph::OpId> chain =
+      chain_of(graph, value, [&](graph::OpId op) { return is_slice(graph.ops[op]) && is_among(through, op); });
+  return walk_of(graph, value, chain).value();
 }
 
 }  // namespace tenfold::compiler

@@ -59,51 +59,55 @@ std::optional<Levels> find_levels(const KernelSpec& spec) {
 }
 
 /// Blocks of `length` elements of the block level, from `first` on.
-TransposedPart part_of(const KernelSpec& spec, const Levels& levels, std::int64_t first, std::int64_t blocks,
-                       std::int64_t length) {
-  TransposedPart part{spec, {}, {}};
-  const auto put = [&](const Operand& from, Operand& to, std::vector<std::int64_t>& offsets) {
-    const std::int64_t stride = from.strides[levels.block];
-    offsets.push_back(first * stride * byte_size(from.dtype));
-    to.strides.clear();
-    for (std::size_t level = 0; level < from.strides.size(); ++level)
-      if (level != levels.rows && level != levels.block) to.strides.push_back(from.strides[level]);
-    if (blocks > 1) to.strides.push_back(length * stride);
-    to.strides.push_back(from.strides[levels.rows]);
-    to.strides.push_back(stride);
+CutKernel part_of(const KernelSpec& spec, const Levels& levels, std::int64_t first, std::int64_t blocks,
+                  std::int64_t length) {
+  CutKernel part{spec, {}, {}};
+  const auto is_own = [&](std::size_t level) { return level == levels.rows || level == levels.block; };
+  const auto put = [&](const std::vector<Operand>& from, std::vector<Operand>& to, std::vector<Place>& places) {
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const std::vector<std::int64_t>& strides = from[i].strides;
+      const std::int64_t stride = strides[levels.block];
+      places.push_back({Place::Kind::operand, static_cast<int>(i), first * stride * byte_size(from[i].dtype)});
+      to[i].strides.clear();
+      for (std::size_t level = 0; level < strides.size(); ++level)
+        if (!is_own(level)) to[i].strides.push_back(strides[level]);
+      if (blocks > 1) to[i].strides.push_back(length * stride);
+      to[i].strides.push_back(strides[levels.rows]);
+      to[i].strides.push_back(stride);
+    }
   };
   part.spec.levels.clear();
   for (std::size_t level = 0; level < spec.levels.size(); ++level)
-    if (level != levels.rows && level != levels.block) part.spec.levels.push_back(spec.levels[level]);
+    if (!is_own(level)) part.spec.levels.push_back(spec.levels[level]);
   if (blocks > 1) part.spec.levels.push_back({blocks, false});
   part.spec.levels.push_back(spec.levels[levels.rows]);
   part.spec.levels.push_back({length, true});
-  for (std::size_t i = 0; i < spec.inputs.size(); ++i) put(spec.inputs[i], part.spec.inputs[i], part.input_offsets);
-  for (std::size_t i = 0; i < spec.outputs.size(); ++i) put(spec.outputs[i], part.spec.outputs[i], part.output_offsets);
+  put(spec.inputs, part.spec.inputs, part.reads);
+  put(spec.outputs, part.spec.outputs, part.writes);
   return part;
 }
 
 }  // namespace
 
-std::vector<TransposedPart> transposed_parts(const KernelSpec& spec) {
+KernelCut transposed_parts(const KernelSpec& spec) {
   if (!kernel::is_elementwise(spec) || spec.levels.size() >= kernel::kMaxLevels ||
       kernel::kept_count(spec) < kLeastElements)
     return {};
   const std::optional<Levels> levels = find_levels(spec);
   if (!levels) return {};
   const std::int64_t extent = spec.levels[levels->block].extent;
-  std::vector<TransposedPart> parts;
+  KernelCut cut;
   if (extent <= schedule::kMostTransposed) {
-    parts.push_back(part_of(spec, *levels, 0, 1, extent));
+    cut.kernels.push_back(part_of(spec, *levels, 0, 1, extent));
   } else {
     const std::int64_t rest = extent % kBlock, blocks = extent / kBlock - (rest > 0 ? 1 : 0);
-    parts.push_back(part_of(spec, *levels, 0, blocks, kBlock));
-    if (rest > 0) parts.push_back(part_of(spec, *levels, blocks * kBlock, 1, kBlock + rest));
+    cut.kernels.push_back(part_of(spec, *levels, 0, blocks, kBlock));
+    if (rest > 0) cut.kernels.push_back(part_of(spec, *levels, blocks * kBlock, 1, kBlock + rest));
   }
-  const bool turn = std::ranges::all_of(parts, [](const TransposedPart& part) {
+  const bool turn = std::ranges::all_of(cut.kernels, [](const CutKernel& part) {
     return kernel::check(part.spec).ok() && schedule::turned_levels(part.spec).found();
   });
-  return turn ? parts : std::vector<TransposedPart>();
+  return turn ? cut : KernelCut();
 }
 
 }  // namespace tenfold::compiler

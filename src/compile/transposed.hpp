@@ -6,20 +6,12 @@
 // reductions are (schedule/turned.hpp): the level of blocks counts as reduced, though nothing is.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
+#include "compile/kernel_cut.hpp"
 #include "kernel/spec.hpp"
 
 namespace tenfold::compiler {
 
-/// A part of the space, with blocks of one length.
-struct TransposedPart {
-  kernel::KernelSpec spec;
-  std::vector<std::int64_t> input_offsets, output_offsets;  ///< bytes, by operand
-};
-
-/// The parts of an elementwise spec that is to be run so, one or two; none if it is not.
-std::vector<TransposedPart> transposed_parts(const kernel::KernelSpec& spec);
+/// An elementwise spec that is to be run so, in one or two parts with blocks of one length each; not cut if it is not.
+KernelCut transposed_parts(const kernel::KernelSpec& spec);
 
 }  // namespace tenfold::compiler

@@ -194,6 +194,24 @@ std::int64_t operand_bytes(const KernelSpec& spec, const Operand& operand) noexc
   return bytes;
 }
 
+std::int64_t bytes_moved(const KernelSpec& spec) noexcept {
+  std::int64_t bytes = 0;
+  for (const std::vector<Operand>* operands : {&spec.inputs, &spec.outputs})
+    for (const Operand& operand : *operands) bytes += operand_bytes(spec, operand);
+  return bytes;
+}
+
+std::vector<std::int64_t> dense_kept_strides(const KernelSpec& spec) {
+  std::vector<std::int64_t> strides(spec.levels.size(), 0);
+  std::int64_t step = 1;
+  for (std::size_t level = spec.levels.size(); level-- > 0;) {
+    if (spec.levels[level].reduced) continue;
+    strides[level] = step;
+    step *= spec.levels[level].extent;
+  }
+  return strides;
+}
+
 std::int64_t bytes_read(const KernelSpec& spec) noexcept {
   return kept_count(spec) * reduced_count(spec) * byte_size(spec.inputs[0].dtype);
 }

@@ -114,6 +114,10 @@ std::int64_t kept_count(const KernelSpec& spec) noexcept;
 std::int64_t reduced_count(const KernelSpec& spec) noexcept;
 /// Bytes of the elements that an operand has, each once however often it repeats.
 std::int64_t operand_bytes(const KernelSpec& spec, const Operand& operand) noexcept;
+/// Of all operands together.
+std::int64_t bytes_moved(const KernelSpec& spec) noexcept;
+/// Strides of a buffer without gaps over the kept levels, in their order; 0 on reduced ones.
+std::vector<std::int64_t> dense_kept_strides(const KernelSpec& spec);
 /// Bytes of the first input, an element counted each time it is read.
 std::int64_t bytes_read(const KernelSpec& spec) noexcept;
 

@@ -44,13 +44,6 @@ bool lies_on_lines(const KernelSpec& spec, int vector_level) {
   });
 }
 
-std::int64_t bytes_moved(const KernelSpec& spec) {
-  std::int64_t bytes = 0;
-  for (const std::vector<kernel::Operand>* operands : {&spec.inputs, &spec.outputs})
-    for (const kernel::Operand& operand : *operands) bytes += kernel::operand_bytes(spec, operand);
-  return bytes;
-}
-
 /// Whether an element that is stored takes a polynomial to compute, after the last reduction before it.
 bool stores_expensive_elements(const KernelSpec& spec) {
   const bool is_flat = kernel::is_elementwise(spec);
@@ -81,7 +74,7 @@ bool pays_around(const KernelSpec& spec, int vector_level, const target::Target&
   const bool columns_keep = kept && !spec.levels[static_cast<std::size_t>(vector_level)].reduced;
   const Share& least = columns_keep ? machine.kept_columns_around : machine.around;
   return may_go_around(spec, vector_level) && lies_on_lines(spec, vector_level) &&
-         least.reached_by(bytes_moved(spec), target) && (kept || !stores_expensive_elements(spec));
+         least.reached_by(kernel::bytes_moved(spec), target) && (kept || !stores_expensive_elements(spec));
 }
 
 bool may_store_columns_around(const KernelSpec& spec, Lanes lanes, const Schedule& schedule) {
@@ -100,7 +93,7 @@ bool may_store_columns_around(const KernelSpec& spec, Lanes lanes, const Schedul
 bool pays_to_store_columns_around(const KernelSpec& spec, Lanes lanes, const Schedule& schedule,
                                   const target::Target& target) {
   return may_store_columns_around(spec, lanes, schedule) &&
-         bytes_moved(spec) >= kCachesOfColumns * target.last_cache_bytes();
+         kernel::bytes_moved(spec) >= kCachesOfColumns * target.last_cache_bytes();
 }
 
 bool may_claim(const KernelSpec& spec, int vector_level) {
@@ -112,7 +105,7 @@ bool pays_to_claim(const KernelSpec& spec, int vector_level, const target::Targe
   const bool in_order = kernel::is_elementwise(spec) || spec.levels[static_cast<std::size_t>(vector_level)].reduced;
   const std::int64_t most =
       in_order && !stores_expensive_elements(spec) ? target.l2_bytes / kNearPart : target.l2_bytes;
-  return machine_of(target).stores.claims && bytes_moved(spec) > most && may_claim(spec, vector_level);
+  return machine_of(target).stores.claims && kernel::bytes_moved(spec) > most && may_claim(spec, vector_level);
 }
 
 }  // namespace tenfold::schedule

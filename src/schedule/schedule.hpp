@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Schedule: how a kernel is to be run. A plain value that the heuristic (choose) and the tuner produce; the emitter
-// follows it and decides nothing. Its text form is one line:
+// follows it, and decides nothing that a result depends on. Its text form is one line:
 //
 //   avx2 rows level=1 unroll=4 tile=0:256
 //   avx2 rows level=1 unroll=2 rows=4

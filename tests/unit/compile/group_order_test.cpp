@@ -13,7 +13,7 @@
 namespace tenfold::compiler {
 namespace {
 
-using Groups = std::vector<graph::OpId>;
+using Groups = std::vector<GroupId>;
 
 graph::Graph parsed(const std::string& lines) {
   Result<graph::Graph> graph = graph::parse("graph {\n" + lines + "}\n");
@@ -48,17 +48,17 @@ TEST(GroupOrder, GroupsOnAPathBetweenTwoKeepThemApart) {
   const Dataflow flow(graph);
   GroupOrder order(flow);
   for (graph::OpId op = 0; op < 4; ++op) order.add(op);
-  EXPECT_FALSE(order.is_convex(0, 3)) << "1 and 2 lie between";
-  EXPECT_TRUE(order.is_convex(1, 2)) << "neither reads from the other";
-  EXPECT_TRUE(order.is_convex(0, 1));
-  order.merge(0, 1);
-  EXPECT_EQ(order.group_of(1), 0U);
-  EXPECT_TRUE(order.ops(1).empty());
-  EXPECT_FALSE(order.is_convex(0, 3)) << "2 does still";
-  EXPECT_FALSE(order.is_convex(3, 0)) << "whichever comes first";
-  order.merge(0, 2);
-  EXPECT_TRUE(order.is_convex(0, 3));
-  EXPECT_EQ(order.in_order(), (Groups{0, 3}));
+  EXPECT_FALSE(order.is_convex(GroupId{0}, GroupId{3})) << "1 and 2 lie between";
+  EXPECT_TRUE(order.is_convex(GroupId{1}, GroupId{2})) << "neither reads from the other";
+  EXPECT_TRUE(order.is_convex(GroupId{0}, GroupId{1}));
+  order.merge(GroupId{0}, GroupId{1});
+  EXPECT_EQ(order.group_of(1), GroupId{0});
+  EXPECT_TRUE(order.ops(GroupId{1}).empty());
+  EXPECT_FALSE(order.is_convex(GroupId{0}, GroupId{3})) << "2 does still";
+  EXPECT_FALSE(order.is_convex(GroupId{3}, GroupId{0})) << "whichever comes first";
+  order.merge(GroupId{0}, GroupId{2});
+  EXPECT_TRUE(order.is_convex(GroupId{0}, GroupId{3}));
+  EXPECT_EQ(order.in_order(), (Groups{GroupId{0}, GroupId{3}}));
 }
 
 TEST(GroupOrder, AGroupThatTookALaterOneComesBehindWhatThatReads) {
@@ -66,9 +66,9 @@ TEST(GroupOrder, AGroupThatTookALaterOneComesBehindWhatThatReads) {
   const Dataflow flow(graph);
   GroupOrder order(flow);
   for (graph::OpId op = 0; op < 4; ++op) order.add(op);
-  order.merge(1, 3);
-  EXPECT_EQ(order.in_order(), (Groups{0, 2, 1}));
-  EXPECT_FALSE(order.is_convex(0, 1));
+  order.merge(GroupId{1}, GroupId{3});
+  EXPECT_EQ(order.in_order(), (Groups{GroupId{0}, GroupId{2}, GroupId{1}}));
+  EXPECT_FALSE(order.is_convex(GroupId{0}, GroupId{1}));
 }
 
 TEST(Dataflow, LooksThroughViews) {
@@ -80,7 +80,7 @@ TEST(Dataflow, LooksThroughViews) {
   EXPECT_EQ(flow.producer_of(view), 0U);
   EXPECT_EQ(flow.with_views({2}), (Ops{1, 2}));
   EXPECT_EQ(flow.readers({0}), (Ops{2, 3}));
-  EXPECT_EQ(flow.nearest_readers(abs, 3), (Groups{2}));
+  EXPECT_EQ(flow.nearest_readers(abs, 3), (std::vector<graph::OpId>{2}));
   EXPECT_TRUE(flow.leaves(abs, {0, 2}));
   EXPECT_FALSE(flow.leaves(abs, {0, 2, 3}));
   EXPECT_FALSE(flow.has_written_out());

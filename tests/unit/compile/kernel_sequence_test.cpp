@@ -34,35 +34,40 @@ kernel::KernelSpec spec_of(const std::string& text) {
   return spec.ok() ? spec.value() : kernel::KernelSpec{};
 }
 
+Place operand(int index) { return {Place::Kind::operand, index, 0}; }
+Place between(int index) { return {Place::Kind::between, index, 0}; }
+
 TEST(KernelSequence, AFoldIsCutWhereTheInputsRunOut) {
-  const Result<KernelSequence> sequence = cut_into_sequence(spec_of(fold_text(5, "bf16")), 3);
+  const Result<KernelCut> sequence = cut_into_sequence(spec_of(fold_text(5, "bf16")), 3);
   ASSERT_TRUE(sequence.ok()) << sequence.status().message();
-  ASSERT_EQ(sequence.value().parts.size(), 2U);
-  const SequencePart &first = sequence.value().parts[0], &second = sequence.value().parts[1];
+  ASSERT_EQ(sequence.value().kernels.size(), 2U);
+  const CutKernel &first = sequence.value().kernels[0], &second = sequence.value().kernels[1];
   EXPECT_EQ(kernel::print(first.spec),
             "kernel\nspace kept 6\nin x0 bf16 [1]\nin x1 bf16 [1]\nin x2 bf16 [1]\nout y0 f32 [1]\n%0 = load x0\n"
             "%1 = load x1\n%2 = add %0 %1\n%3 = load x2\n%4 = add %2 %3\nstore y0 %4\n");
-  EXPECT_EQ(first.reads, (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(first.reads, (std::vector<Place>{operand(0), operand(1), operand(2)}));
+  EXPECT_EQ(first.writes, (std::vector<Place>{between(0)}));
   EXPECT_EQ(kernel::print(second.spec),
             "kernel\nspace kept 6\nin x0 f32 [1]\nin x1 bf16 [1]\nin x2 bf16 [1]\nout y0 bf16 [1]\n%0 = load x0\n"
             "%1 = load x1\n%2 = add %0 %1\n%3 = load x2\n%4 = add %2 %3\nstore y0 %4\n");
-  EXPECT_EQ(second.reads, (std::vector<int>{kHandedOn, 3, 4}));
-  EXPECT_EQ(sequence.value().bytes, 6 * 4);
+  EXPECT_EQ(second.reads, (std::vector<Place>{between(0), operand(3), operand(4)}));
+  EXPECT_EQ(second.writes, (std::vector<Place>{operand(0)}));
+  EXPECT_EQ(sequence.value().between, (std::vector<std::int64_t>{6 * 4}));
 }
 
 TEST(KernelSequence, WhatTwoPartsReadIsLoadedTwice) {
-  const Result<KernelSequence> sequence = cut_into_sequence(
+  const Result<KernelCut> sequence = cut_into_sequence(
       spec_of("kernel\nspace kept 6\nin x0 s8 [1]\nin x1 s8 [1]\nin x2 s8 [1]\nout y0 s8 [1]\n%0 = load x0\n"
               "%1 = load x1\n%2 = mul %0 %1\n%3 = load x2\n%4 = sub %2 %3\n%5 = max %4 %0\nstore y0 %5\n"),
       2);
   ASSERT_TRUE(sequence.ok()) << sequence.status().message();
-  ASSERT_EQ(sequence.value().parts.size(), 3U);
-  EXPECT_EQ(sequence.value().parts[1].reads, (std::vector<int>{kHandedOn, 2}));
-  EXPECT_EQ(sequence.value().parts[2].reads, (std::vector<int>{kHandedOn, 0}));
+  ASSERT_EQ(sequence.value().kernels.size(), 3U);
+  EXPECT_EQ(sequence.value().kernels[1].reads, (std::vector<Place>{between(0), operand(2)}));
+  EXPECT_EQ(sequence.value().kernels[2].reads, (std::vector<Place>{between(1), operand(0)}));
 }
 
 TEST(KernelSequence, WhereTwoValuesGoOnThereIsNoCut) {
-  const Result<KernelSequence> sequence = cut_into_sequence(
+  const Result<KernelCut> sequence = cut_into_sequence(
       spec_of("kernel\nspace kept 6\nin x0 f32 [1]\nin x1 f32 [1]\nin x2 f32 [1]\nin x3 f32 [1]\nout y0 f32 [1]\n"
               "%0 = load x0\n%1 = load x1\n%2 = add %0 %1\n%3 = load x2\n%4 = load x3\n%5 = add %3 %4\n"
               "%6 = mul %2 %5\nstore y0 %6\n"),

@@ -32,9 +32,9 @@ constexpr Place operand(int index, std::int64_t offset = 0) { return {Place::Kin
 using Places = std::vector<Place>;
 
 TEST(LongRows, SoftmaxReadsItsInputTwice) {
-  const Result<LongRows> made = cut_long_rows(spec_of(softmax(3, 100)), {.piece = 32});
+  const Result<KernelCut> made = cut_long_rows(spec_of(softmax(3, 100)), {.piece = 32});
   ASSERT_TRUE(made.ok()) << made.status().message();
-  const std::vector<LongRowKernel>& kernels = made.value().kernels;
+  const std::vector<CutKernel>& kernels = made.value().kernels;
   // Pieces of 32 or 48 would leave 4 elements.
   ASSERT_EQ(kernels.size(), 5U);
   EXPECT_EQ(kernel::print(kernels[0].spec),
@@ -71,13 +71,13 @@ TEST(LongRows, RowsBelowALeastPieceAreWhole) {
 }
 
 TEST(LongRows, MeanAndVarianceReadTheirInputOnce) {
-  const Result<LongRows> made = cut_long_rows(
+  const Result<KernelCut> made = cut_long_rows(
       spec_of("kernel\nspace kept 2, reduced 96\nin x0 f32 [96, 1]\nout y0 f32 [1, 0]\nout y1 f32 [1, 0]\n"
               "%0 = load x0\n%1 = reduce sum %0\n%2 = count\n%3 = div %1 %2\n%4 = sub %0 %3\n%5 = square %4\n"
               "%6 = reduce sum %5\n%7 = div %6 %2\nstore y0 %3\nstore y1 %7\n"),
       {.piece = 32});
   ASSERT_TRUE(made.ok()) << made.status().message();
-  const std::vector<LongRowKernel>& kernels = made.value().kernels;
+  const std::vector<CutKernel>& kernels = made.value().kernels;
   ASSERT_EQ(kernels.size(), 2U);
   EXPECT_EQ(kernels[0].count, 32);
   EXPECT_EQ(kernel::print(kernels[0].spec),
@@ -89,13 +89,13 @@ TEST(LongRows, MeanAndVarianceReadTheirInputOnce) {
 }
 
 TEST(LongRows, AStageThatNeedsTheOneBeforeReadsAgain) {
-  const Result<LongRows> made = cut_long_rows(
+  const Result<KernelCut> made = cut_long_rows(
       spec_of(
           "kernel\nspace kept 2, reduced 96\nin x0 bf16 [96, 1]\nout y0 f32 [1, 0]\n%0 = load x0\n%1 = cast f32 %0\n"
           "%2 = reduce max %1\n%3 = div %1 %2\n%4 = abs %3\n%5 = reduce sum %4\n%6 = sqrt %5\nstore y0 %6\n"),
       {.piece = 32});
   ASSERT_TRUE(made.ok()) << made.status().message();
-  const std::vector<LongRowKernel>& kernels = made.value().kernels;
+  const std::vector<CutKernel>& kernels = made.value().kernels;
   ASSERT_EQ(kernels.size(), 4U);
   EXPECT_EQ(kernels[0].spec.outputs[0].dtype, DType::f32);
   EXPECT_EQ(kernels[2].reads, (Places{operand(0), between(1)}));
@@ -103,7 +103,7 @@ TEST(LongRows, AStageThatNeedsTheOneBeforeReadsAgain) {
 }
 
 TEST(LongRows, TheInputThatRunsAlongRowsLeads) {
-  const Result<LongRows> made = cut_long_rows(
+  const Result<KernelCut> made = cut_long_rows(
       spec_of("kernel\nspace kept 2, reduced 96\nin x0 f32 [96, 1]\nin x1 f32 [1, 0]\nout y0 f32 [1, 0]\n"
               "%0 = load x1\n%1 = load x0\n%2 = mul %0 %1\n%3 = reduce sum %2\n%4 = reduce max %1\n%5 = add %3 %4\n"
               "store y0 %5\n"),
@@ -114,13 +114,13 @@ TEST(LongRows, TheInputThatRunsAlongRowsLeads) {
 }
 
 TEST(LongRows, ColumnsHandOnWhatAPieceGaveSideBySide) {
-  const Result<LongRows> made = cut_long_rows(
+  const Result<KernelCut> made = cut_long_rows(
       spec_of("kernel\nspace reduced 100, kept 24\nin x0 f32 [24, 1]\nout y0 f32 [0, 1]\n%0 = load x0\n"
               "%1 = reduce max %0\n%2 = sub %0 %1\n%3 = exp %2\n%4 = reduce sum %3\n%5 = log %4\n%6 = add %5 %1\n"
               "store y0 %6\n"),
       {.piece = 32});
   ASSERT_TRUE(made.ok()) << made.status().message();
-  const std::vector<LongRowKernel>& kernels = made.value().kernels;
+  const std::vector<CutKernel>& kernels = made.value().kernels;
   ASSERT_EQ(kernels.size(), 3U);
   EXPECT_EQ(kernels[0].spec.levels, (std::vector<kernel::Level>{{64, true}, {24, false}}));
   EXPECT_EQ(kernels[0].spec.outputs[1].strides, (std::vector<std::int64_t>{0, 1}));
@@ -146,12 +146,12 @@ const char* const kColumnSoftmax =
     "%0 = load x0\n%1 = reduce max %0\n%2 = sub %0 %1\n%3 = exp %2\n%4 = reduce sum %3\n%5 = div %3 %4\nstore y0 %5\n";
 
 TEST(LongRows, NarrowColumnsHavePiecesThatTakeRowsInTurn) {
-  const Result<LongRows> made = cut_long_rows(
+  const Result<KernelCut> made = cut_long_rows(
       spec_of("kernel\nspace kept 2, reduced 103, kept 5\nin x0 f32 [515, 5, 1]\nout y0 f32 [515, 5, 1]\n" +
               std::string(kColumnSoftmax)),
       {.in_turn = 10});
   ASSERT_TRUE(made.ok()) << made.status().message();
-  const std::vector<LongRowKernel>& kernels = made.value().kernels;
+  const std::vector<CutKernel>& kernels = made.value().kernels;
   ASSERT_EQ(kernels.size(), 4U);
   EXPECT_EQ(kernels[0].spec.levels, (std::vector<kernel::Level>{{2, false}, {10, true}, {50, false}}));
   EXPECT_EQ(kernels[0].spec.inputs[0].strides, (std::vector<std::int64_t>{515, 50, 1}));

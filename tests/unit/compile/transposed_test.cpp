@@ -12,11 +12,11 @@ using kernel::KernelSpec;
 using kernel::Level;
 using Strides = std::vector<std::int64_t>;
 
-std::vector<TransposedPart> parts_of(const std::string& space, const std::string& in, const std::string& out) {
+std::vector<CutKernel> parts_of(const std::string& space, const std::string& in, const std::string& out) {
   const Result<KernelSpec> spec = kernel::parse("kernel\nspace " + space + "\nin x0 f32 " + in + "\nout y0 f32 " + out +
                                                 "\n%0 = load x0\nstore y0 %0\n");
   EXPECT_TRUE(spec.ok()) << spec.status().message();
-  return transposed_parts(spec.value());
+  return transposed_parts(spec.value()).kernels;
 }
 
 TEST(Transposed, LanesRunAlongTheLongerLevel) {
@@ -37,8 +37,8 @@ TEST(Transposed, LongLevelsAreCutIntoBlocks) {
   EXPECT_EQ(parts[0].spec.inputs[0].strides, (Strides{64, 200, 1}));
   EXPECT_EQ(parts[0].spec.outputs[0].strides, (Strides{19200, 1, 300}));
   EXPECT_EQ(parts[1].spec.levels, (std::vector<Level>{{300, false}, {72, true}})) << "64 and the 8 that are left";
-  EXPECT_EQ(parts[1].input_offsets, Strides{128 * 4});
-  EXPECT_EQ(parts[1].output_offsets, Strides{128 * 300 * 4});
+  EXPECT_EQ(parts[1].reads, (std::vector<Place>{{Place::Kind::operand, 0, 128 * 4}}));
+  EXPECT_EQ(parts[1].writes, (std::vector<Place>{{Place::Kind::operand, 0, 128 * 300 * 4}}));
   EXPECT_EQ(parts_of("kept 192, kept 300", "[1, 192]", "[300, 1]").size(), 1U);
 }
 
