@@ -31,7 +31,9 @@ class Body {
     }
     for (const kernel::Store& store : spec_.stores) {
       const Lane value = values_[static_cast<std::size_t>(store.node)];
-      builder_.result(is_real(value.type) ? canonical_nan(value) : value);
+      builder_.result(is_real(value.type)              ? canonical_nan(value)
+                      : is_floating(dtype(store.node)) ? canonical_nan_of_bits(dtype(store.node), value)
+                                                       : value);
     }
     return builder_.finish();
   }

@@ -7,9 +7,10 @@
 
 #include "jit/frame.hpp"
 #include "jit/lane_emit.hpp"
-#include "jit/operand_walk.hpp"
+#include "jit/operand_access.hpp"
 #include "jit/side_by_side.hpp"
 #include "jit/spread_operands.hpp"
+#include "jit/stages.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -20,25 +21,14 @@ constexpr std::size_t kMostAsked = 2;
 /// chains, and of two that wait for nothing from one another it finds twice as many that are ready.
 constexpr std::size_t kLongStep = 16;
 
-StageProgram one_step(const LaneProgram& program, const kernel::KernelSpec& spec) {
-  StageProgram made{program, {}, {}};
-  const auto place = [](std::size_t k, LaneType type) {
-    return StagePlace{StagePlace::Kind::operand, static_cast<int>(k), type};
-  };
-  for (std::size_t k = 0; k < spec.inputs.size(); ++k) made.inputs.push_back(place(k, LaneType::f32));
-  for (std::size_t i = 0; i < program.results.size(); ++i)
-    made.results.push_back(place(spec.inputs.size() + static_cast<std::size_t>(spec.stores[i].output),
-                                 result_type(program.nodes[static_cast<std::size_t>(program.results[i])])));
-  return made;
-}
-
 /// Two steps side by side, rounded together where the machine does that; nothing where that does not pay, or vectors
 /// have no room.
-std::optional<StageProgram> two_steps(const StageProgram& one, const OperandWalk& walk, const LaneLayer& layer) {
-  const auto joins = [&](int k) { return walk.joins(layer, static_cast<std::size_t>(k)); };
+std::optional<StageProgram> two_steps(const StageProgram& one, const OperandAccess& access, const LaneLayer& layer) {
+  const auto joins = [&](int k) { return access.joins(layer, static_cast<std::size_t>(k)); };
   const bool any = std::any_of(one.results.begin(), one.results.end(), [&](const auto& to) { return joins(to.index); });
   if (!any && one.lanes.nodes.size() < kLongStep) return std::nullopt;
-  StageProgram both = with_joined_results(side_by_side(one), joins, [&](int k) { return walk.loads_bf16(k); });
+  StageProgram both =
+      with_joined_results(side_by_side(one), joins, [&](int k) { return access.is_bf16(static_cast<std::size_t>(k)); });
   const std::vector<bool> resident(both.inputs.size(), false);
   if (vectors_needed(both.lanes, resident) > layer.vectors()) return std::nullopt;
   return both;
@@ -56,22 +46,23 @@ class Flat {
         layer_(layer),
         schedule_(schedule),
         walk_(assembler, spec, schedule.vector_level),
+        access_(assembler, walk_),
         spread_(assembler, walk_, schedule),
-        one_(one_step(program, spec)) {}
+        one_(with_operands(program, spec)) {}
 
   std::int64_t emit() {
     walk_.start();
-    walk_.prepare(layer_);
+    access_.prepare(layer_);
     prepare_tail();
-    two_ = two_steps(one_, walk_, layer_);
+    two_ = two_steps(one_, access_, layer_);
     hold_constants();
-    if (schedule_.around) walk_.find_lines();
+    if (schedule_.around) access_.find_lines();
     std::vector<int> outer;
     for (int level = 0; level < static_cast<int>(walk_.spec().levels.size()); ++level)
       if (level != schedule_.vector_level && (level + 1 != schedule_.vector_level || !joins_rows()))
         outer.push_back(level);
     walk_.over(outer, 0, [this](std::size_t depth) { joins_rows() ? elements_of_rows(depth) : elements(depth); });
-    if (schedule_.around) walk_.fence();
+    if (schedule_.around) access_.fence();
     return spread_.scratch_end() + spilled_;
   }
 
@@ -165,7 +156,7 @@ class Flat {
     c_.jae(none, Xbyak::CodeGenerator::T_NEAR);
     const auto take = [&](bool around) { take_run({depth, index, end, around}); };
     if (schedule_.around) {
-      walk_.either_way(take);
+      access_.either_way(take);
     } else {
       take(false);
     }
@@ -228,13 +219,13 @@ class Flat {
     };
     const auto load = [&](int input, Vec d) {
       const StagePlace& place = program.inputs[static_cast<std::size_t>(input)];
-      walk_.load(layer_, static_cast<std::size_t>(place.index), d, at(place));
+      access_.load(layer_, static_cast<std::size_t>(place.index), d, at(place));
     };
     const auto store = [&](int result, Vec s) {
       const StagePlace& place = program.results[static_cast<std::size_t>(result)];
       const auto k = static_cast<std::size_t>(place.index);
-      place.kind == StagePlace::Kind::joined ? walk_.store_joined(layer_, k, s, at(place))
-                                             : walk_.store(layer_, k, s, at(place));
+      place.kind == StagePlace::Kind::joined ? access_.store_joined(layer_, k, s, at(place))
+                                             : access_.store(layer_, k, s, at(place));
     };
     const Memory spill = c_.rbp + spread_.scratch_end();
     spilled_ = std::max(spilled_, emit_lanes(a_, layer_, program.lanes, spill, {load, store, {}, {}, free_}));
@@ -245,6 +236,7 @@ class Flat {
   LaneLayer& layer_;
   const schedule::Schedule& schedule_;
   OperandWalk walk_;
+  OperandAccess access_;
   SpreadOperands spread_;
   StageProgram one_;
   std::optional<StageProgram> two_;

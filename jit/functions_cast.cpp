@@ -225,4 +225,13 @@ Lane canonical_of_positive(Lane x) {
 
 Lane canonical_nan(Lane x) { return select(is_nan(x), not_a_number(x), x); }
 
+Lane canonical_nan_of_bits(DType dtype, Lane x) {
+  LaneBuilder& b = *x.builder;
+  const bool is_bf16 = dtype == DType::bf16;
+  const Lane infinity = b.bits(x.type, is_bf16 ? 0x7f80 : 0x7c00),
+             canonical = b.bits(x.type, is_bf16 ? 0x7fc0 : 0x7e00);
+  const Lane is_nan = infinity < (x & b.bits(x.type, 0x7fff));
+  return (canonical & is_nan) | and_not(is_nan, x);
+}
+
 }  // namespace tenfold::jit

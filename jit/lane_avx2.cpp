@@ -96,7 +96,7 @@ class Avx2Lanes final : public LaneLayer {
       case 4: code_.vpbroadcastd(ymm(d, 0), at); break;
       default: code_.vpbroadcastq(ymm(d, 0), at); break;
     }
-    if (is_narrow()) {
+    if (byte_size(dtype) < 4 && is_narrow()) {
       byte_size(dtype) == 1 ? code_.vpbroadcastb(ymm(d, 0), Xmm(15)) : code_.vpbroadcastw(ymm(d, 0), Xmm(15));
     } else if (byte_size(dtype) < 4) {
       widen_elements_avx2(assembler_, ymm(d, 0), dtype, Xmm(15));
@@ -218,6 +218,7 @@ class Avx2Lanes final : public LaneLayer {
   bool is_narrow() const { return lanes_ > 16; }
 
   void prepare_narrow_tail(const Xbyak::Reg64& count) {
+    code_.mov(code_.qword[code_.rbp + frame::kTailCount], count);
     for (int half = 0; half < 2; ++half) {
       const Memory whole = code_.rbp + (kNarrowMask + 32 * half), odd = code_.rbp + (kNarrowOdd + 32 * half);
       lanes_ == 32 ? prepare_word_tail(assembler_, count, 16 * half, whole, odd)

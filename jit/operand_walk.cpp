@@ -17,7 +17,6 @@ namespace {
 constexpr int kRows = frame::kRecords;
 /// Pointers kept in registers; what is left serves indices, records and copies.
 constexpr std::size_t kMostKept = 6;
-constexpr int kLine = 64;
 /// Rows beside the first that over_rows() may have.
 constexpr std::size_t kMostBeside = 7;
 /// Rows of pointers beside one for each level: that of a turned tile.
@@ -64,10 +63,6 @@ void OperandWalk::start() {
   }
 }
 
-void OperandWalk::prepare(LaneLayer& layer) const {
-  for (std::size_t k = 0; k < count(); ++k) layer.prepare(operand(k).dtype);
-}
-
 void OperandWalk::load_extent(const Reg64& d, int level) {
   c_.mov(d, c_.qword[c_.rdi + offsetof(KernelArgs, extents) + 8 * static_cast<std::size_t>(level)]);
 }
@@ -95,7 +90,7 @@ void OperandWalk::load_row(const Reg64& d, std::size_t k, std::size_t depth, con
 }
 
 /// Bytes.
-void OperandWalk::load_stride(const Reg64& d, std::size_t k, int level) {
+void OperandWalk::load_stride(const Reg64& d, std::size_t k, int level) const {
   if (is_turned(k) && level >= turned_[k].inside) {
     c_.mov(d, operand(k).strides[static_cast<std::size_t>(level)] * turned_[k].apart);
   } else {
@@ -264,90 +259,11 @@ OperandWalk::KeptPointers::KeptPointers(OperandWalk& walk, std::size_t depth) : 
 
 OperandWalk::KeptPointers::~KeptPointers() { std::fill(walk_.kept_.begin(), walk_.kept_.end(), std::nullopt); }
 
-Reg64 OperandWalk::pointer_of(std::size_t k, std::size_t depth, std::optional<Gpr>& spare) {
+Reg64 OperandWalk::pointer_of(std::size_t k, std::size_t depth, std::optional<Gpr>& spare) const {
   if (depth == kept_depth_ && kept_[k]) return Reg64(*kept_[k]);
   spare.emplace(a_);
   c_.mov(*spare, pointer_slot(depth, k));
   return spare->reg();
-}
-
-bool OperandWalk::is_direct(std::size_t k, const At& at, bool tails) const {
-  return vector_stride(k) == 1 && (part_of(k, at) == Part::full || (at.masks && tails));
-}
-
-void OperandWalk::load(LaneLayer& layer, std::size_t k, Vec d, const At& at) {
-  const DType dtype = operand(k).dtype;
-  if (vector_stride(k) == 0) {
-    broadcast(layer, k, d, at.depth);
-  } else if (is_direct(k, at, layer.loads_tails(dtype))) {
-    std::optional<Gpr> spare;
-    const int bytes = byte_size(dtype);
-    layer.load(d, dtype, pointer_of(k, at.depth, spare) + at.index * bytes + at.offset * bytes, part_of(k, at));
-  } else {
-    stage(Staging::in, k, at, layer);
-    layer.load(d, dtype, c_.rbp + frame::kStaging, Part::full);
-  }
-}
-
-void OperandWalk::store(LaneLayer& layer, std::size_t k, Vec s, const At& at) {
-  const DType dtype = operand(k).dtype;
-  if (is_direct(k, at, layer.stores_tails(dtype))) {
-    std::optional<Gpr> spare;
-    const int bytes = byte_size(dtype);
-    const Memory to = pointer_of(k, at.depth, spare) + at.index * bytes + at.offset * bytes;
-    if (at.around && at.part == Part::full && layer.order() == LaneOrder::straight && may_go_around(k)) {
-      layer.store_around(to, dtype, s);
-    } else {
-      if (at.claim && at.part == Part::full && at.offset * bytes % kLine == 0) c_.prefetchw(c_.ptr[to + kClaimed]);
-      layer.store(to, dtype, s, part_of(k, at));
-    }
-  } else {
-    layer.store(c_.rbp + frame::kStaging, dtype, s, Part::full);
-    stage(Staging::out, k, at, layer);
-  }
-}
-
-void OperandWalk::store_joined(LaneLayer& layer, std::size_t k, Vec s, const At& at) {
-  std::optional<Gpr> spare;
-  const int bytes = byte_size(operand(k).dtype);
-  const Memory to = pointer_of(k, at.depth, spare) + at.index * bytes + at.offset * bytes;
-  if (at.claim) c_.prefetchw(c_.ptr[to + kClaimed]);
-  layer.store_lanes(to, LaneType::f32, s);
-}
-
-void OperandWalk::find_lines(int frames, int frame_bytes) {
-  Gpr bits(a_), stride(a_);
-  c_.xor_(bits.r32(), bits.r32());
-  for (std::size_t k = inputs(); k < count(); ++k) {
-    if (!may_go_around(k)) continue;
-    c_.mov(stride, pointer_slot(0, k));
-    c_.or_(bits, stride);
-    for (std::size_t input = 0; input < inputs(); ++input) {
-      Label other;
-      c_.cmp(stride, pointer_slot(0, input));
-      c_.jne(other);
-      c_.or_(bits, 1);
-      c_.L(other);
-    }
-    for (int level = 0; level < static_cast<int>(spec_.levels.size()); ++level) {
-      if (level == static_cast<int>(vector_level_) || level == joined_) continue;
-      load_stride(stride, k, level);
-      c_.or_(bits, stride);
-    }
-  }
-  c_.and_(bits.r32(), kLine - 1);
-  for (int frame = 0; frame < frames; ++frame) c_.mov(c_.qword[c_.rbp + frame::kOnLines + frame * frame_bytes], bits);
-}
-
-void OperandWalk::either_way(const std::function<void(bool around)>& body) {
-  Label within, done;
-  c_.cmp(slot(frame::kOnLines), 0);
-  c_.jne(within, Xbyak::CodeGenerator::T_NEAR);
-  body(true);
-  c_.jmp(done, Xbyak::CodeGenerator::T_NEAR);
-  c_.L(within);
-  body(false);
-  c_.L(done);
 }
 
 void OperandWalk::ahead(std::size_t k, const At& at, const Reg64& distance,
@@ -357,56 +273,6 @@ void OperandWalk::ahead(std::size_t k, const At& at, const Reg64& distance,
   Gpr place(a_);
   c_.lea(place, c_.ptr[distance + at.index * byte_size(operand(k).dtype)]);
   ask(pointer + place.reg());
-}
-
-void OperandWalk::broadcast(LaneLayer& layer, std::size_t k, Vec d, std::size_t depth) {
-  std::optional<Gpr> spare;
-  layer.broadcast(d, operand(k).dtype, pointer_of(k, depth, spare));
-}
-
-void OperandWalk::stage(Staging way, std::size_t k, const At& at, const LaneLayer& layer) {
-  std::optional<Gpr> spare;
-  const Reg64 pointer = pointer_of(k, at.depth, spare);
-  Gpr from(a_), stride(a_), number(a_);
-  load_stride(stride, k, static_cast<int>(vector_level_));
-  c_.lea(from, c_.ptr[at.index + at.offset]);
-  c_.imul(from, stride);
-  c_.add(from, pointer);
-  const int bytes = byte_size(operand(k).dtype);
-  if (at.part == Part::full && vector_stride(k) != 1)
-    return emit_staging_of_step(a_, way, from, stride, layer.lanes(), bytes, layer.spare());
-  if (at.part == Part::tail) {
-    c_.mov(number, c_.qword[at.tail_count]);
-  } else {
-    c_.mov(number.r32(), layer.lanes());
-  }
-  vector_stride(k) == 1 ? emit_staging_side_by_side(a_, way, from, number, bytes)
-                        : emit_staging(a_, way, from, stride, number, bytes);
-}
-
-void OperandWalk::put_one(std::size_t k, std::size_t depth) {
-  std::optional<Gpr> spare;
-  copy_one(byte_size(operand(k).dtype), pointer_of(k, depth, spare), c_.rbp + frame::kStaging);
-}
-
-void OperandWalk::put_group(std::size_t k, std::size_t depth, int rows, int frame_bytes) {
-  const int bytes = byte_size(operand(k).dtype);
-  Gpr to(a_);
-  Label done;
-  for (int row = 0; row < rows; ++row) {
-    if (row > 0) {
-      c_.cmp(slot(frame::kGroupRows), row);
-      c_.jbe(done, Xbyak::CodeGenerator::T_NEAR);
-    }
-    c_.mov(to, c_.qword[pointer_slot(depth, k).getRegExp() + row * frame_bytes]);
-    copy_one(bytes, to, c_.rbp + (frame::kStaging + row * bytes));
-  }
-  c_.L(done);
-}
-
-void OperandWalk::copy_one(int bytes, const Reg64& to, const Memory& from) {
-  Gpr element(a_);
-  move_element(c_, element, bytes, from, to);
 }
 
 }  // namespace tenfold::jit

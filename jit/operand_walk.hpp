@@ -12,8 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "jit/lane_layer.hpp"
-#include "jit/staging.hpp"
+#include "jit/vector.hpp"
 #include "kernel/spec.hpp"
 
 namespace tenfold::jit {
@@ -24,12 +23,11 @@ class OperandWalk {
 
   /// Loads the scratch pointer (rbp) and row 0.
   void start();
-  /// Makes the layer ready for the dtypes of all operands.
-  void prepare(LaneLayer& layer) const;
   /// First byte of scratch that the walk leaves to others.
   int scratch_end() const;
 
   std::size_t inputs() const { return spec_.inputs.size(); }
+  std::size_t count() const { return spec_.inputs.size() + spec_.outputs.size(); }
   /// Inputs first, then outputs.
   const kernel::Operand& operand(std::size_t k) const;
   const kernel::KernelSpec& spec() const { return spec_; }
@@ -39,7 +37,7 @@ class OperandWalk {
 
   void load_extent(const Xbyak::Reg64& d, int level);
   /// In bytes; inside the blocks of a turned operand those between places of scratch.
-  void load_stride(const Xbyak::Reg64& d, std::size_t k, int level);
+  void load_stride(const Xbyak::Reg64& d, std::size_t k, int level) const;
   void load_vector_extent(const Xbyak::Reg64& d) { load_extent(d, static_cast<int>(vector_level_)); }
 
   /// Before start(): what operand `k` has along level `inside` and those after it is found turned (turned_rows.hpp)
@@ -56,9 +54,14 @@ class OperandWalk {
   /// stands.
   void load_own_stride(const Xbyak::Reg64& d, std::size_t k, int level) const;
   void load_pointer(const Xbyak::Reg64& d, std::size_t k, std::size_t depth) { c_.mov(d, pointer_slot(depth, k)); }
+  Xbyak::Address pointer_slot(std::size_t depth, std::size_t k) const;
+  /// A register that has it: one that is kept, or else `spare`, which it is loaded to.
+  Xbyak::Reg64 pointer_of(std::size_t k, std::size_t depth, std::optional<Gpr>& spare) const;
 
   /// The rows along `level` follow one another along the vector level: an index runs on from one to the next.
   void join_rows(int level) { joined_ = level; }
+  /// Whether rows along it begin wherever its strides say.
+  bool has_rows_along(int level) const { return level != static_cast<int>(vector_level_) && level != joined_; }
 
   /// From now on over() and over_rows() are emitted to take the last row first.
   void set_backwards(bool backwards) { backwards_ = backwards; }
@@ -105,10 +108,6 @@ class OperandWalk {
     std::vector<std::unique_ptr<Gpr>> registers_;
   };
 
-  /// How far ahead stores claim lines, in bytes. Chains of f32 [4096, 1024] that write rows are as fast with 2 KiB, 4
-  /// and 8.
-  static constexpr int kClaimed = 4096;
-
   /// Where in row `depth` an access stands: `index` + `offset` elements along the vector level; of a tail, as many as
   /// `tail_count` (a qword) says, and without `masks` they are staged.
   struct At {
@@ -118,28 +117,10 @@ class OperandWalk {
     Memory tail_count;
     int offset = 0;
     bool masks = true;
-    bool around = false;  ///< whole steps are stored past the caches, where may_go_around() says so
-    bool claim = false;   ///< others ask for the lines that are stored to kClaimed bytes further on
+    bool around = false;  ///< whole steps are stored past the caches, where OperandAccess::may_go_around() says so
+    bool claim = false;   ///< others ask for the lines that are stored to OperandAccess::kClaimed bytes further on
   };
-  void load(LaneLayer& layer, std::size_t k, Vec d, const At& at);
-  void store(LaneLayer& layer, std::size_t k, Vec s, const At& at);
-  /// Whether two whole steps of the operand may be stored in one vector, which LaneOp::join_bf16 makes.
-  bool joins(const LaneLayer& layer, std::size_t k) const {
-    return layer.joins() && operand(k).dtype == DType::bf16 && vector_stride(k) == 1;
-  }
-  bool loads_bf16(int k) const { return operand(static_cast<std::size_t>(k)).dtype == DType::bf16; }
-  void store_joined(LaneLayer& layer, std::size_t k, Vec s, const At& at);
-  /// Whether whole steps of the operand can be stored past the caches, if its rows begin with lines.
-  bool may_go_around(std::size_t k) const {
-    return !is_turned(k) && vector_stride(k) == 1 && byte_size(operand(k).dtype) >= 4;
-  }
-  /// Looks whether the rows of all outputs that may go around begin with lines, and are no input's, whose lines are in
-  /// the caches anyway; after start(). Each of the frames of rows in turns is told.
-  void find_lines(int frames = 1, int frame_bytes = 0);
-  /// Emits `body(true)` for when all that is so, and `body(false)` for when it is not.
-  void either_way(const std::function<void(bool around)>& body);
-  /// Behind the last of such stores: other threads see them in no order unless told to.
-  void fence() { c_.sfence(); }
+
   /// Emits `ask` for the place `distance` bytes on from where `at` stands.
   void ahead(std::size_t k, const At& at, const Xbyak::Reg64& distance,
              const std::function<void(const Memory& place)>& ask);
@@ -151,29 +132,13 @@ class OperandWalk {
   /// For an operand with its elements side by side: asks for the first lines of that next visit.
   void ask_for_visit(std::size_t k, const At& at, const Xbyak::Reg64& distance);
   static constexpr int kVisit = 128;
-  /// One element, in all lanes, of an operand that does not move along the vector level.
-  void broadcast(LaneLayer& layer, std::size_t k, Vec d, std::size_t depth);
-  /// Copies one element from the staging area to where row `depth` stands.
-  void put_one(std::size_t k, std::size_t depth);
-  /// Within over_groups(), in the first row's frame: copies elements side by side in the staging area, of each row one.
-  void put_group(std::size_t k, std::size_t depth, int rows, int frame_bytes);
 
  private:
   Xbyak::Address slot(int offset) const;
-  Xbyak::Address pointer_slot(std::size_t depth, std::size_t k) const;
   void enter(int level, std::size_t depth, const Xbyak::Label& done);
   void to_last_row(const Xbyak::Reg64& pointer, std::size_t k, int level);
   void advance(int level, std::size_t depth, int rows);
   void advance_by(int level, std::size_t depth, const Xbyak::Address& rows);
-  /// Copies between the operand and the staging area.
-  void stage(Staging way, std::size_t k, const At& at, const LaneLayer& layer);
-  /// Whether an access is one of the layer's, that has `tails` or not.
-  bool is_direct(std::size_t k, const At& at, bool tails) const;
-  /// What lanes past a tail of turned rows are in scratch, nobody sees.
-  Part part_of(std::size_t k, const At& at) const { return is_turned(k) ? Part::full : at.part; }
-  Xbyak::Reg64 pointer_of(std::size_t k, std::size_t depth, std::optional<Gpr>& spare);
-  void copy_one(int bytes, const Xbyak::Reg64& to, const Memory& from);
-  std::size_t count() const { return spec_.inputs.size() + spec_.outputs.size(); }
 
   Assembler& a_;
   Xbyak::CodeGenerator& c_;

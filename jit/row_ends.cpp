@@ -58,7 +58,7 @@ void StagedRows::rows(const StageProgram& program, std::size_t depth, const Stag
       [&](const StagePlace& place, Vec d) {
         switch (place.kind) {
           case StagePlace::Kind::operand:
-            walk_.broadcast(layer, static_cast<std::size_t>(place.index), d, depth);
+            access_.broadcast(layer, static_cast<std::size_t>(place.index), d, depth);
             break;
           case StagePlace::Kind::total: load_lanes(layer, d, place.type, total(place.index)); break;
           case StagePlace::Kind::count: load_count(layer, d, place.type); break;
@@ -76,7 +76,7 @@ void StagedRows::rows(const StageProgram& program, std::size_t depth, const Stag
         }
         const auto k = static_cast<std::size_t>(place.index);
         layer.store(c_.rbp + frame::kStaging, walk_.operand(k).dtype, s, Part::full);
-        walk_.put_one(k, depth);
+        access_.put_one(k, depth);
       },
       [&](const StagePlace& place) { return fits ? home(place) : -1; }, fits ? free : layer.vectors());
 }
@@ -101,7 +101,7 @@ void StagedRows::rows_of_group(const StageProgram& program, std::size_t depth) {
         if (place.kind != StagePlace::Kind::saved) {
           const auto k = static_cast<std::size_t>(place.index);
           layer.store(staging, walk_.operand(k).dtype, s, Part::full);
-          return walk_.put_group(k, depth, group_rows(), frame_bytes_);
+          return access_.put_group(k, depth, group_rows(), frame_bytes_);
         }
         store_lanes(layer, s, place.type, staging);
         Gpr lane(a_);
@@ -125,8 +125,8 @@ void StagedRows::pilot(const StagePass& pass, std::size_t depth) {
         program, layer,
         [&](const StagePlace& place, Vec d) {
           if (place.kind == StagePlace::Kind::operand) {
-            walk_.load(*layer_, static_cast<std::size_t>(place.index), d,
-                       {depth, index, Part::full, tail_count(), step * lanes_, true, false});
+            access_.load(*layer_, static_cast<std::size_t>(place.index), d,
+                         {depth, index, Part::full, tail_count(), step * lanes_, true, false});
           } else if (place.kind == StagePlace::Kind::share) {
             const float share = 1.0F / static_cast<float>(schedule_.pilot * lanes_);
             fill(layer, d, place.type, std::bit_cast<std::uint32_t>(share));

@@ -42,6 +42,7 @@ StagedKernel::StagedKernel(Assembler& assembler, const Stages& stages, const ker
       spec_(spec),
       schedule_(schedule),
       walk_(assembler, spec, schedule.vector_level),
+      access_(assembler, walk_),
       layer_(LaneLayer::make(assembler, schedule.isa, stages.lanes, order_of(stages, spec, schedule))),
       narrow_layer_(LaneLayer::make(assembler, schedule.isa, 8)),
       few_layer_(LaneLayer::make(assembler, schedule.isa, 4)),
@@ -76,7 +77,7 @@ PassVectors StagedKernel::plan(const StagePass& pass, int sets, int most, int to
 
 void StagedKernel::start(int frames, int frame_bytes) {
   walk_.start();
-  walk_.prepare(*layer_);
+  access_.prepare(*layer_);
   Gpr left(a_);
   Label again;
   if (frames > 1) {
@@ -90,11 +91,11 @@ void StagedKernel::start(int frames, int frame_bytes) {
     c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
     c_.mov(c_.rbp, c_.qword[c_.rdi + offsetof(KernelArgs, scratch)]);
   }
-  if (schedule_.around) walk_.find_lines(frames, frame_bytes);
+  if (schedule_.around) access_.find_lines(frames, frame_bytes);
 }
 
 std::int64_t StagedKernel::end() {
-  if (schedule_.around) walk_.fence();
+  if (schedule_.around) access_.fence();
   return spill_ + spilled_;
 }
 
@@ -161,10 +162,10 @@ void StagedKernel::each_way(const StagePass& pass, const std::function<void()>& 
   const bool may =
       schedule_.around && stages_.kept.output < 0 &&
       std::any_of(pass.step.results.begin(), pass.step.results.end(), [&](const StagePlace& to) {
-        return to.kind == StagePlace::Kind::operand && walk_.may_go_around(static_cast<std::size_t>(to.index));
+        return to.kind == StagePlace::Kind::operand && access_.may_go_around(static_cast<std::size_t>(to.index));
       });
   if (!may) return body();
-  walk_.either_way([&](bool around) {
+  access_.either_way([&](bool around) {
     around_ = around;
     body();
   });

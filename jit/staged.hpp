@@ -9,7 +9,7 @@
 #include <map>
 #include <memory>
 
-#include "jit/operand_walk.hpp"
+#include "jit/operand_access.hpp"
 #include "jit/pass_vectors.hpp"
 #include "jit/stages.hpp"
 #include "schedule/schedule.hpp"
@@ -70,6 +70,7 @@ class StagedKernel {
   const kernel::KernelSpec& spec_;
   const schedule::Schedule& schedule_;
   OperandWalk walk_;
+  OperandAccess access_;
   std::unique_ptr<LaneLayer> layer_, narrow_layer_, few_layer_;
   int lanes_;
   int places_;     ///< first byte of scratch for the nests' own places

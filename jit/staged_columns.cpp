@@ -230,7 +230,7 @@ class StagedColumns final : ColumnAhead {
         program, *layer_,
         [&](const StagePlace& from, Vec d) {
           switch (from.kind) {
-            case StagePlace::Kind::operand: walk_.load(*layer_, static_cast<std::size_t>(from.index), d, at); break;
+            case StagePlace::Kind::operand: access_.load(*layer_, static_cast<std::size_t>(from.index), d, at); break;
             case StagePlace::Kind::set: load_lanes(*layer_, d, from.type, record + set_of(from.index)); break;
             case StagePlace::Kind::kept: load_lanes(*layer_, d, from.type, kept_at_); break;
             case StagePlace::Kind::share: layer_->broadcast(d, DType::f32, c_.rbp + kTakenAs); break;
@@ -245,7 +245,7 @@ class StagedColumns final : ColumnAhead {
           } else if (to.kind == StagePlace::Kind::saved) {
             store_lanes(*layer_, s, to.type, record + saved_of(to.index));
           } else {
-            walk_.store(*layer_, static_cast<std::size_t>(to.index), s, at);
+            access_.store(*layer_, static_cast<std::size_t>(to.index), s, at);
           }
         },
         [&](const StagePlace& place) {
@@ -354,7 +354,7 @@ class StagedColumns final : ColumnAhead {
         [&](const StagePlace& from, Vec d) {
           switch (from.kind) {
             case StagePlace::Kind::operand:
-              walk_.load(layer, static_cast<std::size_t>(from.index), d, moved(from));
+              access_.load(layer, static_cast<std::size_t>(from.index), d, moved(from));
               break;
             case StagePlace::Kind::count: load_count(layer, d, from.type); break;
             case StagePlace::Kind::taken: layer.broadcast(d, DType::f64, c_.rbp + kTakenAs); break;
@@ -363,7 +363,7 @@ class StagedColumns final : ColumnAhead {
         },
         [&](const StagePlace& to, Vec s) {
           if (to.kind == StagePlace::Kind::operand) {
-            walk_.store(layer, static_cast<std::size_t>(to.index), s, moved(to));
+            access_.store(layer, static_cast<std::size_t>(to.index), s, moved(to));
           } else {
             store_lanes(layer, s, to.type, in_record(to));
           }

@@ -208,8 +208,8 @@ void StagedRows::row(const StagePass& pass, std::size_t depth) {
 std::optional<StageProgram> StagedRows::two_steps(const StagePass& pass) const {
   if (vectors_of(pass).sets() == 1) return std::nullopt;
   StageProgram both = with_joined_results(
-      side_by_side(pass.step), [this](int k) { return walk_.joins(*layer_, static_cast<std::size_t>(k)); },
-      [this](int k) { return walk_.loads_bf16(k); });
+      side_by_side(pass.step), [this](int k) { return access_.joins(*layer_, static_cast<std::size_t>(k)); },
+      [this](int k) { return access_.is_bf16(static_cast<std::size_t>(k)); });
   if (!vectors_of(pass).has_room_for(both)) return std::nullopt;
   return both;
 }
@@ -239,7 +239,7 @@ void StagedRows::step(const StagePass& pass, const StageProgram& program, const 
       [&](const StagePlace& place, Vec d) {
         switch (place.kind) {
           case StagePlace::Kind::operand:
-            walk_.load(*layer_, static_cast<std::size_t>(place.index), d, here(place));
+            access_.load(*layer_, static_cast<std::size_t>(place.index), d, here(place));
             break;
           case StagePlace::Kind::set: load_lanes(*layer_, d, place.type, set(place.index, which + place.step)); break;
           case StagePlace::Kind::mask: load_mask(*layer_, d, place.type); break;
@@ -253,9 +253,9 @@ void StagedRows::step(const StagePass& pass, const StageProgram& program, const 
         } else if (place.kind == StagePlace::Kind::kept) {
           store_lanes(*layer_, s, place.type, kept(here(place)));
         } else if (place.kind == StagePlace::Kind::joined) {
-          walk_.store_joined(*layer_, static_cast<std::size_t>(place.index), s, here(place));
+          access_.store_joined(*layer_, static_cast<std::size_t>(place.index), s, here(place));
         } else {
-          walk_.store(*layer_, static_cast<std::size_t>(place.index), s, here(place));
+          access_.store(*layer_, static_cast<std::size_t>(place.index), s, here(place));
         }
       },
       [&](const StagePlace& place) {

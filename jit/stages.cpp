@@ -2,9 +2,11 @@
 #include "jit/stages.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "jit/body_program.hpp"
 #include "jit/centred.hpp"
 #include "jit/function_families.hpp"
 #include "jit/kept_value.hpp"
@@ -316,7 +318,43 @@ class Finder {
 
 }  // namespace
 
+StageProgram with_operands(const LaneProgram& program, const kernel::KernelSpec& spec) {
+  StageProgram made{program, {}, {}};
+  const auto place = [](std::size_t k, LaneType type) {
+    return StagePlace{StagePlace::Kind::operand, static_cast<int>(k), type};
+  };
+  for (std::size_t k = 0; k < spec.inputs.size(); ++k) made.inputs.push_back(place(k, LaneType::f32));
+  for (std::size_t i = 0; i < program.results.size(); ++i)
+    made.results.push_back(place(spec.inputs.size() + static_cast<std::size_t>(spec.stores[i].output),
+                                 result_type(program.nodes[static_cast<std::size_t>(program.results[i])])));
+  return made;
+}
+
+namespace {
+
+/// One pass, of the program that a flat kernel would run, where nothing is reduced and all elements differ along the
+/// levels that count as reduced (schedule/turned.hpp).
+std::optional<Result<Stages>> stages_of_elements(const KernelSpec& spec) {
+  const bool all_differ =
+      std::ranges::none_of(spec.body,
+                           [](const kernel::Node& node) { return node.kind == kernel::Node::Kind::reduce; }) &&
+      std::ranges::all_of(spec.inputs, [&](const auto& input) { return kernel::moves_along_reduced(spec, input); });
+  if (!all_differ) return std::nullopt;
+  const Result<LaneProgram> program = body_program(spec);
+  if (!program.ok()) return program.status();
+  Stages stages;
+  stages.lanes = program.value().lanes();
+  StagePass pass;
+  pass.step = pass.tail = with_operands(program.value(), spec);
+  stages.passes.push_back(std::move(pass));
+  stages.rows.resize(2);
+  return stages;
+}
+
+}  // namespace
+
 Result<Stages> find_stages(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
+  if (std::optional<Result<Stages>> elements = stages_of_elements(spec)) return *std::move(elements);
   std::vector<int> sums(spec.body.size(), -1);
   const bool columns = schedule.nest == schedule::Nest::staged_columns;
   if (columns || schedule.pilot > 0) sums = kernel::sums_beside_moments(spec);

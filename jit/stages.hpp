@@ -128,10 +128,14 @@ struct Stages {
   std::vector<StagePass> passes;
   std::vector<StageProgram> rows;  ///< before each pass, and after the last
   std::vector<LaneType> saved;     ///< slots
-  /// Lanes of a vector step: 8 when an element or a saved value has 64 bits, else 16. Programs of rows and flushes may
-  /// have 8 beside steps of 16; they run twice then.
+  /// Lanes of a vector step: 8 when an element or a saved value has 64 bits, else 16; more of narrow elements that
+  /// nothing reduces (LaneProgram::lanes). Programs of rows and flushes may have 8 beside steps of 16; they run twice
+  /// then.
   int lanes = 16;
 };
+
+/// The program of an elementwise body (body_program.hpp) with the operands that it reads and stores.
+StageProgram with_operands(const LaneProgram& program, const kernel::KernelSpec& spec);
 
 /// unsupported_op or unsupported_dtype for functions that there are not, or a body that is not of this form.
 Result<Stages> find_stages(const kernel::KernelSpec& spec, const schedule::Schedule& schedule);

@@ -88,9 +88,6 @@ struct Options {
   RowPieces pieces = {};           ///< decides bits
 };
 
-/// Emitted kernels by class key, shared by all partitions of a process; bounded by the code memory's capacity.
-class KernelCache;
-KernelCache& kernel_cache();
 /// For tests and the command: kernels and bytes of code memory in use.
 jit::CodeMemoryStats kernel_cache_stats();
 

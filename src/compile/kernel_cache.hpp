@@ -15,6 +15,7 @@
 
 namespace tenfold::compiler {
 
+/// Emitted kernels by class key, shared by all partitions of a process; bounded by the code memory's capacity.
 class KernelCache {
  public:
   /// The kernel for this class, emitted now if nobody has it. Thread-safe.
@@ -31,5 +32,8 @@ class KernelCache {
   std::unordered_map<std::string, std::weak_ptr<const jit::KernelCode>> kernels_;
   std::size_t drop_at_ = 256;
 };
+
+/// The process's.
+KernelCache& kernel_cache();
 
 }  // namespace tenfold::compiler

@@ -42,7 +42,7 @@ class Cutter {
   Cutter(const KernelSpec& spec, const RowCut& cut)
       : spec_(spec),
         level_(reduced_level(spec)),
-        stages_(kernel::passes_of(spec)),
+        passes_(kernel::passes_of(spec)),
         per_row_(kernel::per_row(spec)),
         sums_(kernel::sums_beside_moments(spec)),
         vector_level_(level_of_neighbours(spec)),
@@ -61,17 +61,17 @@ class Cutter {
   Result<KernelCut> run() {
     Status status = check();
     if (!status.ok()) return status;
-    const int last = *std::max_element(stages_.begin(), stages_.end());
-    for (int stage = 1; stage <= last;) {
-      const Merge merge = merge_of(stage);
-      const int end = stage + (merge == Merge::plain ? 1 : 2);
-      const std::vector<int> reductions = reductions_of(stage, end);
+    const int last = *std::max_element(passes_.begin(), passes_.end());
+    for (int pass = 1; pass <= last;) {
+      const Merge merge = merge_of(pass);
+      const int end = pass + (merge == Merge::plain ? 1 : 2);
+      const std::vector<int> reductions = reductions_of(pass, end);
       std::vector<Place> partials = new_partials(reductions, merge);
       for (std::size_t range = 0; range < ranges_.size() && status.ok(); ++range)
         status = reduce_pieces(reductions, merge, partials, ranges_[range], range > 0 ? ranges_[0].pieces : 0);
-      if (status.ok()) status = combine(reductions, merge, partials, stage, end, last);
+      if (status.ok()) status = combine(reductions, merge, partials, pass, end, last);
       if (!status.ok()) return status;
-      stage = end;
+      pass = end;
     }
     status = store_elements();
     if (!status.ok()) return status;
@@ -96,7 +96,7 @@ class Cutter {
         return {Code::unsupported_op, "results of pieces that cannot be combined"};
       // Elsewhere it would be a number of elements that one kernel has, and not another.
       for (const int arg : one.args)
-        if (node(arg).kind == Node::Kind::count && (!per_row_[at(i)] || stages_[at(i)] == 0))
+        if (node(arg).kind == Node::Kind::count && (!per_row_[at(i)] || passes_[at(i)] == 0))
           return {Code::unsupported_op, "elements that are computed with their number"};
     }
     return {};
@@ -112,12 +112,12 @@ class Cutter {
   std::vector<int> reductions_of(int begin, int end) const {
     std::vector<int> found;
     for (int i = 0; i < static_cast<int>(spec_.body.size()); ++i)
-      if (is_reduction(i) && stages_[at(i)] >= begin && stages_[at(i)] < end) found.push_back(i);
+      if (is_reduction(i) && passes_[at(i)] >= begin && passes_[at(i)] < end) found.push_back(i);
     return found;
   }
 
-  Merge merge_of(int stage) const {
-    const std::vector<int> first = reductions_of(stage, stage + 1), second = reductions_of(stage + 1, stage + 2);
+  Merge merge_of(int pass) const {
+    const std::vector<int> first = reductions_of(pass, pass + 1), second = reductions_of(pass + 1, pass + 2);
     if (first.size() == 1 && second.size() == 1 && is_sum_of_exponentials(spec_, second[0], first[0]))
       return Merge::online;
     const auto is_moment = [&](int reduction) {
@@ -287,8 +287,8 @@ class Cutter {
     }
     const std::set<int> asked = asked_for(end);
     for (int i = 0; i < static_cast<int>(spec_.body.size()); ++i) {
-      const int stage = stages_[at(i)];
-      if (!per_row_[at(i)] || stage >= end || (stage < begin && (stage > 0 || end <= last))) continue;
+      const int pass = passes_[at(i)];
+      if (!per_row_[at(i)] || pass >= end || (pass < begin && (pass > 0 || end <= last))) continue;
       for (const kernel::Store& store : spec_.stores)
         if (store.node == i)
           draft.store(copy(draft, i, nullptr), spec_.outputs[at(store.output)],
@@ -342,7 +342,7 @@ class Cutter {
     }
   }
 
-  /// The values of rows, known before stage `end`, that what further kernels store and reduce is made of.
+  /// The values of rows, known before pass `end`, that what further kernels store and reduce is made of.
   std::set<int> asked_for(int end) const {
     std::set<int> seen, found;
     std::vector<int> open;
@@ -350,11 +350,11 @@ class Cutter {
       if (seen.insert(index).second) open.push_back(index);
     };
     for (const kernel::Store& store : spec_.stores)
-      if (!per_row_[at(store.node)] || stages_[at(store.node)] >= end) visit(store.node);
+      if (!per_row_[at(store.node)] || passes_[at(store.node)] >= end) visit(store.node);
     while (!open.empty()) {
       const int index = open.back();
       open.pop_back();
-      const bool is_known = per_row_[at(index)] && stages_[at(index)] > 0 && stages_[at(index)] < end;
+      const bool is_known = per_row_[at(index)] && passes_[at(index)] > 0 && passes_[at(index)] < end;
       if (is_known) found.insert(index);
       if (!is_known)
         for (const int arg : node(index).args) visit(arg);
@@ -395,7 +395,7 @@ class Cutter {
 
   const KernelSpec& spec_;
   std::size_t level_;        ///< the reduced one
-  std::vector<int> stages_;  ///< kernel::passes_of
+  std::vector<int> passes_;  ///< kernel::passes_of
   std::vector<bool> per_row_;
   std::vector<int> sums_;     ///< kernel::sums_beside_moments
   std::size_t vector_level_;  ///< of neighbours in memory: the reduced one, or else there are columns

@@ -163,14 +163,15 @@ bool is_elementwise(const KernelSpec& spec) noexcept {
 }
 
 int narrow_bytes(const KernelSpec& spec) noexcept {
-  int bytes = 0;
+  const DType first = dtype_of(spec, 0);
+  const int bits = row(first).bits;
+  const bool is_half = first == DType::bf16 || first == DType::f16;
   for (std::size_t i = 0; i < spec.body.size(); ++i) {
     const DType dtype = dtype_of(spec, static_cast<int>(i));
-    const bool is_narrow = !is_floating(dtype) && (row(dtype).bits == 8 || row(dtype).bits == 16);
-    if (!is_narrow || (bytes != 0 && byte_size(dtype) != bytes)) return 0;
-    bytes = byte_size(dtype);
+    const bool is_moved = dtype == first && spec.body[i].kind == Node::Kind::load;
+    if (is_half ? !is_moved : is_floating(dtype) || row(dtype).bits != bits) return 0;
   }
-  return bytes;
+  return bits == 8 || bits == 16 ? bits / 8 : 0;
 }
 
 std::int64_t kept_count(const KernelSpec& spec) noexcept {

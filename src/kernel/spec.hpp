@@ -106,7 +106,8 @@ std::vector<bool> per_row(const KernelSpec& spec);
 /// True when nothing is reduced: neither a level nor a value.
 bool is_elementwise(const KernelSpec& spec) noexcept;
 
-/// The bytes of each value of the body where all of them are integers or booleans of one width, 1 or 2; else 0.
+/// The bytes of each value of the body where all of them have one width, 1 or 2, and are integers, booleans, or one
+/// kind of floats that are but loaded; else 0.
 int narrow_bytes(const KernelSpec& spec) noexcept;
 
 /// Product of the kept, and of the reduced extents.

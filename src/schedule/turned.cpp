@@ -25,7 +25,7 @@ constexpr std::int64_t kLeastRows = 32;
 constexpr std::int64_t kEnoughRows = 64;
 /// Bytes of a column's records: sets, totals and saved values.
 constexpr std::int64_t kRecordBytes = 48;
-constexpr std::int64_t kMostColumns = 256, kLeastColumns = 16;
+constexpr std::int64_t kMostColumns = 256;
 
 std::int64_t extent_of(const KernelSpec& spec, int level) {
   return spec.levels[static_cast<std::size_t>(level)].extent;
@@ -51,17 +51,24 @@ bool has_reductions(const KernelSpec& spec) {
                              [](const kernel::Node& node) { return node.kind == kernel::Node::Kind::reduce; });
 }
 
+/// Tiles are whole steps, of as many lanes as narrow elements fill that nothing reduces.
+std::int64_t columns_of_step(const KernelSpec& spec) {
+  const int narrow = has_reductions(spec) ? 0 : kernel::narrow_bytes(spec);
+  return narrow > 0 ? 64 / narrow : kVectorStep;
+}
+
 /// Blocks of a tile: as many as leave what is turned, and the records of columns, in L1.
 std::int64_t choose_columns(const KernelSpec& spec, const TurnedLevels& levels, const target::Target& target) {
   std::int64_t bytes = kRecordBytes;
   for (const std::vector<kernel::Operand>* operands : {&spec.inputs, &spec.outputs})
     for (const kernel::Operand& operand : *operands)
       bytes += turned_width(spec, levels, operand) * byte_size(operand.dtype);
-  if (!has_reductions(spec)) {
-    const std::int64_t most = std::min(target.l2_bytes / kMovedPart, kMovedBytes);
-    return std::clamp(most / bytes / kLeastColumns * kLeastColumns, kLeastColumns, kMostMovedColumns);
-  }
-  return std::clamp(target.l1_bytes / 2 / bytes / kLeastColumns * kLeastColumns, kLeastColumns, kMostColumns);
+  const std::int64_t step = columns_of_step(spec);
+  const auto in_steps = [&](std::int64_t room, std::int64_t most) {
+    return std::clamp(room / bytes / step * step, step, most);
+  };
+  if (!has_reductions(spec)) return in_steps(std::min(target.l2_bytes / kMovedPart, kMovedBytes), kMostMovedColumns);
+  return in_steps(target.l1_bytes / 2, kMostColumns);
 }
 
 /// How many rows a sweep takes: those left over come one by one.
@@ -175,6 +182,7 @@ Status check_turned(const KernelSpec& spec, const Schedule& schedule) {
   const TurnedLevels levels = turned_levels(spec);
   if (!levels.found() || schedule.vector_level != levels.rows || schedule.width != turned_width(spec, levels))
     return broken("width is not that of turned rows");
+  if (schedule.columns % columns_of_step(spec) != 0) return broken("columns of turned rows are no whole steps");
   if (schedule.tile.level >= levels.inside) return broken("a block of turned rows is cut");
   if (schedule.around || schedule.claim || schedule.ahead || schedule.serpentine)
     return broken("turned rows stay in L1");

@@ -106,5 +106,23 @@ TEST(Casts, NormalizedKeepsLowBits) {
   }
 }
 
+/// In lanes of 16 bits, where nothing is converted.
+TEST(Casts, BitsOfNarrowFloatsKeepAllButNans) {
+  for (const DType dtype : {DType::bf16, DType::f16}) {
+    LaneBuilder builder;
+    builder.result(canonical_nan_of_bits(dtype, builder.input(0, LaneType::i16)));
+    std::mt19937_64 unused;
+    const Elements all = inputs_of(dtype, unused);
+    Elements got(dtype, all.size());
+    const void* const from[] = {all.bytes.data()};
+    void* const to[] = {got.bytes.data()};
+    interpret(builder.finish(), all.size(), from, to);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::uint64_t nan = dtype == DType::bf16 ? 0x7fc0 : 0x7e00;
+      ASSERT_EQ(got.bits(i), std::isnan(static_cast<double>(all.real(i))) ? nan : all.bits(i)) << to_string(dtype) << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenfold::jit

@@ -160,6 +160,14 @@ TEST(NarrowBytes, AreThoseThatAllValuesHave) {
   EXPECT_EQ(bytes_of("boolean", "s16", "select %0 %1 %1"), 0) << "of two widths";
   EXPECT_EQ(bytes_of("bf16", "bf16", "add %0 %1"), 0);
   EXPECT_EQ(bytes_of("s32", "s32", "add %0 %1"), 0);
+  const auto bytes_of_moved = [](const std::string& dtype) {
+    return narrow_bytes(parsed("kernel\nspace kept 64\nin x0 " + dtype + " [1]\nout y0 " + dtype +
+                               " [1]\n%0 = load x0\nstore y0 %0\n"));
+  };
+  EXPECT_EQ(bytes_of_moved("bf16"), 2);
+  EXPECT_EQ(bytes_of_moved("f16"), 2);
+  EXPECT_EQ(bytes_of_moved("s8"), 1);
+  EXPECT_EQ(bytes_of_moved("f32"), 0);
 }
 
 }  // namespace
