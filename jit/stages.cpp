@@ -34,7 +34,8 @@ class Finder {
         outputs_keep_(outputs_keep),
         sums_(std::move(sums)),
         pilot_steps_(pilot_steps),
-        positions_(positions_of(spec, sums_)) {}
+        positions_(positions_of(spec, sums_)),
+        expensive_(kernel::expensive_elements(spec)) {}
 
   Result<Stages> run() {
     Result<FoundReductions> found =
@@ -144,7 +145,7 @@ class Finder {
       const int node = r.element;
       if (position(node).per_row || position(node).pass != r.pass || stages_.kept.node >= 0) continue;
       const bool fits = lane_type(kernel::dtype_of(spec_, node)) == LaneType::f32;
-      if (fits && is_read_after(spec_, positions_, node, r.pass) && is_expensive(node))
+      if (fits && is_read_after(spec_, positions_, node, r.pass) && expensive_[static_cast<std::size_t>(node)])
         stages_.kept = {node, KeptValue::kInScratch, r.pass};
     }
   }
@@ -160,18 +161,10 @@ class Finder {
       const int node = r.element;
       const KeptValue kept{node, store.output, r.pass};
       if (r.pass >= position(store.node).pass || position(node).per_row || position(node).pass != r.pass) continue;
-      if (kernel::dtype_of(spec_, node) == dtype && is_expensive(node) && stands_alone(spec_, positions_, kept))
+      if (kernel::dtype_of(spec_, node) == dtype && expensive_[static_cast<std::size_t>(node)] &&
+          stands_alone(spec_, positions_, kept))
         stages_.kept = kept;
     }
-  }
-
-  bool is_expensive(int node) {
-    constexpr std::size_t kExpensive = 16;
-    StageBuilder made = program(true);
-    const SavedSlots slots = saved_;
-    made.builder().result(made.value(node));
-    saved_ = slots;
-    return made.finish().lanes.nodes.size() >= kExpensive;
   }
 
   /// A program of elements, which finds the kept value where an earlier pass has left it.
@@ -309,6 +302,7 @@ class Finder {
   std::vector<int> sums_;  ///< by node: the sum that a centred moment is found beside, -1
   int pilot_steps_;        ///< of rows, whose sums follow from the deviations
   std::vector<Position> positions_;
+  std::vector<bool> expensive_;    ///< by node, kernel::expensive_elements
   std::vector<int> reduction_of_;  ///< by node
   SavedSlots saved_;               ///< of all passes so far
   std::vector<SavedSlots> slots_by_pass_;

@@ -156,6 +156,19 @@ std::vector<bool> per_row(const KernelSpec& spec) {
   return same;
 }
 
+std::vector<bool> expensive_elements(const KernelSpec& spec) {
+  const bool is_flat = is_elementwise(spec);
+  const std::vector<bool> of_row = per_row(spec);
+  std::vector<bool> expensive;
+  for (std::size_t i = 0; i < spec.body.size(); ++i) {
+    const bool takes = is_expensive(spec.body[i]) || std::ranges::any_of(spec.body[i].args, [&](int arg) {
+                         return bool{expensive[static_cast<std::size_t>(arg)]};
+                       });
+    expensive.push_back(takes && (is_flat || !of_row[i]));
+  }
+  return expensive;
+}
+
 bool is_elementwise(const KernelSpec& spec) noexcept {
   return std::none_of(spec.levels.begin(), spec.levels.end(), [](const Level& level) { return level.reduced; }) &&
          std::none_of(spec.body.begin(), spec.body.end(),

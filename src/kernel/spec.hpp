@@ -103,6 +103,10 @@ bool moves_along_reduced(const KernelSpec& spec, const Operand& operand) noexcep
 /// By node: whether its value is the same along all reduced levels.
 std::vector<bool> per_row(const KernelSpec& spec);
 
+/// By node: whether it is an element's value that takes a polynomial to compute, behind what rows know of it; in an
+/// elementwise spec, all values are elements'.
+std::vector<bool> expensive_elements(const KernelSpec& spec);
+
 /// True when nothing is reduced: neither a level nor a value.
 bool is_elementwise(const KernelSpec& spec) noexcept;
 

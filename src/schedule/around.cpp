@@ -44,19 +44,8 @@ bool lies_on_lines(const KernelSpec& spec, int vector_level) {
   });
 }
 
-/// Whether an element that is stored takes a polynomial to compute, after the last reduction before it.
 bool stores_expensive_elements(const KernelSpec& spec) {
-  const bool is_flat = kernel::is_elementwise(spec);
-  const std::vector<bool> per_row = kernel::per_row(spec);
-  std::vector<bool> expensive;
-  for (std::size_t i = 0; i < spec.body.size(); ++i) {
-    const Node& node = spec.body[i];
-    const bool is_own = kernel::is_expensive(node);
-    expensive.push_back((is_flat || !per_row[i]) &&
-                        (is_own || std::any_of(node.args.begin(), node.args.end(), [&](int arg) {
-                           return bool{expensive[static_cast<std::size_t>(arg)]};
-                         })));
-  }
+  const std::vector<bool> expensive = kernel::expensive_elements(spec);
   return std::any_of(spec.stores.begin(), spec.stores.end(),
                      [&](const kernel::Store& store) { return bool{expensive[static_cast<std::size_t>(store.node)]}; });
 }

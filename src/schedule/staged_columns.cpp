@@ -132,19 +132,8 @@ bool keeps_columns(const KernelSpec& spec) {
   if (kernel::reduced_count(spec) * kLeastPart > kKeptOfColumns || kernel::reduced_count(spec) == 0 ||
       spec.inputs.size() + spec.outputs.size() > kMostBesideKept)
     return false;
-  const std::vector<bool> per_row = kernel::per_row(spec);
+  const std::vector<bool> per_row = kernel::per_row(spec), expensive = kernel::expensive_elements(spec);
   const std::vector<int> pass = kernel::passes_of(spec);
-  const auto is_expensive = [&](int node) {
-    std::vector<bool> needed(spec.body.size());
-    needed[static_cast<std::size_t>(node)] = true;
-    for (auto i = static_cast<std::size_t>(node) + 1; i-- > 0;) {
-      if (!needed[i] || per_row[i]) continue;
-      const kernel::Node& at = spec.body[i];
-      if (kernel::is_expensive(at)) return true;
-      for (const int arg : at.args) needed[static_cast<std::size_t>(arg)] = true;
-    }
-    return false;
-  };
   const auto is_read_later = [&](int node) {
     std::vector<bool> reads(spec.body.size());
     const int own = pass[static_cast<std::size_t>(node)];
@@ -157,9 +146,9 @@ bool keeps_columns(const KernelSpec& spec) {
     });
   };
   return std::any_of(spec.body.begin(), spec.body.end(), [&](const kernel::Node& at) {
-    if (at.kind != kernel::Node::Kind::reduce || per_row[static_cast<std::size_t>(at.args[0])]) return false;
+    if (at.kind != kernel::Node::Kind::reduce || !expensive[static_cast<std::size_t>(at.args[0])]) return false;
     const DType dtype = kernel::dtype_of(spec, at.args[0]);
-    return is_floating(dtype) && byte_size(dtype) <= 4 && is_expensive(at.args[0]) && is_read_later(at.args[0]);
+    return is_floating(dtype) && byte_size(dtype) <= 4 && is_read_later(at.args[0]);
   });
 }
 
