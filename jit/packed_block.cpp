@@ -31,21 +31,7 @@ std::uint64_t order_key(std::uint64_t bits, int bytes) {
 
 PackedBlock::PackedBlock(Assembler& assembler, const kernel::KernelSpec& spec, const schedule::ReduceBody& body,
                          int width)
-    : assembler_(assembler),
-      code_(assembler.code()),
-      v_(assembler),
-      spec_(spec),
-      body_(body),
-      kind_(schedule::lanes_of(spec, body)),
-      input_(spec.inputs[0].dtype),
-      output_(spec.outputs[0].dtype),
-      width_(width),
-      element_(byte_size(input_)),
-      lane_(schedule::packed_lane_bytes(kind_, input_, width)),
-      lanes_(kBytes / lane_),
-      segment_(std::min(
-          widens_in_halves() || keys() || (places() && (lane_ == 1 || width <= lanes_ / 2)) ? lanes_ / 2 : lanes_,
-          static_cast<int>(std::bit_ceil(static_cast<unsigned>(width))))) {}
+    : PackedRule(spec, body, width), assembler_(assembler), code_(assembler.code()), v_(assembler) {}
 
 PackedBlock::Register PackedBlock::take() {
   const Register reg = free_.back();
@@ -58,17 +44,6 @@ Memory PackedBlock::at(const Reg64& in, int offset, int bytes) {
   const int last_turn = std::max(0, turns_ - 1) * row_bytes();
   overread_ = std::max(overread_, offset + last_turn + bytes - input_bytes());
   return in + offset;
-}
-
-std::uint64_t PackedBlock::identity() const {
-  const FloatBits bits = float_bits(input_);
-  switch (kind_) {
-    case schedule::Lanes::integer: return integer_identity(body_.monoid, input_);
-    case schedule::Lanes::order: return maximum() ? bits.negative_infinity : bits.infinity;
-    default: break;
-  }
-  const double value = kernel::row(body_.monoid).identity;
-  return lane_ == 8 ? std::bit_cast<std::uint64_t>(value) : std::bit_cast<std::uint32_t>(static_cast<float>(value));
 }
 
 // ---- the block

@@ -18,14 +18,12 @@
 #include <vector>
 
 #include "jit/frame.hpp"
-#include "jit/keys.hpp"
+#include "jit/packed_rule.hpp"
 #include "jit/rows_block.hpp"
-#include "kernel/spec.hpp"
-#include "schedule/packed.hpp"
 
 namespace tenfold::jit {
 
-class PackedBlock final : public RowsBlock {
+class PackedBlock final : public RowsBlock, private PackedRule {
  public:
   PackedBlock(Assembler& assembler, const kernel::KernelSpec& spec, const schedule::ReduceBody& body, int width);
 
@@ -48,10 +46,6 @@ class PackedBlock final : public RowsBlock {
   /// Numbers and bits have as many of these, from there down, as take turns: an addition takes three cycles, and all
   /// else of a register of a long row one.
   static constexpr int kWatches = 4;
-  /// Bits pay from this width on: of narrower rows of either sign too many blocks have one without an element of the
-  /// sign that settles it. Blocks of 16 bits have twice the rows. Likewise words of which places are wanted, f64 and
-  /// one order of the operands.
-  static constexpr int kLeastWidthOfBits = 7, kLeastWidthOfBitsOf16 = 8, kLeastWidthOfOneOrder = 8;
   /// A slot of the frame: how many blocks have just been open (places of floats).
   static constexpr int kOpen = frame::kChainLeft;
   /// A number for each lane, at most one a byte. An array, as a block makes thousands of these.
@@ -99,14 +93,12 @@ class PackedBlock final : public RowsBlock {
   PackedVectors::Bytes place_bytes(const LaneNumbers& places) const;
   PackedVectors::Bytes spread_rows() const;
   static LaneNumbers part_numbers(const LaneNumbers& x, const LaneNumbers& y, int bytes, int lane, bool late);
-  KeyRule key_rule() const { return {input_, maximum(), body_.last}; }
   int number_of_leaf(int index) const;
   Value rows_of_halves(const Xbyak::Reg64& in, int index);
   Value short_rows(const Xbyak::Reg64& in, int index);
   Register rows_of_three(const Xbyak::Reg64& in);
   Value rows_of_pairs(const Xbyak::Reg64& in);
   Value short_rows_widened(const Xbyak::Reg64& in, int index);
-  bool widens_in_halves() const;
   Value rows_in_halves(const Xbyak::Reg64& in, int low_row, int high_row);
   Register row(const Xbyak::Reg64& in, int number);
   std::vector<Register> lanes_of_row(const Xbyak::Reg64& in, int number);
@@ -127,71 +119,12 @@ class PackedBlock final : public RowsBlock {
   void finish(Register reg);
   void finish_order(Register reg);
 
-  bool widened() const { return lane_ != element_; }
-  bool order() const { return kind_ == schedule::Lanes::order; }
-  /// Extremes that the machine finds by itself where there is no NaN: all but those of 16 bits in the shortest rows.
-  bool numbers() const { return order() && (lane_ >= 4 || width_ >= kLeastWidthOfBitsOf16); }
-  /// Those of f32 and of 16 bits in rows that are not the shortest: bits as integers, as in the order state. One
-  /// extreme of them is the answer if it has the sign that settles it; where a row has none, the block is done again
-  /// with the other.
-  bool bits() const { return settles() && lane_ <= 4; }
-  /// Bits, and f64 in rows as long: one order of the operands, and the block again in both where an extreme is a zero.
-  bool settles() const {
-    return numbers() && width_ >= (lane_ == 2   ? kLeastWidthOfBitsOf16
-                                   : lane_ == 4 ? kLeastWidthOfBits
-                                                : kLeastWidthOfOneOrder);
-  }
-  IntegerOp own_extreme() const { return maximum() ? IntegerOp::greatest_signed : IntegerOp::greatest_unsigned; }
-  IntegerOp watched_extreme() const { return maximum() ? IntegerOp::greatest_unsigned : IntegerOp::greatest_signed; }
-  /// Arg-reductions are one of these.
-  bool keys() const { return schedule::gives_index(kind_) && widened(); }
-  bool places() const { return schedule::gives_index(kind_) && !widened(); }
-  /// Places: rows of two or more to a register, which lie as its lanes do.
-  bool are_side_by_side() const { return width_ == segment_ && segment_ < lanes_ && (lane_ >= 4 || row_bytes() >= 8); }
-  /// Places of floats in rows that are not the shortest: bits as integers. Where a row has no element of the sign that
-  /// settles it, the block is done again with integers of the elements' order.
-  bool finds_bits() const {
-    return places() && is_floating(input_) && width_ >= (lane_ == 4 ? kLeastWidthOfBits : kLeastWidthOfBitsOf16);
-  }
-  /// True when a second way through the block is there for NaNs.
-  bool has_slow_way() const { return order() || (schedule::gives_index(kind_) && is_floating(input_)); }
   bool looks_at_bits() const { return finds_bits() && !exact_ && !other_; }
   int watches() const { return !has_slow_way() ? 0 : numbers() && lane_ >= 4 && width_ > lanes_ ? kWatches : 1; }
-  bool floats() const { return kind_ != schedule::Lanes::integer && !order() && !schedule::gives_index(kind_); }
-  bool maximum() const { return body_.monoid == kernel::Monoid::max || body_.monoid == kernel::Monoid::argmax; }
-  bool has_rows_of_halves() const {
-    return segment_ == lanes_ && width_ > lanes_ / 2 && width_ <= lanes_ && !widened() && !places();
-  }
-  bool has_rows_of_three() const { return width_ == 3 && lane_ == 4 && element_ == 4 && !places(); }
-  /// bf16 that f32 sums or multiplies, in rows of 2, 4 or 8.
-  bool has_rows_of_pairs() const {
-    return input_ == DType::bf16 && kind_ == schedule::Lanes::chained_f32 &&
-           (width_ == 2 || width_ == 4 || width_ == 8);
-  }
-  /// Results whose even rows are in the lower half of the lanes and whose odd ones are in the upper one.
-  bool has_rows_in_turn() const { return has_rows_of_pairs() && width_ == 8 && output_ == DType::bf16; }
-  /// True of extremes, of whatever type.
-  bool idempotent() const { return kernel::row(body_.monoid).state == kernel::State::order; }
-  /// Sums of so many narrow floats that the last levels are in f64: two, three, or all.
-  bool ends_in_f64() const { return kind_ == schedule::Lanes::chained_f32 && width_ > schedule::kMostWidthInF32; }
-  /// Whose results another kernel goes on with (schedule/apart.hpp), two registers of them.
-  bool hands_on_f64() const { return kind_ == schedule::Lanes::chained_f32 && output_ == DType::f64; }
-  bool three_levels_in_f64() const { return width_ > schedule::kMostWidthWithTwoLevelsInF64; }
-  bool all_levels_in_f64() const { return ends_in_f64() && width_ > schedule::kMostWidthWithThreeLevelsInF64; }
-  std::uint64_t identity() const;
 
   Assembler& assembler_;
   Xbyak::CodeGenerator& code_;
   PackedVectors v_;
-  const kernel::KernelSpec& spec_;
-  const schedule::ReduceBody& body_;
-  schedule::Lanes kind_;
-  DType input_, output_;
-  int width_;
-  int element_;         ///< bytes of an element in memory
-  int lane_;            ///< and in a register
-  int lanes_;           ///< of a register, and rows of a block
-  int segment_;         ///< lanes that a row has of a leaf: a power of two
   bool exact_ = false;  ///< order, places: NaNs of both signs are at the end that wins
   bool other_ = false;  ///< what settles: the second look at a block that the first leaves open
   Register taken_ = 0;  ///< registers that have been in use, from the first on

@@ -159,12 +159,6 @@ PackedBlock::Value PackedBlock::rows_of_pairs(const Reg64& in) {
   return {firsts[0], rows};
 }
 
-/// Sums of bf16 rows that are longer than half a register of f32.
-bool PackedBlock::widens_in_halves() const {
-  return input_ == DType::bf16 && kind_ == schedule::Lanes::chained_f32 && body_.monoid == kernel::Monoid::sum &&
-         width_ > lanes_ / 2 && !all_levels_in_f64();
-}
-
 /// One row in each half: of 8 elements of both the first four are shuffled to the lanes of one register and the last
 /// four to those of another, and are added there to what has the same four of the 16 lanes that a sum has. So what is
 /// eight and four lanes apart is added where it is; lanes meet in the same order.
