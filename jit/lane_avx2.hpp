@@ -44,7 +44,7 @@ class Avx2Operation {
   void shift(const Xbyak::Ymm& a, std::uint8_t bits);
   void integer();
   bool integer64();
-  void narrow();
+  void combine_bits();
   void multiply8();
   void multiply64();
   void extreme64(bool greatest, bool is_signed);

@@ -3,13 +3,22 @@
 // The operations of lane programs on a ymm register. What AVX2 lacks for lanes of 64 bits (products, extremes,
 // arithmetic shifts), or of 8 (products), is put together from what it has.
 #include "jit/lane_avx2.hpp"
+#include "jit/lane_instructions.hpp"
 
 namespace tenfold::jit {
 namespace {
 
 using Xbyak::Ymm;
 
+using G = Xbyak::CodeGenerator;
+
 constexpr std::uint64_t kSign64 = std::uint64_t{1} << 63;
+
+/// Of `less` the arguments change places.
+constexpr TwoRow<EmitInteger> kComparisons[] = {
+    {LaneOp::equal, true, {&G::vpcmpeqb, &G::vpcmpeqw, &G::vpcmpeqd, &G::vpcmpeqq}},
+    {LaneOp::less, false, {&G::vpcmpgtb, &G::vpcmpgtw, &G::vpcmpgtd, &G::vpcmpgtq}},
+};
 
 }  // namespace
 
@@ -63,17 +72,9 @@ Ymm Avx2Operation::reg(std::size_t arg, int spare) {
 Xbyak::Address Avx2Operation::memory(std::size_t arg) { return a_.splat(args_[arg].pattern, args_[arg].bytes); }
 
 void Avx2Operation::arithmetic() {
+  const EmitReal instruction = of_width(find_row(instructions::kReal, node_.op)->instructions, lane_bytes(node_.type));
   const Ymm a = reg(0, 14);
-  with_last(1, [&](const Xbyak::Operand& b) {
-    switch (node_.op) {
-      case LaneOp::add: wide_ ? c_.vaddpd(d_, a, b) : c_.vaddps(d_, a, b); break;
-      case LaneOp::subtract: wide_ ? c_.vsubpd(d_, a, b) : c_.vsubps(d_, a, b); break;
-      case LaneOp::multiply: wide_ ? c_.vmulpd(d_, a, b) : c_.vmulps(d_, a, b); break;
-      case LaneOp::divide: wide_ ? c_.vdivpd(d_, a, b) : c_.vdivps(d_, a, b); break;
-      case LaneOp::lesser: wide_ ? c_.vminpd(d_, a, b) : c_.vminps(d_, a, b); break;
-      default: wide_ ? c_.vmaxpd(d_, a, b) : c_.vmaxps(d_, a, b); break;
-    }
-  });
+  with_last(1, [&](const Xbyak::Operand& b) { (c_.*instruction)(d_, a, b); });
 }
 
 void Avx2Operation::compare() {
@@ -140,77 +141,39 @@ void Avx2Operation::select() {
 }
 
 void Avx2Operation::shift(const Ymm& a, std::uint8_t bits) {
-  if (lane_bytes(node_.type) == 2) {
-    node_.op == LaneOp::shift_left    ? c_.vpsllw(d_, a, bits)
-    : node_.op == LaneOp::shift_right ? c_.vpsrlw(d_, a, bits)
-                                      : c_.vpsraw(d_, a, bits);
-  } else if (node_.op == LaneOp::shift_left) {
-    wide_ ? c_.vpsllq(d_, a, bits) : c_.vpslld(d_, a, bits);
-  } else if (node_.op == LaneOp::shift_right) {
-    wide_ ? c_.vpsrlq(d_, a, bits) : c_.vpsrld(d_, a, bits);
-  } else if (!wide_) {
-    c_.vpsrad(d_, a, bits);
-  } else {
-    // Flipping the bits of negative numbers around a shift that brings in zeros.
-    c_.vpxor(Ymm(15), Ymm(15), Ymm(15));
-    c_.vpcmpgtq(Ymm(15), Ymm(15), a);
-    c_.vpxor(d_, a, Ymm(15));
-    c_.vpsrlq(d_, d_, bits);
-    c_.vpxor(d_, d_, Ymm(15));
+  if (!wide_ || node_.op != LaneOp::shift_right_arithmetic) {
+    (c_.*instructions::shift(node_.op, lane_bytes(node_.type)))(d_, a, bits);
+    return;
   }
+  // Flipping the bits of negative numbers around a shift that brings in zeros.
+  c_.vpxor(Ymm(15), Ymm(15), Ymm(15));
+  c_.vpcmpgtq(Ymm(15), Ymm(15), a);
+  c_.vpxor(d_, a, Ymm(15));
+  c_.vpsrlq(d_, d_, bits);
+  c_.vpxor(d_, d_, Ymm(15));
 }
 
 void Avx2Operation::integer() {
-  if (lane_bytes(node_.type) < 4) return narrow();
+  const int bytes = lane_bytes(node_.type);
   if (wide_ && integer64()) return;
-  if (node_.op == LaneOp::less) {
-    const Ymm b = reg(1, 14);
-    with_last(0, [&](const Xbyak::Operand& a) { wide_ ? c_.vpcmpgtq(d_, b, a) : c_.vpcmpgtd(d_, b, a); });
-    return;
-  }
+  if (bytes == 1 && node_.op == LaneOp::multiply) return multiply8();
+  if (node_.op >= LaneOp::bit_and && node_.op <= LaneOp::bit_and_not) return combine_bits();
+  const TwoRow<EmitInteger>* row = find_row(kComparisons, node_.op);
+  if (row == nullptr) row = find_row(instructions::kInteger, node_.op);
+  const EmitInteger instruction = of_width(row->instructions, bytes);
+  const bool reversed = node_.op == LaneOp::less;  // b > a
+  const Ymm a = reg(reversed ? 1 : 0, 14);
+  with_last(reversed ? 0 : 1, [&](const Xbyak::Operand& b) { (c_.*instruction)(d_, a, b); });
+}
+
+void Avx2Operation::combine_bits() {
   const Ymm a = reg(0, 14);
   with_last(1, [&](const Xbyak::Operand& b) {
     switch (node_.op) {
-      case LaneOp::add: wide_ ? c_.vpaddq(d_, a, b) : c_.vpaddd(d_, a, b); break;
-      case LaneOp::subtract: wide_ ? c_.vpsubq(d_, a, b) : c_.vpsubd(d_, a, b); break;
-      case LaneOp::multiply: c_.vpmulld(d_, a, b); break;
       case LaneOp::bit_and: real_ ? c_.vandps(d_, a, b) : c_.vpand(d_, a, b); break;
       case LaneOp::bit_or: real_ ? c_.vorps(d_, a, b) : c_.vpor(d_, a, b); break;
       case LaneOp::bit_xor: real_ ? c_.vxorps(d_, a, b) : c_.vpxor(d_, a, b); break;
-      case LaneOp::bit_and_not: real_ ? c_.vandnps(d_, a, b) : c_.vpandn(d_, a, b); break;
-      case LaneOp::shift_left_by: wide_ ? c_.vpsllvq(d_, a, b) : c_.vpsllvd(d_, a, b); break;
-      case LaneOp::shift_right_by: wide_ ? c_.vpsrlvq(d_, a, b) : c_.vpsrlvd(d_, a, b); break;
-      case LaneOp::shift_right_arithmetic_by: c_.vpsravd(d_, a, b); break;
-      case LaneOp::equal: wide_ ? c_.vpcmpeqq(d_, a, b) : c_.vpcmpeqd(d_, a, b); break;
-      case LaneOp::greatest_signed: c_.vpmaxsd(d_, a, b); break;
-      case LaneOp::greatest_unsigned: c_.vpmaxud(d_, a, b); break;
-      case LaneOp::least_signed: c_.vpminsd(d_, a, b); break;
-      default: c_.vpminud(d_, a, b); break;
-    }
-  });
-}
-
-/// On lanes of 8 or 16 bits.
-void Avx2Operation::narrow() {
-  const bool bytes = lane_bytes(node_.type) == 1;
-  if (bytes && node_.op == LaneOp::multiply) return multiply8();
-  const bool reversed = node_.op == LaneOp::less;  // b > a
-  const Ymm a = reg(reversed ? 1 : 0, 14);
-  with_last(reversed ? 0 : 1, [&](const Xbyak::Operand& b) {
-    switch (node_.op) {
-      case LaneOp::add: bytes ? c_.vpaddb(d_, a, b) : c_.vpaddw(d_, a, b); break;
-      case LaneOp::subtract: bytes ? c_.vpsubb(d_, a, b) : c_.vpsubw(d_, a, b); break;
-      case LaneOp::multiply: c_.vpmullw(d_, a, b); break;
-      case LaneOp::bit_and: c_.vpand(d_, a, b); break;
-      case LaneOp::bit_or: c_.vpor(d_, a, b); break;
-      case LaneOp::bit_xor: c_.vpxor(d_, a, b); break;
-      case LaneOp::bit_and_not: c_.vpandn(d_, a, b); break;
-      case LaneOp::less: bytes ? c_.vpcmpgtb(d_, a, b) : c_.vpcmpgtw(d_, a, b); break;
-      case LaneOp::equal: bytes ? c_.vpcmpeqb(d_, a, b) : c_.vpcmpeqw(d_, a, b); break;
-      case LaneOp::greatest_signed: bytes ? c_.vpmaxsb(d_, a, b) : c_.vpmaxsw(d_, a, b); break;
-      case LaneOp::greatest_unsigned: bytes ? c_.vpmaxub(d_, a, b) : c_.vpmaxuw(d_, a, b); break;
-      case LaneOp::least_signed: bytes ? c_.vpminsb(d_, a, b) : c_.vpminsw(d_, a, b); break;
-      default: bytes ? c_.vpminub(d_, a, b) : c_.vpminuw(d_, a, b); break;
+      default: real_ ? c_.vandnps(d_, a, b) : c_.vpandn(d_, a, b); break;
     }
   });
 }

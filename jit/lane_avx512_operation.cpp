@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "jit/lane_avx512.hpp"
+#include "jit/lane_instructions.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -13,58 +14,22 @@ using Xbyak::Address;
 using Xbyak::Operand;
 using Xbyak::Xmm;
 
-using Emit = void (Xbyak::CodeGenerator::*)(const Xmm&, const Xmm&, const Operand&);
-using EmitReal = void (Xbyak::CodeGenerator::*)(const Xmm&, const Operand&, const Operand&);
-using EmitShift = void (Xbyak::CodeGenerator::*)(const Xmm&, const Operand&, std::uint8_t);
 using EmitCompare = void (Xbyak::CodeGenerator::*)(const Xbyak::Opmask&, const Xmm&, const Operand&, std::uint8_t);
 using EmitFromMask = void (Xbyak::CodeGenerator::*)(const Xmm&, const Xbyak::Opmask&);
 using EmitToMask = void (Xbyak::CodeGenerator::*)(const Xbyak::Opmask&, const Xmm&);
 using EmitMove = void (Xbyak::CodeGenerator::*)(const Xmm&, const Operand&);
 using G = Xbyak::CodeGenerator;
 
-/// Of instructions for lanes of 8, 16, 32 and 64 bits.
-template <class Instruction>
-constexpr Instruction of_width(const Instruction (&instructions)[4], int bytes) {
-  return instructions[std::countr_zero(static_cast<unsigned>(bytes))];
-}
-
-/// One instruction of two sources, by the width of lanes as of_width() has it.
-template <class Instruction>
-struct TwoRow {
-  LaneOp op;
-  bool commutes;
-  Instruction instructions[4];
-};
-
-constexpr TwoRow<EmitReal> kReal[] = {
-    {LaneOp::add, true, {nullptr, nullptr, &G::vaddps, &G::vaddpd}},
-    {LaneOp::subtract, false, {nullptr, nullptr, &G::vsubps, &G::vsubpd}},
-    {LaneOp::multiply, true, {nullptr, nullptr, &G::vmulps, &G::vmulpd}},
-    {LaneOp::divide, false, {nullptr, nullptr, &G::vdivps, &G::vdivpd}},
-    {LaneOp::lesser, false, {nullptr, nullptr, &G::vminps, &G::vminpd}},
-    {LaneOp::greater, false, {nullptr, nullptr, &G::vmaxps, &G::vmaxpd}},
-};
-
-constexpr TwoRow<Emit> kInteger[] = {
-    {LaneOp::add, true, {&G::vpaddb, &G::vpaddw, &G::vpaddd, &G::vpaddq}},
-    {LaneOp::subtract, false, {&G::vpsubb, &G::vpsubw, &G::vpsubd, &G::vpsubq}},
-    {LaneOp::multiply, true, {nullptr, &G::vpmullw, &G::vpmulld, &G::vpmullq}},
+constexpr TwoRow<EmitInteger> kBits[] = {
     {LaneOp::bit_and, true, {&G::vpandd, &G::vpandd, &G::vpandd, &G::vpandq}},
     {LaneOp::bit_or, true, {&G::vpord, &G::vpord, &G::vpord, &G::vporq}},
     {LaneOp::bit_xor, true, {&G::vpxord, &G::vpxord, &G::vpxord, &G::vpxorq}},
     {LaneOp::bit_and_not, false, {&G::vpandnd, &G::vpandnd, &G::vpandnd, &G::vpandnq}},
-    {LaneOp::shift_left_by, false, {nullptr, nullptr, &G::vpsllvd, &G::vpsllvq}},
-    {LaneOp::shift_right_by, false, {nullptr, nullptr, &G::vpsrlvd, &G::vpsrlvq}},
-    {LaneOp::shift_right_arithmetic_by, false, {nullptr, nullptr, &G::vpsravd, &G::vpsravq}},
-    {LaneOp::greatest_signed, true, {&G::vpmaxsb, &G::vpmaxsw, &G::vpmaxsd, &G::vpmaxsq}},
-    {LaneOp::greatest_unsigned, true, {&G::vpmaxub, &G::vpmaxuw, &G::vpmaxud, &G::vpmaxuq}},
-    {LaneOp::least_signed, true, {&G::vpminsb, &G::vpminsw, &G::vpminsd, &G::vpminsq}},
-    {LaneOp::least_unsigned, true, {&G::vpminub, &G::vpminuw, &G::vpminud, &G::vpminuq}},
 };
 
 /// 132: d = d s + a, 213: d = a d + s, 231: d = a s + d, with s the last operand, which may be memory.
 struct FusedRow {
-  Emit form132, form213, form231;
+  EmitInteger form132, form213, form231;
 };
 constexpr FusedRow kFused[2][2] = {
     {{&G::vfmadd132ps, &G::vfmadd213ps, &G::vfmadd231ps}, {&G::vfmadd132pd, &G::vfmadd213pd, &G::vfmadd231pd}},
@@ -115,29 +80,27 @@ void Avx512Operation::with_operand(const LaneSource& source, int bytes, const F&
 template <class Row, std::size_t n>
 bool Avx512Operation::two_by(const Row (&rows)[n], Vec d, LaneSource a, LaneSource b) {
   const int bytes = lane_bytes(node_.type);
-  for (const Row& row : rows) {
-    if (row.op != node_.op) continue;
-    if (row.commutes && a.is_constant()) std::swap(a, b);
-    const Xmm first = in_register(a, bytes), to = vector(d, bytes);
-    const auto instruction = of_width(row.instructions, bytes);
-    G& code = code_;
-    with_operand(b, bytes, [&](const Operand& second) { (code.*instruction)(to, first, second); });
-    return true;
-  }
-  return false;
+  const Row* const row = find_row(rows, node_.op);
+  if (row == nullptr) return false;
+  if (row->commutes && a.is_constant()) std::swap(a, b);
+  const Xmm first = in_register(a, bytes), to = vector(d, bytes);
+  const auto instruction = of_width(row->instructions, bytes);
+  G& code = code_;
+  with_operand(b, bytes, [&](const Operand& second) { (code.*instruction)(to, first, second); });
+  return true;
 }
 
 void Avx512Operation::two(Vec d, std::span<const LaneSource> args) {
   if (node_.op == LaneOp::multiply && node_.type == LaneType::i64 && node_.immediate != 0) {
     const bool is_signed = static_cast<LaneFactors>(node_.immediate) == LaneFactors::signed_halves;
-    const Emit multiply = is_signed ? &G::vpmuldq : &G::vpmuludq;
-    const TwoRow<Emit> halves[] = {{LaneOp::multiply, true, {nullptr, nullptr, nullptr, multiply}}};
+    const EmitInteger multiply = is_signed ? &G::vpmuldq : &G::vpmuludq;
+    const TwoRow<EmitInteger> halves[] = {{LaneOp::multiply, true, {nullptr, nullptr, nullptr, multiply}}};
     two_by(halves, d, args[0], args[1]);
     return;
   }
   if (node_.op == LaneOp::multiply && node_.type == LaneType::i8) return multiply8(d, args[0], args[1]);
-  if (is_real(node_.type) && two_by(kReal, d, args[0], args[1])) return;
-  two_by(kInteger, d, args[0], args[1]);
+  if (is_real(node_.type) && two_by(instructions::kReal, d, args[0], args[1])) return;
+  if (!two_by(kBits, d, args[0], args[1])) two_by(instructions::kInteger, d, args[0], args[1]);
 }
 
 /// As words: their lower bytes multiply as they are; an upper one and the other word without its lower byte, to the
@@ -198,13 +161,9 @@ void Avx512Operation::one_real(Vec d, const LaneSource& a) {
 
 void Avx512Operation::shift(Vec d, const LaneSource& a) {
   const int bytes = lane_bytes(node_.type);
-  constexpr EmitShift kShifts[][4] = {{nullptr, &G::vpsllw, &G::vpslld, &G::vpsllq},
-                                      {nullptr, &G::vpsrlw, &G::vpsrld, &G::vpsrlq},
-                                      {nullptr, &G::vpsraw, &G::vpsrad, &G::vpsraq}};
-  const auto form = static_cast<std::size_t>(node_.op) - static_cast<std::size_t>(LaneOp::shift_left);
   G& code = code_;
-  (code.*of_width(kShifts[form], bytes))(vector(d, bytes), in_register(a, bytes),
-                                         static_cast<std::uint8_t>(node_.immediate));
+  (code.*instructions::shift(node_.op, bytes))(vector(d, bytes), in_register(a, bytes),
+                                               static_cast<std::uint8_t>(node_.immediate));
 }
 
 void Avx512Operation::compare(Vec d, std::span<const LaneSource> args) {
@@ -234,7 +193,7 @@ void Avx512Operation::compare(Vec d, std::span<const LaneSource> args) {
 void Avx512Operation::select(Vec d, std::span<const LaneSource> args) {
   constexpr EmitToMask kToMask[] = {&G::vpmovb2m, &G::vpmovw2m, &G::vpmovd2m, &G::vpmovq2m};
   constexpr EmitMove kMove[] = {&G::vmovdqu8, &G::vmovdqu16, &G::vmovdqu32, &G::vmovdqu64};
-  constexpr Emit kBlend[] = {&G::vpblendmb, &G::vpblendmw, &G::vpblendmd, &G::vpblendmq};
+  constexpr EmitInteger kBlend[] = {&G::vpblendmb, &G::vpblendmw, &G::vpblendmd, &G::vpblendmq};
   const int bytes = lane_bytes(node_.type);
   const Xmm to = vector(d, bytes);
   G& code = code_;
