@@ -56,7 +56,7 @@ class Flat {
     prepare_tail();
     two_ = two_steps(one_, access_, layer_);
     hold_constants();
-    if (schedule_.around) access_.find_lines();
+    if (schedule_.around) access_.find_lines(layer_);
     std::vector<int> outer;
     for (int level = 0; level < static_cast<int>(walk_.spec().levels.size()); ++level)
       if (level != schedule_.vector_level && (level + 1 != schedule_.vector_level || !joins_rows()))

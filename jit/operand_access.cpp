@@ -44,7 +44,7 @@ void OperandAccess::store(LaneLayer& layer, std::size_t k, Vec s, const At& at) 
     std::optional<Gpr> spare;
     const int bytes = byte_size(dtype);
     const Memory to = walk_.pointer_of(k, at.depth, spare) + at.index * bytes + at.offset * bytes;
-    if (at.around && at.part == Part::full && layer.order() == LaneOrder::straight && may_go_around(k)) {
+    if (at.around && at.part == Part::full && layer.order() == LaneOrder::straight && may_go_around(layer, k)) {
       layer.store_around(to, dtype, s);
     } else {
       if (at.claim && at.part == Part::full && at.offset * bytes % kLine == 0) c_.prefetchw(c_.ptr[to + kClaimed]);
@@ -64,11 +64,11 @@ void OperandAccess::store_joined(LaneLayer& layer, std::size_t k, Vec s, const A
   layer.store_lanes(to, LaneType::f32, s);
 }
 
-void OperandAccess::find_lines(int frames, int frame_bytes) {
+void OperandAccess::find_lines(const LaneLayer& layer, int frames, int frame_bytes) {
   Gpr bits(a_), stride(a_);
   c_.xor_(bits.r32(), bits.r32());
   for (std::size_t k = walk_.inputs(); k < walk_.count(); ++k) {
-    if (!may_go_around(k)) continue;
+    if (!may_go_around(layer, k)) continue;
     c_.mov(stride, walk_.pointer_slot(0, k));
     c_.or_(bits, stride);
     for (std::size_t input = 0; input < walk_.inputs(); ++input) {

@@ -41,13 +41,15 @@ class OperandAccess {
   /// Within over_groups(), in the first row's frame: copies elements side by side in the staging area, of each row one.
   void put_group(std::size_t k, std::size_t depth, int rows, int frame_bytes);
 
-  /// Whether whole steps of the operand can be stored past the caches, if its rows begin with lines.
-  bool may_go_around(std::size_t k) const {
-    return !walk_.is_turned(k) && walk_.vector_stride(k) == 1 && byte_size(walk_.operand(k).dtype) >= 4;
+  /// Whether whole steps of the operand can be stored past the caches, if its rows begin with lines: half a line or
+  /// whole ones.
+  bool may_go_around(const LaneLayer& layer, std::size_t k) const {
+    const int bytes = byte_size(walk_.operand(k).dtype);
+    return !walk_.is_turned(k) && walk_.vector_stride(k) == 1 && (bytes >= 4 || bytes * layer.lanes() == 64);
   }
   /// Looks whether the rows of all outputs that may go around begin with lines, and are no input's, whose lines are in
   /// the caches anyway; after the walk's start(). Each of the frames of rows in turns is told.
-  void find_lines(int frames = 1, int frame_bytes = 0);
+  void find_lines(const LaneLayer& layer, int frames = 1, int frame_bytes = 0);
   /// Emits `body(true)` for when all that is so, and `body(false)` for when it is not.
   void either_way(const std::function<void(bool around)>& body);
   /// Behind the last of such stores: other threads see them in no order unless told to.

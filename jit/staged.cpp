@@ -91,7 +91,7 @@ void StagedKernel::start(int frames, int frame_bytes) {
     c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
     c_.mov(c_.rbp, c_.qword[c_.rdi + offsetof(KernelArgs, scratch)]);
   }
-  if (schedule_.around) access_.find_lines(frames, frame_bytes);
+  if (schedule_.around) access_.find_lines(*layer_, frames, frame_bytes);
 }
 
 std::int64_t StagedKernel::end() {
@@ -159,11 +159,11 @@ void StagedKernel::load_count(LaneLayer& layer, Vec d, LaneType type) {
 
 void StagedKernel::each_way(const StagePass& pass, const std::function<void()>& body) {
   // Where outputs keep a value, that has to stay in the caches.
-  const bool may =
-      schedule_.around && stages_.kept.output < 0 &&
-      std::any_of(pass.step.results.begin(), pass.step.results.end(), [&](const StagePlace& to) {
-        return to.kind == StagePlace::Kind::operand && access_.may_go_around(static_cast<std::size_t>(to.index));
-      });
+  const bool may = schedule_.around && stages_.kept.output < 0 &&
+                   std::any_of(pass.step.results.begin(), pass.step.results.end(), [&](const StagePlace& to) {
+                     return to.kind == StagePlace::Kind::operand &&
+                            access_.may_go_around(*layer_, static_cast<std::size_t>(to.index));
+                   });
   if (!may) return body();
   access_.either_way([&](bool around) {
     around_ = around;

@@ -84,7 +84,8 @@ bool read(std::string_view token, T& value, [[maybe_unused]] int radix = 10) {
   return end.ec == std::errc() && end.ptr == token.data() + token.size();
 }
 
-/// f32 from text at once: by way of a double it would be rounded twice.
+/// f32 from text at once: by way of a double it would be rounded twice. Narrower floats overflow to infinity, as f32
+/// rounds, but what is no f32 is none of them.
 bool parse_floating(DType dtype, std::string_view token, std::uint64_t& bits) {
   if (dtype == DType::f32) {
     float value = 0;
@@ -94,12 +95,14 @@ bool parse_floating(DType dtype, std::string_view token, std::uint64_t& bits) {
   }
   double value = 0;
   if (!read(token, value)) return false;
-  switch (dtype) {
-    case DType::f64: bits = token == "nan" ? kF64Nan : std::bit_cast<std::uint64_t>(value); return true;
-    case DType::bf16: bits = encode16<kBf16>(value); return true;
-    case DType::f16: bits = encode16<kF16>(value); return true;
-    default: return false;
+  if (dtype == DType::f64) {
+    bits = token == "nan" ? kF64Nan : std::bit_cast<std::uint64_t>(value);
+    return true;
   }
+  if (std::isfinite(value) && std::fabs(value) > double{std::numeric_limits<float>::max()}) return false;
+  if (dtype == DType::bf16) bits = encode16<kBf16>(value);
+  if (dtype == DType::f16) bits = encode16<kF16>(value);
+  return dtype == DType::bf16 || dtype == DType::f16;
 }
 
 bool parse_integer(const DTypeRow& r, std::string_view token, std::uint64_t& bits) {

@@ -12,6 +12,7 @@
 
 #include "api/split.hpp"
 #include "graph/check/check.hpp"
+#include "runtime/float_state.hpp"
 
 namespace tenfold::api {
 
@@ -75,6 +76,7 @@ Status connect_for(graph::Graph& graph, const std::vector<TensorId>& outputs) {
 }  // namespace
 
 Result<Graph> finish_graph(graph::Graph graph, const std::vector<TensorId>& outputs) {
+  const runtime::FullFloatState state;
   if (Status status = connect_for(graph, outputs); !status.ok()) return status;
   if (Status status = graph::verify(graph); !status.ok()) return status;
   if (Status status = graph::infer(graph); !status.ok()) return status;
@@ -82,6 +84,7 @@ Result<Graph> finish_graph(graph::Graph graph, const std::vector<TensorId>& outp
 }
 
 Result<Graph> finish_any_graph(graph::Graph graph, const std::vector<TensorId>& outputs) {
+  const runtime::FullFloatState state;
   // An End has no output whose shape somebody would ask for.
   const bool is_whole = std::all_of(graph.ops.begin(), graph.ops.end(),
                                     [](const graph::Op& op) { return is_supported(op) || op.kind == "End"; });
@@ -92,6 +95,7 @@ Result<Graph> finish_any_graph(graph::Graph graph, const std::vector<TensorId>& 
 }
 
 Status check_alone(graph::Graph graph) {
+  const runtime::FullFloatState state;
   if (graph::version_of(graph.ops.at(0)) == nullptr) return {};
   graph::connect(graph);
   return graph::verify(graph);

@@ -14,6 +14,7 @@
 
 #include "graph/check/check.hpp"
 #include "graph/eval/eval.hpp"
+#include "runtime/float_state.hpp"
 
 namespace tenfold::api {
 
@@ -191,6 +192,7 @@ bool is_supported(const graph::Op& op) {
 }
 
 Result<std::vector<Part>> split(const Graph& whole, Policy policy) {
+  const runtime::FullFloatState state;
   const graph::Graph& ir = whole.ir();
   std::vector<Ops> cut;
   if (policy == Policy::debug)

@@ -32,24 +32,26 @@ class FloatState {
 };
 
 /// The same for what computes in `long double` as well, which has a mode of its own: the reference evaluator, and text
-/// that becomes numbers. Kernels do not.
+/// that becomes numbers. Kernels do not. The flags that it raises there are none of the host's, which may trap on them.
 class FullFloatState {
  public:
   FullFloatState() noexcept {
-    asm volatile("fnstcw %0" : "=m"(saved_));
-    if (saved_ != kDefault) asm volatile("fldcw %0" : : "m"(kDefault));
+    asm volatile("fnstenv %0" : "=m"(saved_));  // masks every exception
+    asm volatile("fldcw %0" : : "m"(kDefault));
   }
-  ~FullFloatState() {
-    if (saved_ != kDefault) asm volatile("fldcw %0" : : "m"(saved_));
-  }
+  ~FullFloatState() { asm volatile("fldenv %0" : : "m"(saved_)); }
   FullFloatState(const FullFloatState&) = delete;
   FullFloatState& operator=(const FullFloatState&) = delete;
 
  private:
   static constexpr std::uint16_t kDefault = 0x037F;  ///< 64 bits of precision, every exception masked
+  /// As the instructions lay it out: words of control, status and tags, and where the last exception was.
+  struct Environment {
+    std::uint32_t words[7];
+  };
 
   FloatState vector_state_;
-  std::uint16_t saved_ = kDefault;
+  Environment saved_;
 };
 
 }  // namespace tenfold::runtime

@@ -21,6 +21,11 @@ constexpr std::int64_t kLine = 64;
 constexpr std::int64_t kFewRows = 48;
 constexpr std::int64_t kCachesOfColumns = 2;
 
+/// Whether a step of it fills lines: in lanes of 32 bits or more, or as narrow as it is.
+bool fills_lines(const KernelSpec& spec, const kernel::Operand& output) {
+  return byte_size(output.dtype) >= 4 || (kernel::is_elementwise(spec) && kernel::narrow_bytes(spec) > 0);
+}
+
 bool is_element(const kernel::Operand& output, int vector_level, const KernelSpec& spec) {
   if (output.strides[static_cast<std::size_t>(vector_level)] != 1) return false;
   for (std::size_t level = 0; level < spec.levels.size(); ++level)
@@ -39,7 +44,7 @@ bool rows_begin_on_lines(const KernelSpec& spec, const kernel::Operand& output, 
 /// Whether all do of what may go around. Kernels store through the caches where they do not.
 bool lies_on_lines(const KernelSpec& spec, int vector_level) {
   return std::all_of(spec.outputs.begin(), spec.outputs.end(), [&](const kernel::Operand& output) {
-    return byte_size(output.dtype) < 4 || !is_element(output, vector_level, spec) ||
+    return !fills_lines(spec, output) || !is_element(output, vector_level, spec) ||
            rows_begin_on_lines(spec, output, vector_level);
   });
 }
@@ -54,7 +59,7 @@ bool stores_expensive_elements(const KernelSpec& spec) {
 
 bool may_go_around(const KernelSpec& spec, int vector_level) {
   return std::any_of(spec.outputs.begin(), spec.outputs.end(), [&](const kernel::Operand& output) {
-    return byte_size(output.dtype) >= 4 && is_element(output, vector_level, spec);
+    return fills_lines(spec, output) && is_element(output, vector_level, spec);
   });
 }
 

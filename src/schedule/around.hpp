@@ -13,7 +13,7 @@
 namespace tenfold::schedule {
 
 /// Whether the kernel stores whole lines of elements at all, with lanes along `vector_level`: without an output of 32
-/// or 64 bits that has its elements side by side, it cannot.
+/// or 64 bits, or of narrow elements alone, that has its elements side by side, it cannot.
 bool may_go_around(const kernel::KernelSpec& spec, int vector_level);
 
 /// Whether that pays: where inputs and outputs fill the last cache (machine.hpp), and elements are cheap to compute, or

@@ -40,8 +40,15 @@ const std::vector<Mode>& modes() {
       {"upward", [] { std::fesetround(FE_UPWARD); }},
       {"toward zero", [] { std::fesetround(FE_TOWARDZERO); }},
       {"53 bits of precision", [] { set_x87_word(0x027F); }},
+      {"traps on", [] { feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW); }},
   };
   return all;
+}
+
+/// Faults where an exception is pending that traps.
+void compute_in_x87() {
+  volatile long double one = 1;
+  one = one + 1;
 }
 
 template <class Act>
@@ -52,6 +59,7 @@ auto in(const Mode& mode, const Act& act) {
   const unsigned vector_mode = _mm_getcsr() & kModes;
   const std::uint16_t x87_mode = x87_word();
   auto result = act();
+  compute_in_x87();
   const bool kept = (_mm_getcsr() & kModes) == vector_mode && x87_word() == x87_mode;
   std::fesetenv(&before);
   EXPECT_TRUE(kept) << mode.name;
@@ -97,6 +105,39 @@ TEST(FloatMode, OfTheThreadThatCompilesDecidesNothing) {
   const Bits expected = bits_of(compile(graph));
   EXPECT_EQ(std::bit_cast<float>(expected[0]), kInputs[0] * kTiny + std::sqrt(kValues[0]));
   for (const Mode& mode : modes()) EXPECT_EQ(bits_of(in(mode, [&] { return compile(graph); })), expected) << mode.name;
+}
+
+/// Whose shapes follow from products of floats.
+TEST(FloatMode, OfTheThreadThatBuildsDecidesNothing) {
+  const auto built = [] {
+    GraphBuilder b;
+    const TensorId x = b.input({DType::f32, {1, 1, 10, 10}, {}});
+    b.op("Interpolate", {x}, {{"mode", "nearest"}, {"data_format", "NCX"}, {"scales", std::vector<double>{0.7, 0.7}}});
+    return b.finish();
+  };
+  for (const Mode& mode : modes()) {
+    const Result<Graph> graph = in(mode, built);
+    ASSERT_TRUE(graph.ok()) << mode.name << graph.status().message();
+    const auto compiled = compile(graph.value());
+    ASSERT_TRUE(compiled.ok()) << mode.name << compiled.status().message();
+    EXPECT_EQ(compiled.value().outputs()[0].desc.shape, (Dims{1, 1, 7, 7})) << mode.name;
+  }
+}
+
+/// Sums that overflow raise what the host may trap on.
+TEST(FloatMode, ExceptionsOfReferenceStepsAreNotTheHosts) {
+  GraphBuilder b;
+  b.op("ReduceSum", {b.input({DType::f32, {4}, {}})}, {{"axes", std::vector<std::int64_t>{0}}});
+  CompileOptions options;
+  options.target = "reference";
+  const auto compiled = compile(b.finish().value(), options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  const float in_values[] = {3e38F, 3e38F, 3.0F, 0.1F};
+  float sum = 0;
+  for (const Mode& mode : modes()) {
+    EXPECT_TRUE(in(mode, [&] { return compiled.value().execute({in_values}, {&sum}); }).ok()) << mode.name;
+    EXPECT_TRUE(std::isinf(sum)) << mode.name;
+  }
 }
 
 TEST(FloatMode, OfTheThreadThatExecutesDecidesNothing) {

@@ -223,10 +223,10 @@ TEST(LateCache, ShortRowsOfSmallBlocksAskAhead) {
 }
 
 TEST(LateCache, ElementsAroundItComeInRuns) {
-  const auto chosen = [](const std::string& function, int elements) {
+  const auto chosen = [](const std::string& function, int elements, const std::string& dtype = "f32") {
     const Result<KernelSpec> spec =
-        kernel::parse("kernel\nspace kept " + std::to_string(elements) +
-                      "\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\n%1 = " + function + " %0\nstore y0 %1\n");
+        kernel::parse("kernel\nspace kept " + std::to_string(elements) + "\nin x0 " + dtype + " [1]\nout y0 " + dtype +
+                      " [1]\n%0 = load x0\n%1 = " + function + " %0\nstore y0 %1\n");
     EXPECT_TRUE(spec.ok()) << spec.status().message();
     const Schedule schedule = choose(spec.value(), zen3());
     EXPECT_TRUE(check(spec.value(), schedule).ok());
@@ -236,6 +236,8 @@ TEST(LateCache, ElementsAroundItComeInRuns) {
   EXPECT_EQ(chosen("neg", (3 << 20) - 4), "");
   EXPECT_EQ(chosen("exp", 3 << 20), "runs ");
   EXPECT_EQ(chosen("exp", 8 << 20), "runs around");
+  EXPECT_EQ(chosen("neg", 12 << 20, "s8"), "runs around") << "in lanes as narrow";
+  EXPECT_EQ(chosen("neg", 8 << 20, "bf16"), "runs ") << "which rounds";
 }
 
 }  // namespace

@@ -177,6 +177,8 @@ TEST(RoundTrip, DecimalsRoundToNearestEven) {
   EXPECT_EQ(parsed_half("1.00390625000001", "bf16"), 0x3f81) << "not by way of f32, which rounds to the tie";
   EXPECT_EQ(parsed_half("1.01171875", "bf16"), 0x3f82);
   EXPECT_EQ(parsed_half("3.4e38", "bf16"), 0x7f80);
+  for (const char* const dtype : {"f32", "bf16", "f16"})
+    EXPECT_FALSE(parse("graph { %0 = constant : " + std::string(dtype) + "[1] = [1e39] }").ok()) << dtype;
 }
 
 }  // namespace
