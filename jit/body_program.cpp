@@ -31,9 +31,7 @@ class Body {
     }
     for (const kernel::Store& store : spec_.stores) {
       const Lane value = values_[static_cast<std::size_t>(store.node)];
-      builder_.result(is_real(value.type)              ? canonical_nan(value)
-                      : is_floating(dtype(store.node)) ? canonical_nan_of_bits(dtype(store.node), value)
-                                                       : value);
+      builder_.result(is_real(value.type) ? canonical_nan(value) : value);
     }
     return builder_.finish();
   }
@@ -45,7 +43,7 @@ class Body {
 
   Status add(const Node& node, int index) {
     switch (node.kind) {
-      case Node::Kind::load: values_.push_back(builder_.input(node.index, lanes_of(dtype(index)))); return {};
+      case Node::Kind::load: values_.push_back(loaded(node.index, dtype(index))); return {};
       case Node::Kind::constant: values_.push_back(builder_.constant(lanes_of(node.dtype), node.value)); return {};
       case Node::Kind::cast: return add_cast(node);
       case Node::Kind::apply: return add_function(node, index);
@@ -53,6 +51,12 @@ class Body {
       case Node::Kind::reduce: break;
     }
     return {Code::internal_error, "an elementwise body has a reduction"};
+  }
+
+  /// Floats that are bits have canonical NaNs from here on.
+  Lane loaded(int input, DType of) {
+    const Lane lane = builder_.input(input, lanes_of(of));
+    return narrow_ && is_floating(of) ? canonical_nan_of_bits(of, lane) : lane;
   }
 
   Status add_cast(const Node& node) {
@@ -68,6 +72,10 @@ class Body {
   /// Integers that another function goes on with must be whole again.
   Status add_function(const Node& node, int index) {
     const DType of = dtype(node.function == kernel::Function::select ? node.args.back() : node.args.front());
+    if (narrow_ && is_floating(of)) {
+      values_.push_back(function_of_bits(node.function, of, value(node.args[0])));
+      return {};
+    }
     if (!has_function(node.function, of))
       return no_kernel(std::string(kernel::row(node.function).name), of, Code::unsupported_op);
     std::vector<Lane> args;

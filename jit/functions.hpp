@@ -41,6 +41,8 @@ Lane bf16_of_short_nan(Lane x);
 Lane canonical_nan(Lane x);
 /// The same of an i16 lane that has the bits of a bf16 or an f16.
 Lane canonical_nan_of_bits(DType dtype, Lane x);
+/// The function, kernel::is_of_bits(), of such a lane, whose NaN is the canonical one, as is the result's.
+Lane function_of_bits(kernel::Function function, DType dtype, Lane x);
 /// The same of f32 lanes that are either a quiet NaN or have a clear sign.
 Lane canonical_of_positive(Lane x);
 

@@ -234,4 +234,15 @@ Lane canonical_nan_of_bits(DType dtype, Lane x) {
   return (canonical & is_nan) | and_not(is_nan, x);
 }
 
+/// The canonical NaN has no sign; what has one is below the bits of +0.
+Lane function_of_bits(kernel::Function function, DType dtype, Lane x) {
+  LaneBuilder& b = *x.builder;
+  switch (function) {
+    case kernel::Function::abs: return x & b.bits(x.type, 0x7fff);
+    case kernel::Function::neg: return canonical_nan_of_bits(dtype, x ^ b.bits(x.type, 0x8000));
+    case kernel::Function::relu: return combine(LaneOp::greatest_signed, x, b.bits(x.type, 0));
+    default: return x;
+  }
+}
+
 }  // namespace tenfold::jit

@@ -72,8 +72,8 @@ class LaneLayer {
   /// A vector that the next stores may clobber; -1: there is none.
   void lend(Vec spare) { lent_ = spare; }
 
-  /// A full step of elements of 32 or 64 bits, or of narrow ones in lanes as narrow, in straight order, past the caches;
-  /// `to` is at a line's start.
+  /// A full step of elements of 32 or 64 bits, or of narrow ones in lanes as narrow, in straight order, past the
+  /// caches; `to` is at a line's start.
   virtual void store_around(const Memory& to, DType dtype, Vec s) = 0;
 
   /// Lanes of `type` side by side in scratch, in whatever order they are.

@@ -175,13 +175,20 @@ bool is_elementwise(const KernelSpec& spec) noexcept {
                       [](const Node& node) { return node.kind == Node::Kind::reduce; });
 }
 
+bool is_of_bits(Function function) noexcept {
+  return function == Function::identity || function == Function::abs || function == Function::neg ||
+         function == Function::relu;
+}
+
 int narrow_bytes(const KernelSpec& spec) noexcept {
   const DType first = dtype_of(spec, 0);
   const int bits = row(first).bits;
   const bool is_half = first == DType::bf16 || first == DType::f16;
   for (std::size_t i = 0; i < spec.body.size(); ++i) {
     const DType dtype = dtype_of(spec, static_cast<int>(i));
-    const bool is_moved = dtype == first && spec.body[i].kind == Node::Kind::load;
+    const Node& node = spec.body[i];
+    const bool is_moved = dtype == first && (node.kind == Node::Kind::load ||
+                                             (node.kind == Node::Kind::apply && is_of_bits(node.function)));
     if (is_half ? !is_moved : is_floating(dtype) || row(dtype).bits != bits) return 0;
   }
   return bits == 8 || bits == 16 ? bits / 8 : 0;

@@ -110,8 +110,11 @@ std::vector<bool> expensive_elements(const KernelSpec& spec);
 /// True when nothing is reduced: neither a level nor a value.
 bool is_elementwise(const KernelSpec& spec) noexcept;
 
+/// Whether the function of a float follows from its bits, whatever their format: nothing is computed or rounded.
+bool is_of_bits(Function function) noexcept;
+
 /// The bytes of each value of the body where all of them have one width, 1 or 2, and are integers, booleans, or one
-/// kind of floats that are but loaded; else 0.
+/// kind of floats of which no more than bits is asked; else 0.
 int narrow_bytes(const KernelSpec& spec) noexcept;
 
 /// Product of the kept, and of the reduced extents.

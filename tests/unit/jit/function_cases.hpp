@@ -10,6 +10,7 @@
 
 #include "graph/eval/element.hpp"
 #include "jit/functions.hpp"
+#include "kernel/spec.hpp"
 #include "kernel/tables.hpp"
 
 namespace tenfold::jit {

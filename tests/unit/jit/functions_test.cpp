@@ -219,6 +219,29 @@ TEST(Functions, EqualTheReferenceInNarrowLanes) {
     EXPECT_NE(std::ranges::find(narrow, function), narrow.end()) << kernel::row(function).name;
 }
 
+/// All bits of each format.
+TEST(Functions, OfBitsEqualTheReference) {
+  for (const FunctionCase& c : all_cases())
+    for (const DType dtype : {DType::bf16, DType::f16}) {
+      if (!kernel::is_of_bits(c.function)) continue;
+      LaneBuilder builder;
+      const Lane x = canonical_nan_of_bits(dtype, builder.input(0, LaneType::i16));
+      builder.result(function_of_bits(c.function, dtype, x));
+      std::mt19937_64 unused;
+      const std::vector<Elements> inputs = random_inputs(c, dtype, unused);
+      Elements got(dtype, inputs[0].size());
+      const void* const from[] = {inputs[0].bytes.data()};
+      void* const to[] = {got.bytes.data()};
+      interpret(builder.finish(), got.size(), from, to);
+      const Elements exact = reference(c, inputs, dtype);
+      Elements expected(dtype, 1);
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        graph::store_rounded(dtype, expected.bytes.data(), 0, exact.real(i));
+        ASSERT_EQ(got.bits(i), expected.bits(0)) << describe(c, dtype) << " of " << inputs[0].bits(i);
+      }
+    }
+}
+
 /// In units of the last place of `exact`.
 double units_off(double got, double exact) { return std::fabs(got - exact) / graph::ulp(DType::f64, std::fabs(exact)); }
 

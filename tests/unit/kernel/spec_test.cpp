@@ -168,6 +168,13 @@ TEST(NarrowBytes, AreThoseThatAllValuesHave) {
   EXPECT_EQ(bytes_of_moved("f16"), 2);
   EXPECT_EQ(bytes_of_moved("s8"), 1);
   EXPECT_EQ(bytes_of_moved("f32"), 0);
+  const auto bytes_behind = [](const std::string& function) {
+    return narrow_bytes(parsed("kernel\nspace kept 64\nin x0 bf16 [1]\nout y0 bf16 [1]\n%0 = load x0\n%1 = " +
+                               function + " %0\nstore y0 %1\n"));
+  };
+  EXPECT_EQ(bytes_behind("relu"), 2) << "of bits";
+  EXPECT_EQ(bytes_behind("abs"), 2);
+  EXPECT_EQ(bytes_behind("exp"), 0);
 }
 
 }  // namespace

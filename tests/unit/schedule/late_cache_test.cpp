@@ -237,7 +237,8 @@ TEST(LateCache, ElementsAroundItComeInRuns) {
   EXPECT_EQ(chosen("exp", 3 << 20), "runs ");
   EXPECT_EQ(chosen("exp", 8 << 20), "runs around");
   EXPECT_EQ(chosen("neg", 12 << 20, "s8"), "runs around") << "in lanes as narrow";
-  EXPECT_EQ(chosen("neg", 8 << 20, "bf16"), "runs ") << "which rounds";
+  EXPECT_EQ(chosen("neg", 6 << 20, "bf16"), "runs around");
+  EXPECT_EQ(chosen("sqrt", 8 << 20, "bf16"), "runs ") << "which rounds";
 }
 
 }  // namespace
