@@ -10,6 +10,12 @@ int vector_level_of(const kernel::KernelSpec& spec, const kernel::Operand& opera
   return last;
 }
 
+std::int64_t step_of_elements(const kernel::KernelSpec& spec) {
+  constexpr int kStepBytes = 64, kStep = 16;
+  const int narrow = kernel::narrow_bytes(spec);
+  return narrow > 0 ? kStepBytes / narrow : kStep;
+}
+
 int widest_level(const kernel::KernelSpec& spec, bool reduced, int except) {
   int widest = -1;
   for (std::size_t level = 0; level < spec.levels.size(); ++level) {

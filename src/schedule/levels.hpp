@@ -18,6 +18,10 @@ constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b
 /// on the spec alone, and of reductions decides the order of additions.
 int vector_level_of(const kernel::KernelSpec& spec, const kernel::Operand& operand);
 
+/// Of a spec that reduces nothing, the lanes of a step, or twice as many: 16, or what narrow elements fill. Tiles and
+/// joined rows are whole ones.
+std::int64_t step_of_elements(const kernel::KernelSpec& spec);
+
 /// The widest level that is reduced or kept, the outermost of equals, other than `except`; -1 when there is none.
 int widest_level(const kernel::KernelSpec& spec, bool reduced, int except = -1);
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "schedule/broken.hpp"
+#include "schedule/levels.hpp"
 
 namespace tenfold::schedule {
 namespace {
@@ -14,11 +15,6 @@ using kernel::KernelSpec;
 /// Longer rows fill vectors by themselves; fewer are not worth a copy. Beside one element a row, which is stored in
 /// pieces of rows first, rows of whole steps do so as well.
 constexpr std::int64_t kMostWidth = 127, kMostWidthOfRows = 112, kLeastRows = 32;
-/// The lanes of a step, or twice as many.
-std::int64_t step_of(const KernelSpec& spec) {
-  const int narrow = kernel::narrow_bytes(spec);
-  return narrow > 0 ? 64 / narrow : 16;
-}
 /// Elements that are spread at a time, and what they may take of L1.
 constexpr std::int64_t kElements = 1024, kMostBytes = 16 << 10;
 
@@ -62,7 +58,7 @@ int spread_width(const KernelSpec& spec) {
   };
   const bool all = std::ranges::all_of(spec.inputs, can_spread) &&
                    std::ranges::all_of(spec.outputs, [&](const auto& output) { return has_all(spec, output); });
-  const std::int64_t step = step_of(spec);
+  const std::int64_t step = step_of_elements(spec);
   const bool fills_vectors = extents.columns > kMostWidthOfRows || extents.columns % step == 0;
   if (fills_vectors && extents.columns > step && std::ranges::any_of(spec.inputs, [&](const kernel::Operand& input) {
         return spread_of(spec, input) == Spread::rows;
@@ -91,7 +87,7 @@ std::int64_t choose_spread(const KernelSpec& spec) {
   for (const kernel::Operand& input : spec.inputs)
     if (spread_of(spec, input) != Spread::none) element_bytes += byte_size(input.dtype);
   const LastTwo extents = extents_of(spec);
-  const std::int64_t least = std::lcm(extents.columns, step_of(spec));
+  const std::int64_t least = std::lcm(extents.columns, step_of_elements(spec));
   const std::int64_t most = kMostBytes / std::max<std::int64_t>(1, element_bytes);
   if (most < least) return 0;
   return std::max(least, std::min(most, kElements) / least * least);

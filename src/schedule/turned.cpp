@@ -51,10 +51,9 @@ bool has_reductions(const KernelSpec& spec) {
                              [](const kernel::Node& node) { return node.kind == kernel::Node::Kind::reduce; });
 }
 
-/// Tiles are whole steps, of as many lanes as narrow elements fill that nothing reduces.
+/// Tiles are whole steps.
 std::int64_t columns_of_step(const KernelSpec& spec) {
-  const int narrow = has_reductions(spec) ? 0 : kernel::narrow_bytes(spec);
-  return narrow > 0 ? 64 / narrow : kVectorStep;
+  return has_reductions(spec) ? kVectorStep : step_of_elements(spec);
 }
 
 /// Blocks of a tile: as many as leave what is turned, and the records of columns, in L1.
