@@ -37,7 +37,7 @@ void ColumnSweep::step(const Reg64& from, Part part) {
     return;
   }
   Gpr stride(n_.a);
-  n_.load_input_stride(stride, n_.schedule.vector_level);
+  if (part == Part::tail || n_.input_gap() == 0) n_.load_input_stride(stride, n_.schedule.vector_level);
   if (part == Part::full) {
     n_.stage_step(from, stride);
   } else {
@@ -50,8 +50,8 @@ void ColumnSweep::step(const Reg64& from, Part part) {
 
 void ColumnSweep::advance(const Reg64& pointer, const Reg64& steps) {
   Gpr bytes(n_.a);
-  if (n_.input_contiguous()) {
-    c_.imul(bytes, steps, n_.s.step_bytes());
+  if (n_.input_gap() > 0) {
+    c_.imul(bytes, steps, n_.input_gap() * n_.s.step_bytes());
   } else {
     n_.load_input_stride(bytes, n_.schedule.vector_level);
     c_.imul(bytes, steps);
@@ -108,12 +108,12 @@ void ColumnSweep::sweep(int at_once, Of of) {
         [&](const Reg64& record, Part part) {
           take_rows(record, at_once, part, pass, of, stream3);
           if (part == Part::tail) return;
-          if (staged_input_) {
+          if (n_.input_gap() > 0) {
+            c_.add(p_, n_.input_gap() * n_.s.step_bytes());
+          } else {
             Gpr one(n_.a);
             c_.mov(one.r32(), 1);
             advance(p_, one);
-          } else {
-            c_.add(p_, n_.s.step_bytes());
           }
         },
         [this] { n_.step_back(p_, n_.s.input_bytes()); });

@@ -11,6 +11,7 @@
 #include "jit/look_ahead.hpp"
 #include "jit/narrow_columns.hpp"
 #include "jit/staged.hpp"
+#include "jit/staging.hpp"
 #include "schedule/columns.hpp"
 #include "schedule/spread.hpp"
 #include "schedule/turned.hpp"
@@ -36,7 +37,8 @@ bool takes_state(schedule::Nest nest) {
   return nest == schedule::Nest::rows || nest == schedule::Nest::columns || nest == schedule::Nest::packed;
 }
 
-/// Of the strides, code knows only whether the vector level is contiguous, or in an elementwise kernel repeats.
+/// Of the strides, code knows only whether the vector level is contiguous, or in an elementwise kernel repeats, and of
+/// inputs how to put a step together.
 char stride_kind(std::int64_t stride, schedule::Nest nest) {
   if (stride == 0 && !takes_state(nest)) return 'b';
   return stride == 1 ? 'c' : 's';
@@ -131,8 +133,11 @@ std::string class_key(const kernel::KernelSpec& spec, const schedule::Schedule& 
   key << schedule::print(fixed) << ' ';
   for (const kernel::Level& level : spec.levels) key << (level.reduced ? 'r' : 'k');
   const std::size_t vector_level = static_cast<std::size_t>(schedule.vector_level);
-  for (const kernel::Operand& in : spec.inputs)
-    key << ' ' << to_string(in.dtype) << stride_kind(in.strides[vector_level], schedule.nest);
+  for (const kernel::Operand& in : spec.inputs) {
+    const std::int64_t stride = in.strides[vector_level];
+    key << ' ' << to_string(in.dtype) << stride_kind(stride, schedule.nest);
+    if (known_gap(stride) > 1) key << known_gap(stride);
+  }
   if (schedule::is_staged(schedule.nest)) key_stages(key, spec, schedule);
   if (schedule.nest == schedule::Nest::flat && schedule.width > 0) key_spread(key, spec);
   if (schedule.nest == schedule::Nest::columns) key_last_columns(key, spec, schedule);

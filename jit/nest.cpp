@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include "jit/abi.hpp"
-#include "jit/staging.hpp"
 #include "schedule/columns.hpp"
 
 namespace tenfold::jit {
@@ -164,7 +163,7 @@ void LoopNest::store_finished(Part part) {
     if (side_by_side) {
       emit_staging_side_by_side(a, Staging::out, to, count, s.output_bytes(output));
     } else if (part == Part::full) {
-      emit_staging_of_step(a, Staging::out, to, stride, s.lanes(), s.output_bytes(output), v.spare());
+      emit_scatter_step(a, to, stride, {s.lanes(), s.output_bytes(output)});
     } else {
       emit_staging(a, Staging::out, to, stride, count, s.output_bytes(output));
     }
@@ -259,7 +258,7 @@ void LoopNest::stage_in(const Reg64& from, const Reg64& stride, const Reg64& cou
 }
 
 void LoopNest::stage_step(const Reg64& from, const Reg64& stride) {
-  emit_staging_of_step(a, Staging::in, from, stride, s.lanes(), s.input_bytes(), v.spare());
+  emit_gather_step(a, from, stride, input_gap(), {s.lanes(), s.input_bytes()}, v.spare());
 }
 
 }  // namespace tenfold::jit

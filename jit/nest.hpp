@@ -9,6 +9,7 @@
 
 #include "jit/assembler.hpp"
 #include "jit/frame.hpp"
+#include "jit/staging.hpp"
 #include "jit/state.hpp"
 #include "jit/vector.hpp"
 #include "kernel/spec.hpp"
@@ -31,7 +32,8 @@ struct LoopNest {
   const bool ends_whole;  ///< columns: the partial step is a whole one, some of whose columns have been taken before
   const bool runs_over;   ///< columns: or it is one that runs on into what lies behind (schedule/columns.hpp)
 
-  bool input_contiguous() const { return spec.inputs[0].strides[vector_level()] == 1; }
+  bool input_contiguous() const { return input_gap() == 1; }
+  int input_gap() const { return known_gap(spec.inputs[0].strides[vector_level()]); }
   int outputs() const { return static_cast<int>(spec.outputs.size()); }
   bool output_contiguous(int output) const {
     return spec.outputs[static_cast<std::size_t>(output)].strides[vector_level()] == 1;
@@ -81,7 +83,7 @@ struct LoopNest {
 
   /// Copies `count` elements of the input, `stride` bytes apart from `from` on, side by side into the staging area.
   void stage_in(const Xbyak::Reg64& from, const Xbyak::Reg64& stride, const Xbyak::Reg64& count);
-  /// Those of a whole step.
+  /// Those of a whole step; `stride` is not read where code knows the gap (input_gap()).
   void stage_step(const Xbyak::Reg64& from, const Xbyak::Reg64& stride);
   /// Tells the state that whole steps come, where they come as they lie in memory.
   void set_whole_steps(bool whole) { s.set_whole_steps(whole && input_contiguous()); }

@@ -113,8 +113,11 @@ void OperandAccess::stage(Staging way, std::size_t k, const At& at, const LaneLa
   c_.imul(from, stride);
   c_.add(from, pointer);
   const int bytes = byte_size(walk_.operand(k).dtype);
-  if (at.part == Part::full && walk_.vector_stride(k) != 1)
-    return emit_staging_of_step(a_, way, from, stride, layer.lanes(), bytes, layer.spare());
+  if (at.part == Part::full && walk_.vector_stride(k) != 1) {
+    const ElementStep step{layer.lanes(), bytes};
+    if (way == Staging::out) return emit_scatter_step(a_, from, stride, step);
+    return emit_gather_step(a_, from, stride, known_gap(walk_.vector_stride(k)), step, layer.spare());
+  }
   if (at.part == Part::tail) {
     c_.mov(number, c_.qword[at.tail_count]);
   } else {

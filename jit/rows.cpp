@@ -156,9 +156,13 @@ void Rows::whole_step() {
     return;
   }
   n_.stage_step(p_, *element_stride_);
-  Gpr bytes(n_.a);
-  c_.imul(bytes, *element_stride_, n_.s.lanes());
-  c_.add(p_, bytes);
+  if (const int gap = n_.input_gap(); gap > 0) {
+    c_.add(p_, gap * n_.s.step_bytes());
+  } else {
+    Gpr bytes(n_.a);
+    c_.imul(bytes, *element_stride_, n_.s.lanes());
+    c_.add(p_, bytes);
+  }
   n_.s.step(0, LoopNest::staging(), Part::full);
 }
 

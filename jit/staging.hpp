@@ -4,6 +4,8 @@
 // level and for tails that the vector layer cannot mask.
 #pragma once
 
+#include <cstdint>
+
 #include "jit/assembler.hpp"
 
 namespace tenfold::jit {
@@ -20,11 +22,24 @@ struct SpareVectors {
   int bytes;
 };
 
-/// Copies a step of `count` elements (a power of two) of `bytes`, `stride` bytes apart at `operand`, as emit_staging()
-/// does, but without a loop; what comes in is put together in vectors, as a load of a vector would have to wait until
-/// elements that were stored one by one have reached L1. Keeps all other registers but the flags.
-void emit_staging_of_step(Assembler& assembler, Staging way, const Xbyak::Reg64& operand, const Xbyak::Reg64& stride,
-                          int count, int bytes, const SpareVectors& spare);
+/// A step of `count` elements (a power of two) of `bytes`.
+struct ElementStep {
+  int count, bytes;
+};
+
+/// How many elements lie from one to the next, where that is part of a kernel's class, as code to put a step together
+/// is made for it; 0 where it is read at run time.
+constexpr int known_gap(std::int64_t stride) { return stride >= 1 && stride <= 4 ? static_cast<int>(stride) : 0; }
+
+/// Copies a step to the staging area from `operand`, where its elements are `gap` of themselves apart (2 to 4), or, if
+/// that is 0, `stride` bytes. It is put together in vectors, as a load of a vector would have to wait until elements
+/// that were stored one by one have reached L1. Keeps all other registers but the flags.
+void emit_gather_step(Assembler& assembler, const Xbyak::Reg64& operand, const Xbyak::Reg64& stride, int gap,
+                      ElementStep step, const SpareVectors& spare);
+
+/// Copies a step from the staging area to elements `stride` bytes apart at `operand`. Keeps all registers but the
+/// flags.
+void emit_scatter_step(Assembler& assembler, const Xbyak::Reg64& operand, const Xbyak::Reg64& stride, ElementStep step);
 
 /// Copies `count` (1 or more) elements of `bytes`, `stride` bytes apart at `operand`, to (in) or from (out) the staging
 /// area, where they lie side by side. Keeps all registers but the flags.

@@ -107,6 +107,12 @@ bool choose_whole_rows(const KernelSpec& spec, std::int64_t row_bytes, const tar
   return true;
 }
 
+/// Whether columns have gaps between them, and lie in more than L2 with these.
+bool spans_more_than_l2(const KernelSpec& spec, int vector_level, const target::Target& target) {
+  const std::int64_t gap = spec.inputs[0].strides[static_cast<std::size_t>(vector_level)];
+  return gap > 1 && kernel::bytes_read(spec) > target.l2_bytes / gap;
+}
+
 /// Tiles of states whose order is free, how many rows they take at once, and whether they ask for the next ones.
 void choose_exact_tile(const KernelSpec& spec, Lanes lanes, std::int64_t row_bytes, bool near,
                        const target::Target& target, Schedule& schedule) {
@@ -117,6 +123,11 @@ void choose_exact_tile(const KernelSpec& spec, Lanes lanes, std::int64_t row_byt
   const bool in_l2 = bytes <= target.l2_bytes && (target.l1_bytes >= kL1OfEightRows || machine.eight_rows_in_l2);
   const std::int64_t element = byte_size(spec.inputs[0].dtype);
   const bool many = inner_rows(spec) >= kRowsOfEight && schedule.width == 0;
+  if (machine.gapped_rows_alone && spans_more_than_l2(spec, schedule.vector_level, target) && schedule.width == 0) {
+    schedule.columns = kLongTileBytes / element;
+    schedule.rows_at_once = 1;
+    return;
+  }
   const bool whole_rows = machine.whole_rows_in_l3 && many && lanes == Lanes::order;
   if (whole_rows && choose_whole_rows(spec, row_bytes, target, schedule)) return;
   const bool pairs = row_bytes > kTileRowBytes || (lanes == Lanes::integer && row_bytes >= kPairIntegerRow);

@@ -30,6 +30,7 @@ constexpr Machine kFast{
     .streams = {.from_memory = 2, .one_row_of_words = true, .visits_runs_of_row = false, .turns_of_few = true},
     .columns = {.eight_rows_in_l2 = true,
                 .whole_rows_in_l3 = true,
+                .gapped_rows_alone = true,
                 .direct_rows_ask = true,
                 .pages_of_keys = true,
                 .places_by_distance = true},

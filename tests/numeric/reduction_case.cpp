@@ -47,7 +47,7 @@ Dims random_strides(const Dims& shape, bool broadcast_allowed, std::mt19937_64& 
   const bool broadcast = broadcast_allowed && (kind == 5 || kind == 7);
   if (permuted) std::shuffle(order.begin(), order.end(), random);
   Dims strides(shape.size());
-  std::int64_t step = gapped && random() % 3 == 0 ? 1 + pick(random, 3) : 1;
+  std::int64_t step = gapped && random() % 3 == 0 ? 1 + pick(random, 5) : 1;
   for (const std::size_t dim : order) {
     if (broadcast && random() % 3 == 0) continue;
     strides[dim] = step;
