@@ -26,6 +26,19 @@ void ColumnSweep::take(int at_once, Of of) {
   next(at_once);
 }
 
+void ColumnSweep::take_in_turn(int at_once) {
+  if (at_once == 1) return take(1, {false, false});
+  Label again;
+  c_.mov(n_.slot(frame::kStreamRows), at_once);
+  c_.L(again);
+  sweep(1, {false, false});
+  c_.add(first, stream);
+  c_.dec(n_.slot(frame::kStreamRows));
+  c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
+  for (int row = 0; row < at_once; ++row) c_.sub(first, stream);
+  next(1);
+}
+
 void ColumnSweep::take_groups(const Reg64& count) {
   sweep_groups(n_, first, p_, row_stride, stream, count,
                [this] { rows_one_by_one(schedule::kChainedStreams, Part::tail); });

@@ -31,6 +31,8 @@ class ColumnSweep {
   void each_record(const Body& body, const std::function<void()>& step_back = {});
   /// One row of each of `at_once` streams over the tile, and on to the next.
   void take(int at_once, Of of);
+  /// The same, stream after stream, each over the whole tile: between one that begins chains and one that ends them.
+  void take_in_turn(int at_once);
   /// `count` sweeps of two vector steps at a time (grouped_sweeps.hpp); records end with a chain to flush.
   void take_groups(const Xbyak::Reg64& count);
   /// Flushes a chain whose last sweep has not.

@@ -182,7 +182,7 @@ class Columns {
       sweep_.take_groups(count);
       return flush_records();
     }
-    if (n_.s.is_sum()) return chained_sweeps(count, at_once);
+    if (n_.s.is_sum()) return sweep_.is_staged() ? gapped_sweeps(count, at_once) : chained_sweeps(count, at_once);
     Label again, next, done;
     c_.L(again);
     c_.test(count, count);
@@ -230,6 +230,30 @@ class Columns {
     c_.L(done);
   }
 
+  /// Those of sums whose elements lie apart: a row at a time, in the order of the others.
+  void gapped_sweeps(const Reg64& count, int at_once) {
+    Label chain, next, done;
+    c_.L(chain);
+    c_.test(count, count);
+    c_.jz(done);
+    take_chain(count, at_once);
+    begin_chains();
+    c_.L(next);
+    sweep_.take_in_turn(at_once);
+    c_.dec(n_.slot(frame::kChainLeft));
+    c_.jnz(next);
+    sweep_.end_chain();
+    c_.jmp(chain);
+    c_.L(done);
+  }
+
+  void begin_chains() {
+    sweep_.each_record([this](const Reg64& record, Part) {
+      n_.s.init_set(0);
+      n_.s.store_set(record);
+    });
+  }
+
   /// Chains into totals; new ones begin.
   void flush_records() {
     sweep_.each_record([this](const Reg64& record, Part) { n_.s.flush_record(record); });
@@ -253,10 +277,7 @@ class Columns {
       Label done;
       c_.test(rows, rows);
       c_.jz(done);
-      sweep_.each_record([this](const Reg64& record, Part) {
-        n_.s.init_set(0);
-        n_.s.store_set(record);
-      });
+      begin_chains();
       halves(rows, at_once);
       // Groups begin with what the record's chain has.
       sweeps_groups(n_) ? flush_records() : sweep_.end_chain();
