@@ -9,6 +9,13 @@ namespace tenfold::compiler {
 using graph::OpId;
 using graph::ValueId;
 
+namespace {
+
+/// Groups that a search looks at before it gives up, so that graphs of long edges partition in linear time.
+constexpr std::size_t kMostBetween = 4096;
+
+}  // namespace
+
 void GroupOrder::add(OpId op) {
   group_of_[op] = static_cast<GroupId>(ops_.size());
   ops_.push_back({op});
@@ -44,34 +51,47 @@ std::set<GroupId> GroupOrder::readers(GroupId group) const {
   return others;
 }
 
-/// The other groups that it reads from.
-std::set<GroupId> GroupOrder::read_by(GroupId group) const {
-  std::set<GroupId> others;
+/// Calls `visit` for each other group that it reads from, once for each edge.
+template <class Visit>
+void GroupOrder::each_read_by(GroupId group, const Visit& visit) const {
   for (const OpId op : ops_[index_of(group)])
     for (const ValueId value : flow_.graph().ops[op].inputs) {
       const OpId producer = value == graph::kNone ? graph::kNone : flow_.producer_of(value);
-      if (producer != graph::kNone && group_of_[producer] != group) others.insert(group_of_[producer]);
+      if (producer != graph::kNone && group_of_[producer] != group) visit(group_of_[producer]);
     }
+}
+
+std::set<GroupId> GroupOrder::read_by(GroupId group) const {
+  std::set<GroupId> others;
+  each_read_by(group, [&](GroupId other) { others.insert(other); });
   return others;
 }
 
 /// Depth rises along a path, so that no group on one is as deep as the group where it ends.
-bool GroupOrder::is_convex(GroupId a, GroupId b) const {
+Between GroupOrder::between(GroupId a, GroupId b) {
   const bool a_is_deeper = depth_[index_of(a)] > depth_[index_of(b)];
   const GroupId from = a_is_deeper ? b : a, to = a_is_deeper ? a : b;
-  std::set<GroupId> seen;
+  seen_in_.resize(ops_.size(), 0);
+  ++search_;
   std::vector<GroupId> open;
   const auto go_on = [&](GroupId next) {
-    if (depth_[index_of(next)] > depth_[index_of(from)] && seen.insert(next).second) open.push_back(next);
+    if (depth_[index_of(next)] <= depth_[index_of(from)] || seen_in_[index_of(next)] == search_) return;
+    seen_in_[index_of(next)] = search_;
+    open.push_back(next);
   };
-  for (const GroupId next : read_by(to)) go_on(next);
-  while (!open.empty()) {
-    const std::set<GroupId> above = read_by(open.back());
+  each_read_by(to, go_on);
+  for (std::size_t looked_at = 0; !open.empty(); ++looked_at) {
+    if (looked_at == kMostBetween) return Between::unknown;
+    const GroupId group = open.back();
     open.pop_back();
-    if (above.contains(from)) return false;
-    for (const GroupId next : above) go_on(next);
+    bool reaches = false;
+    each_read_by(group, [&](GroupId next) {
+      reaches = reaches || next == from;
+      go_on(next);
+    });
+    if (reaches) return Between::groups;
   }
-  return true;
+  return Between::nothing;
 }
 
 std::vector<GroupId> GroupOrder::in_order() const {

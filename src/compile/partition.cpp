@@ -172,9 +172,11 @@ class Partitioner {
         return refuse(graph::describe(graph_.ops[region.ops.back()]) + " runs on oneDNN");
     for (const GroupId group : {a, b})
       if (is_movement(graph_.ops[*order_.ops(group).begin()])) return refuse("a slice or concatenation is a copy");
-    if (!order_.is_convex(a, b)) return refuse("a value would leave the kernel and come back");
     if (spec_of(a).body.size() + spec_of(b).body.size() > kMostNodes)
       return refuse("the kernel would have more than " + std::to_string(kMostNodes) + " values");
+    if (const Between found = order_.between(a, b); found != Between::nothing)
+      return refuse(found == Between::groups ? "a value would leave the kernel and come back"
+                                             : "too many ops lie between for a look at whether a value comes back");
     Ops both = order_.ops(a);
     both.insert(order_.ops(b).begin(), order_.ops(b).end());
     Group merged = make(both);

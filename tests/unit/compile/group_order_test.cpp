@@ -48,16 +48,16 @@ TEST(GroupOrder, GroupsOnAPathBetweenTwoKeepThemApart) {
   const Dataflow flow(graph);
   GroupOrder order(flow);
   for (graph::OpId op = 0; op < 4; ++op) order.add(op);
-  EXPECT_FALSE(order.is_convex(GroupId{0}, GroupId{3})) << "1 and 2 lie between";
-  EXPECT_TRUE(order.is_convex(GroupId{1}, GroupId{2})) << "neither reads from the other";
-  EXPECT_TRUE(order.is_convex(GroupId{0}, GroupId{1}));
+  EXPECT_EQ(order.between(GroupId{0}, GroupId{3}), Between::groups) << "1 and 2 lie between";
+  EXPECT_EQ(order.between(GroupId{1}, GroupId{2}), Between::nothing) << "neither reads from the other";
+  EXPECT_EQ(order.between(GroupId{0}, GroupId{1}), Between::nothing);
   order.merge(GroupId{0}, GroupId{1});
   EXPECT_EQ(order.group_of(1), GroupId{0});
   EXPECT_TRUE(order.ops(GroupId{1}).empty());
-  EXPECT_FALSE(order.is_convex(GroupId{0}, GroupId{3})) << "2 does still";
-  EXPECT_FALSE(order.is_convex(GroupId{3}, GroupId{0})) << "whichever comes first";
+  EXPECT_EQ(order.between(GroupId{0}, GroupId{3}), Between::groups) << "2 does still";
+  EXPECT_EQ(order.between(GroupId{3}, GroupId{0}), Between::groups) << "whichever comes first";
   order.merge(GroupId{0}, GroupId{2});
-  EXPECT_TRUE(order.is_convex(GroupId{0}, GroupId{3}));
+  EXPECT_EQ(order.between(GroupId{0}, GroupId{3}), Between::nothing);
   EXPECT_EQ(order.in_order(), (Groups{GroupId{0}, GroupId{3}}));
 }
 
@@ -68,7 +68,28 @@ TEST(GroupOrder, AGroupThatTookALaterOneComesBehindWhatThatReads) {
   for (graph::OpId op = 0; op < 4; ++op) order.add(op);
   order.merge(GroupId{1}, GroupId{3});
   EXPECT_EQ(order.in_order(), (Groups{GroupId{0}, GroupId{2}, GroupId{1}}));
-  EXPECT_FALSE(order.is_convex(GroupId{0}, GroupId{1}));
+  EXPECT_EQ(order.between(GroupId{0}, GroupId{1}), Between::groups);
+}
+
+/// As many ops in a row as there are, the last of which reads the first one as well.
+graph::Graph chain_with_long_edge(int ops) {
+  std::string lines = "  %0 = input : f32[8]\n";
+  for (int op = 1; op < ops; ++op)
+    lines +=
+        "  %" + std::to_string(op) + " = core.map (%" + std::to_string(op - 1) + ") {function = \"abs\"} : f32[8]\n";
+  const std::string last = std::to_string(ops);
+  return parsed(lines + "  %" + last + " = core.map (%1, %" + std::to_string(ops - 1) +
+                ") {function = \"add\"} : f32[8]\n  output %" + last + "\n");
+}
+
+TEST(GroupOrder, ASearchOverThousandsOfGroupsGivesUp) {
+  const graph::Graph graph = chain_with_long_edge(6000);
+  const Dataflow flow(graph);
+  GroupOrder order(flow);
+  for (graph::OpId op = 0; op < graph.ops.size(); ++op) order.add(op);
+  EXPECT_EQ(order.between(GroupId{0}, GroupId{5999}), Between::unknown);
+  EXPECT_EQ(order.between(GroupId{3000}, GroupId{5999}), Between::groups);
+  EXPECT_EQ(order.between(GroupId{5998}, GroupId{5999}), Between::nothing);
 }
 
 TEST(Dataflow, LooksThroughViews) {
