@@ -45,7 +45,18 @@ ValueId deviation(Composer& make, ValueId variance, double epsilon) {
   return make.map("sqrt", {make.map("add", variance, epsilon)});
 }
 
-/// The maths' dtype is the source's: a wider scale would widen only what it is multiplied by.
+/// The source in the dtype that its maths is done in: its own, at least f32, or f64 where ONNX's attribute asks for it.
+ValueId source_of(Composer& make, const Op& op) {
+  constexpr std::int64_t kDouble = 11;
+  const ValueId x = make.widen(op.inputs[0]);
+  return attribute_or<std::int64_t>(op, "stash_type", 1) == kDouble ? make.cast(x, DType::f64) : x;
+}
+
+/// What meets an operand of f64 is of f64 from there on.
+ValueId as_wide_as(Composer& make, ValueId operand, ValueId x) {
+  return make.dtype(operand) == DType::f64 ? make.cast(x, DType::f64) : x;
+}
+
 ValueId side(Composer& make, ValueId operand, ValueId x) { return make.cast(operand, make.dtype(x)); }
 
 /// Where the channels of the source are.
@@ -61,7 +72,10 @@ bool is_affine(const Op& op) {
 /// `y` times and plus operands 1 and 2, as they broadcast.
 ValueId affine(Composer& make, const Op& op, ValueId y) {
   if (!is_affine(op)) return y;
-  if (has_input(op, 1)) y = make.map("mul", {y, side(make, op.inputs[1], y)});
+  if (has_input(op, 1)) {
+    y = as_wide_as(make, op.inputs[1], y);
+    y = make.map("mul", {y, side(make, op.inputs[1], y)});
+  }
   if (has_input(op, 2)) y = make.map("add", {y, side(make, op.inputs[2], y)});
   return y;
 }
@@ -79,7 +93,7 @@ bool decompose_layer_norm(Composer& make, const Op& op) {
   const Result<std::vector<std::int64_t>> axes = norm_axes(op, make.shape(op.inputs[0]).size());
   if (!axes.ok()) return false;
   if (op.outputs.size() > 1 && !Composer::is_expressible(make.shape(op.outputs[1]))) return false;
-  const ValueId x = make.widen(op.inputs[0]);
+  const ValueId x = source_of(make, op);
   const Centred facts = centre(make, x, axes.value());
   const ValueId divisor = deviation(make, facts.variance, real_of(op, "epsilon"));
   make.give(0, affine(make, op, make.map("div", {facts.rest, divisor})));
@@ -95,7 +109,7 @@ bool decompose_layer_norm(Composer& make, const Op& op) {
 bool decompose_rms_norm(Composer& make, const Op& op) {
   const Result<std::vector<std::int64_t>> axes = norm_axes(op, make.shape(op.inputs[0]).size());
   if (!axes.ok()) return false;
-  const ValueId x = make.widen(op.inputs[0]);
+  const ValueId x = source_of(make, op);
   const ValueId mean_square = make.reduce("mean", make.map("square", {x}), axes.value());
   const ValueId divisor = deviation(make, mean_square, real_of(op, "epsilon"));
   make.give(0, affine(make, op, make.map("div", {x, divisor})));
@@ -118,7 +132,7 @@ bool decompose_group_norm(Composer& make, const Op& op) {
   for (std::size_t i = 1; i < split.size(); ++i)
     if (i != channel) axes.push_back(static_cast<std::int64_t>(i));
 
-  const ValueId x = make.reshape(make.widen(op.inputs[0]), split);
+  const ValueId x = make.reshape(source_of(make, op), split);
   const Centred facts = centre(make, x, axes);
   ValueId y = make.map("div", {facts.rest, deviation(make, facts.variance, real_of(op, "epsilon"))});
   const auto along = [&](ValueId operand) {
@@ -153,7 +167,8 @@ bool decompose_batch_norm(Composer& make, const Op& op) {
   const std::size_t rank = make.shape(op.inputs[0]).size();
   const bool by_element = op.dialect == Dialect::onnx && version_of(op)->since_version < kSpatial &&
                           attribute_or<std::int64_t>(op, "spatial", 1) == 0;
-  const ValueId x = make.widen(op.inputs[0]);
+  ValueId x = make.widen(op.inputs[0]);
+  for (std::size_t i = 1; i < op.inputs.size(); ++i) x = as_wide_as(make, op.inputs[i], x);
   const auto operand = [&](std::size_t i) {
     const ValueId value = side(make, op.inputs[i], x);
     return rank < 2 || by_element ? value : make.along(value, channel_dim(op, rank), rank);

@@ -158,6 +158,10 @@ Case channel_norm(Draw& draw) {
   Case c{
       {type(dtype, shape), side, side, side, side}, "onnx.BatchNormalization", epsilon_text(draw), {"undef[*]"}, {4}};
   if (!onnx) c.op = "onednn.BatchNormInference";
+  if (onnx && !by_element && draw.one_in(2)) {
+    c.inputs[1] = c.inputs[2] = type(draw.of(kOnnxTypes), channels);
+    c.inputs[3] = c.inputs[4] = type(draw.of(kOnnxTypes), channels);
+  }
   if (!onnx && !last) c.attributes += ", data_format = \"NCX\"";
   if (by_element) {
     c.op += "@7";
