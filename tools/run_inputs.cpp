@@ -82,6 +82,17 @@ std::string shape_hint(const graph::Value& value) {
   return text;
 }
 
+/// An array may say what the graph leaves open of an input, and nothing else.
+Status check_array(const graph::Value& value, const std::string& path, const Dims& shape) {
+  bool fits = !value.ranked || value.shape.size() == shape.size();
+  for (std::size_t i = 0; fits && value.ranked && i < shape.size(); ++i)
+    fits = value.shape[i] == kUnknownDim || value.shape[i] == shape[i];
+  if (fits) return Status();
+  const std::string id = std::to_string(value.id);
+  return Status(Code::invalid_shape, "input " + id + ": '" + path + "' is " + shape_text(shape) + ", the graph's is " +
+                                         shape_text(value.shape) + "; to replace that, give --shape " + id + "=");
+}
+
 /// Every input's dims must be known, from the file or from the options.
 Status require_shapes(const graph::Graph& graph, const GivenInputs& given) {
   for (const graph::ValueId v : graph.inputs) {
@@ -97,15 +108,20 @@ Status require_shapes(const graph::Graph& graph, const GivenInputs& given) {
 
 /// Inputs that share the name of a dim share its size: what the given shapes say of a name holds for the other inputs.
 Status bind_dim_names(const graph::Graph& graph, GivenInputs& given) {
-  std::map<std::string, std::int64_t> sizes;
+  struct Said {
+    std::int64_t size;
+    TensorId input;
+  };
+  std::map<std::string, Said> sizes;
   for (const auto& [id, shape] : given.shapes) {
     const std::vector<std::string>& names = find_input(graph, id)->dim_names;
     for (std::size_t d = 0; d < names.size() && d < shape.size(); ++d) {
       if (names[d].empty()) continue;
-      const auto [at, fresh] = sizes.emplace(names[d], shape[d]);
-      if (!fresh && at->second != shape[d])
-        return usage("dim '" + names[d] + "' is " + std::to_string(at->second) + " in one input and " +
-                     std::to_string(shape[d]) + " in input " + std::to_string(id));
+      const auto at = sizes.emplace(names[d], Said{shape[d], id}).first;
+      if (const Said& first = at->second; first.size != shape[d])
+        return Status(Code::invalid_shape, "dim '" + names[d] + "' is " + std::to_string(first.size) + " in input " +
+                                               std::to_string(first.input) + " and " + std::to_string(shape[d]) +
+                                               " in input " + std::to_string(id));
     }
   }
   for (const graph::ValueId v : graph.inputs) {
@@ -114,7 +130,7 @@ Status bind_dim_names(const graph::Graph& graph, GivenInputs& given) {
     Dims shape = value.shape;
     for (std::size_t d = 0; d < shape.size(); ++d)
       if (const auto size = sizes.find(value.dim_names[d]); shape[d] == kUnknownDim && size != sizes.end())
-        shape[d] = size->second;
+        shape[d] = size->second.size;
     if (std::find(shape.begin(), shape.end(), kUnknownDim) == shape.end())
       given.shapes.emplace_back(value.id, std::move(shape));
   }
@@ -159,7 +175,9 @@ Result<GivenInputs> parse_given_inputs(const graph::Graph& graph, const std::vec
     if (graph::is_static(*find_input(graph, id)) || has(given.shapes, id)) continue;
     Result<NpyHeader> header = read_npy_header(path);
     if (!header.ok()) return header.status();
-    given.shapes.emplace_back(id, header.value().desc.shape);
+    const Dims& shape = header.value().desc.shape;
+    if (Status s = check_array(*find_input(graph, id), path, shape); !s.ok()) return s;
+    given.shapes.emplace_back(id, shape);
   }
   if (Status s = bind_dim_names(graph, given); !s.ok()) return s;
   if (Status s = require_shapes(graph, given); !s.ok()) return s;

@@ -199,6 +199,9 @@ Result<std::optional<SplitPlan>> split_plan(const Graph& graph, const Op& op) {
   std::optional<Integers> sizes;
   if (find_attribute(op, "split") != nullptr) sizes = list(op, "split");
   if (has_input(op, 1)) {
+    if (is_floating(graph.values[op.inputs[1]].dtype))
+      return refuse(Code::unsupported_op, op, "takes the sizes of parts as an attribute, not as an input of floats",
+                    "move.V6");
     Result<std::optional<Integers>> read = known_integers(graph, op, 1);
     if (!read.ok()) return read.status();
     if (!read.value()) return std::optional<SplitPlan>();

@@ -218,7 +218,7 @@ Status check_op(const Graph& graph, const Op& op) {
                       (op.opset < 0 ? "; opsets count from 1" : "; only ops of the onnx dialect have one"),
                   "op.O13");
   if (op.opset > schemas::newest_opset())
-    return refuse(Code::invalid_op, op,
+    return refuse(Code::unsupported_op, op,
                   "opset " + std::to_string(op.opset) + "; the newest that is known is " +
                       std::to_string(schemas::newest_opset()),
                   "op.O13");

@@ -246,6 +246,12 @@ TEST_F(Command, BadFiles) {
     write("foreign.npy", npy(descr, "(2, 3)", descr == "<c8" ? 48 : 24));
     expect_failure(input + path("foreign.npy"), 4, descr);
   }
+  write("half_open.json", R"({"graph": [{"id": 0, "kind": "Abs", "attrs": {},
+    "inputs": [{"id": 0, "dtype": "f32", "shape": [-9223372036854775808, 3]}],
+    "outputs": [{"id": 1, "dtype": "f32", "shape": [-9223372036854775808, 3]}]}]})");
+  const std::string half_open = "run " + path("half_open.json") + " --input 0=";
+  EXPECT_EQ(run(half_open + path("x.npy")).exit_code, 0);
+  expect_failure(half_open + path("wide.npy"), 3, "is [3, 2], the graph's is [?, 3]; to replace that, give --shape 0=");
   write("short.npy", npy("<f4", "(2, 3)", 20));
   expect_failure(input + path("short.npy"), 3, "asks for");
 }
