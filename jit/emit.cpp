@@ -12,6 +12,7 @@
 #include "jit/narrow_columns.hpp"
 #include "jit/staged.hpp"
 #include "jit/staging.hpp"
+#include "kernel/text_stream.hpp"
 #include "schedule/columns.hpp"
 #include "schedule/spread.hpp"
 #include "schedule/turned.hpp"
@@ -126,7 +127,7 @@ Status check_body(const kernel::KernelSpec& spec, const schedule::Schedule& sche
 }
 
 std::string class_key(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
-  std::ostringstream key;
+  kernel::TextStream key;
   schedule::Schedule fixed = schedule;
   fixed.tile = {};
   fixed.split = {};

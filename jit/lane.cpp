@@ -6,6 +6,8 @@
 #include <sstream>
 #include <utility>
 
+#include "kernel/text_stream.hpp"
+
 namespace tenfold::jit {
 namespace {
 
@@ -146,7 +148,7 @@ LaneProgram LaneProgram::without_idle() const {
 }
 
 std::string LaneProgram::print() const {
-  std::ostringstream text;
+  kernel::TextStream text;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const LaneNode& node = nodes[i];
     text << '%' << i << " = " << kNames[static_cast<std::size_t>(node.op)] << ' '

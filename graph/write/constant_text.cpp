@@ -2,9 +2,9 @@
 #include "graph/write/constant_text.hpp"
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 
 #include "graph/ir/half.hpp"
@@ -55,8 +55,9 @@ std::string real_text(double value, int digits) {
   if (std::isnan(value)) return "\"nan\"";
   if (std::isinf(value)) return value > 0 ? "\"inf\"" : "\"-inf\"";
   std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.*g", digits, value);
-  std::string result = text.data();
+  const std::to_chars_result end =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, digits);
+  std::string result(text.data(), end.ptr);
   // "-0" would be read as an integer, which has no such zero.
   if (result.find_first_of(".e") == std::string::npos) result += ".0";
   return result;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/verbose.hpp"
 
+#include <array>
 #include <atomic>
+#include <charconv>
 #include <cstdio>
 #include <map>
 #include <string>
@@ -11,7 +13,14 @@
 namespace tenfold::api {
 namespace {
 
-double milliseconds(std::chrono::nanoseconds took) { return static_cast<double>(took.count()) * 1e-6; }
+/// Six digits and a point, whatever the process' locale has in its place.
+std::string milliseconds_text(std::chrono::nanoseconds took) {
+  std::array<char, 32> text{};
+  const double milliseconds = static_cast<double>(took.count()) * 1e-6;
+  const std::to_chars_result end =
+      std::to_chars(text.data(), text.data() + text.size(), milliseconds, std::chars_format::general, 6);
+  return {text.data(), end.ptr};
+}
 
 /// "kernel:3 reference:1": how many regions of each kind.
 std::string regions_text(const compiler::Compiled& compiled) {
@@ -32,10 +41,10 @@ std::int64_t verbose_number() {
 
 void say_compiled(const CompiledPartition::Impl& impl, std::size_t ops, std::chrono::nanoseconds took) {
   if (impl.verbose_number == 0) return;
-  std::fprintf(stderr, "tenfold_verbose,compile,%lld,%s,cores:%d,ops:%zu,%s,%.6g\n",
+  std::fprintf(stderr, "tenfold_verbose,compile,%lld,%s,cores:%d,ops:%zu,%s,%s\n",
                static_cast<long long>(impl.verbose_number), std::string(target::to_string(impl.target.isa)).c_str(),
                impl.target.cores, ops, impl.fixed ? regions_text(impl.fixed->compiled).c_str() : "run-time axes",
-               milliseconds(took));
+               milliseconds_text(took).c_str());
   for (const std::string& notice : impl.notices)
     std::fprintf(stderr, "tenfold_verbose,notice,%lld,%s\n", static_cast<long long>(impl.verbose_number),
                  notice.c_str());
@@ -51,8 +60,8 @@ void say_compiled(const CompiledPartition::Impl& impl, std::size_t ops, std::chr
 
 void say_executed(const CompiledPartition::Impl& impl, const Status& status, std::chrono::nanoseconds took) {
   if (impl.verbose_number == 0 || target::environment().verbose < 2) return;
-  std::fprintf(stderr, "tenfold_verbose,execute,%lld,%s,%.6g\n", static_cast<long long>(impl.verbose_number),
-               to_string(status.code()), milliseconds(took));
+  std::fprintf(stderr, "tenfold_verbose,execute,%lld,%s,%s\n", static_cast<long long>(impl.verbose_number),
+               to_string(status.code()), milliseconds_text(took).c_str());
 }
 
 }  // namespace tenfold::api

@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "compile/compile.hpp"
+#include "kernel/text_stream.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -46,7 +47,7 @@ void print_region(std::ostringstream& out, std::size_t index, const RegionReport
 }  // namespace
 
 std::string explain(const Compiled& compiled, const target::Target& target) {
-  std::ostringstream out;
+  kernel::TextStream out;
   out << "target " << target::to_string(target.isa) << ", " << target.cores
       << (target.cores == 1 ? " core\n" : " cores\n");
   for (std::size_t i = 0; i < compiled.regions.size(); ++i) print_region(out, i, compiled.regions[i]);

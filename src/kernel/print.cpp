@@ -6,6 +6,7 @@
 
 #include "kernel/read_number.hpp"
 #include "kernel/spec.hpp"
+#include "kernel/text_stream.hpp"
 
 namespace tenfold::kernel {
 namespace {
@@ -176,7 +177,7 @@ Status parse_line(Line& line, KernelSpec& spec) {
 }  // namespace
 
 std::string print(const KernelSpec& spec) {
-  std::ostringstream out;
+  TextStream out;
   out << "kernel\nspace";
   for (std::size_t i = 0; i < spec.levels.size(); ++i)
     out << (i ? ", " : " ") << (spec.levels[i].reduced ? "reduced " : "kept ") << spec.levels[i].extent;

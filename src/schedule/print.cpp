@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "kernel/read_number.hpp"
+#include "kernel/text_stream.hpp"
 #include "schedule/schedule.hpp"
 
 namespace tenfold::schedule {
@@ -57,7 +58,7 @@ bool read_field(std::string_view name, std::string_view value, Schedule& schedul
 std::string_view to_string(Nest nest) noexcept { return kNests[static_cast<std::size_t>(nest)]; }
 
 std::string print(const Schedule& schedule) {
-  std::ostringstream out;
+  kernel::TextStream out;
   out << target::to_string(schedule.isa) << ' ' << to_string(schedule.nest) << " level=" << schedule.vector_level;
   if (schedule.nest == Nest::rows || schedule.nest == Nest::staged_rows) out << " unroll=" << schedule.unroll;
   if (schedule.nest == Nest::columns || schedule.rows_at_once > 1) out << " rows=" << schedule.rows_at_once;

@@ -5,11 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <locale>
+
 #include "compile/lower.hpp"
 #include "compile/lower_arg.hpp"
 #include "compile/plan.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph/text/text.hpp"
+#include "jit/emit.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -45,6 +48,30 @@ target::Target avx2(int cores) {
   target.native = target::Isa::avx2;
   target.cores = cores;
   return target;
+}
+
+/// Numbers as many a locale has them: 4,096.
+class Grouped : public std::numpunct<char> {
+ protected:
+  std::string do_grouping() const override { return "\3"; }
+};
+
+TEST(Explain, NumbersAreTheSameInAnyLocale) {
+  const graph::Graph graph = reduction("ReduceSum", "f32[4096,20000]", "0", "f32[20000]");
+  const auto texts = [&] {
+    const Result<Compiled> compiled = compile(graph, avx2(2));
+    EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+    const Lowered kernel = lower_first(graph).value();
+    const Result<Plan> plan = make_plan(kernel.spec, avx2(2));
+    EXPECT_TRUE(plan.ok()) << plan.status().message();
+    return explain(compiled.value(), avx2(2)) + kernel::print(kernel.spec) +
+           jit::class_key(kernel.spec, plan.value().kernels[0].schedule);
+  };
+  const std::string expected = texts();
+  const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Grouped));
+  const std::string got = texts();
+  std::locale::global(before);
+  EXPECT_EQ(got, expected);
 }
 
 TEST(Lower, MeanOfTrailingAxes) {
