@@ -59,6 +59,12 @@ Status merge_into(graph::Value& known, const graph::Value& said) {
   return {};
 }
 
+/// For `count` more, at a constant cost for each, as push_back() does it.
+template <class T>
+void make_room(std::vector<T>& list, std::size_t count) {
+  if (list.capacity() - list.size() < count) list.reserve(std::max(2 * list.size(), list.size() + count));
+}
+
 }  // namespace
 
 Status Draft::merge(Merged& merged, const graph::Value& value) const {
@@ -70,14 +76,24 @@ Status Draft::merge(Merged& merged, const graph::Value& value) const {
   return merge_into(at->second, value);
 }
 
-graph::ValueId Draft::commit(graph::Value value) {
-  const auto [at, fresh] = places_.try_emplace(value.id, static_cast<graph::ValueId>(graph_.values.size()));
-  if (fresh) {
-    graph_.values.push_back(std::move(value));
-  } else {
-    graph_.values[at->second] = std::move(value);
+Draft::Places Draft::new_places(const Merged& merged) const {
+  Places places;
+  auto next = static_cast<graph::ValueId>(graph_.values.size());
+  for (const auto& [id, value] : merged)
+    if (!places_.contains(id)) places.emplace(id, next++);
+  return places;
+}
+
+void Draft::commit(Merged& merged, Places& fresh) noexcept {
+  places_.merge(fresh);
+  for (auto& [id, value] : merged) {
+    const graph::ValueId place = places_.find(id)->second;
+    if (place == graph_.values.size()) {
+      graph_.values.push_back(std::move(value));
+    } else {
+      graph_.values[place] = std::move(value);
+    }
   }
-  return at->second;
 }
 
 Status Draft::add_op(const DraftOp& added) {
@@ -95,12 +111,22 @@ Status Draft::add_op(const DraftOp& added) {
   for (const graph::Value& output : added.outputs)
     if (Status status = merge_of_op(output); !status.ok()) return status;
 
-  for (auto& [id, value] : merged) commit(std::move(value));
+  // All that may throw comes first, so that a call that fails leaves the draft as it was.
+  Places fresh = new_places(merged);
   graph::Op op = added.op;
+  const auto place_of = [&](const graph::Value& value) {
+    const auto known = places_.find(value.id);
+    return known != places_.end() ? known->second : fresh.at(value.id);
+  };
   for (const std::optional<graph::Value>& input : added.inputs)
-    op.inputs.push_back(input ? places_.at(input->id) : graph::kNone);
-  for (const graph::Value& output : added.outputs) op.outputs.push_back(places_.at(output.id));
-  ops_.emplace(op.id, graph_.ops.size());
+    op.inputs.push_back(input ? place_of(*input) : graph::kNone);
+  for (const graph::Value& output : added.outputs) op.outputs.push_back(place_of(output));
+  std::map<std::int64_t, std::size_t> taken{{op.id, graph_.ops.size()}};
+  make_room(graph_.values, fresh.size());
+  make_room(graph_.ops, 1);
+
+  commit(merged, fresh);
+  ops_.merge(taken);
   graph_.ops.push_back(std::move(op));
   return {};
 }
@@ -124,10 +150,16 @@ Status Draft::add_constant(const graph::Value& value, const void* data, std::siz
   constant.property = graph::Property::constant;
   constant.is_constant = true;
   if (Status status = merge(merged, constant); !status.ok()) return status;
-  const auto* first = static_cast<const std::byte*>(data);
-  data_[value.id].assign(first, first + size);
   merged.begin()->second.strides.clear();  // an op may have said others that mean the same
-  commit(std::move(merged.begin()->second));
+  const auto* first = static_cast<const std::byte*>(data);
+  // As in add_op(): what may throw comes first.
+  std::map<TensorId, std::vector<std::byte>> held;
+  held[value.id].assign(first, first + size);
+  Places fresh = new_places(merged);
+  make_room(graph_.values, fresh.size());
+
+  commit(merged, fresh);
+  data_.merge(held);
   return {};
 }
 

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "api/finish.hpp"
@@ -25,7 +24,8 @@ struct DraftOp {
 
 class Draft {
  public:
-  /// invalid_graph when a tensor contradicts what is known of it; the draft is then as it was.
+  /// invalid_graph when a tensor contradicts what is known of it. When a call fails, or memory runs out in it, the
+  /// draft is as it was.
   Status add_op(const DraftOp& op);
   Status add_constant(const graph::Value& value, const void* data, std::size_t size);
   void set_outputs(std::vector<TensorId> ids) { outputs_ = std::move(ids); }
@@ -38,14 +38,19 @@ class Draft {
 
  private:
   using Merged = std::map<TensorId, graph::Value>;
+  using Places = std::map<TensorId, graph::ValueId>;  ///< into graph_.values
   /// Adds what `value` says to what `merged` or the draft knows of the tensor.
   Status merge(Merged& merged, const graph::Value& value) const;
-  graph::ValueId commit(graph::Value value);
+  /// Where values of `merged` that the draft does not know yet will be.
+  Places new_places(const Merged& merged) const;
+  /// Takes them over; there must be room for what is new.
+  void commit(Merged& merged, Places& fresh) noexcept;
 
   graph::Graph graph_;  ///< constants without their data
-  std::unordered_map<TensorId, graph::ValueId> places_;
-  std::unordered_map<std::int64_t, std::size_t> ops_;  ///< by id, into graph_.ops
-  std::unordered_map<TensorId, std::vector<std::byte>> data_;
+  // Ordered, as those take nodes over from another map without allocating.
+  Places places_;
+  std::map<std::int64_t, std::size_t> ops_;  ///< by id, into graph_.ops
+  std::map<TensorId, std::vector<std::byte>> data_;
   std::vector<TensorId> outputs_;
 };
 

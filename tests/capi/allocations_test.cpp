@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Executing allocates nothing after a thread's first run: counted by this program's own operator new, which the shared
-// libraries use too. What oneDNN's code allocates is counted apart: it does so at each execution of a primitive.
+// libraries use too. What oneDNN's code allocates is counted apart: it does so at each execution of a primitive. And a
+// call that builds a graph changes nothing when an allocation of it fails, whichever.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +10,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <new>
+#include <string>
 #include <tenfold/graph.hpp>
 #include <vector>
 
@@ -19,6 +22,7 @@ namespace {
 
 std::atomic<int> allocations{0}, of_onednn{0};
 std::atomic<bool> tells_apart{false};  ///< only while it is asked for: it costs a search each time
+std::atomic<int> until_failure{0};     ///< 1: the next allocation fails, alone; 0: none does
 
 /// dladdr() allocates nothing.
 bool is_of_onednn(const void* caller) noexcept {
@@ -28,6 +32,7 @@ bool is_of_onednn(const void* caller) noexcept {
 }
 
 void* counted(std::size_t size, std::size_t alignment, const void* caller) noexcept {
+  if (until_failure > 0 && --until_failure == 0) return nullptr;
   ++(tells_apart && is_of_onednn(caller) ? of_onednn : allocations);
   return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 }
@@ -182,6 +187,96 @@ TEST(CAllocations, NorForHeavyOpsOnOneDnn) {
     EXPECT_EQ(loop(20), 0) << rows;
     EXPECT_GT(of_onednn, 0) << "oneDNN has stopped to allocate: docs/onednn.md says that it does";
   }
+}
+
+/// Calls until the call succeeds, while its first allocation fails, its second, and so on.
+tenfold_status_t insist(const std::function<tenfold_status_t()>& call) {
+  tenfold_status_t status = tenfold_out_of_memory;
+  for (int failing = 1; status == tenfold_out_of_memory && failing < 100'000; ++failing) {
+    until_failure = failing;
+    status = call();
+    until_failure = 0;
+  }
+  return status;
+}
+
+tenfold_status_t call_once(const std::function<tenfold_status_t()>& call) { return call(); }
+
+using Try = tenfold_status_t (*)(const std::function<tenfold_status_t()>&);
+
+void add_op(Try attempt, Handles& h, const char* kind, const std::vector<const tenfold_logical_tensor_t*>& inputs,
+            const tenfold_logical_tensor_t& output, const std::function<void(tenfold_op_t)>& set = nullptr) {
+  static constexpr const char* kName = "a name that is longer than what a string holds within itself";
+  const std::int64_t id = output.id;
+  ASSERT_OK(attempt([&] { return tenfold_op_create(&h.op, id, kind, kName); }));
+  for (const tenfold_logical_tensor_t* input : inputs)
+    ASSERT_OK(
+        attempt([&] { return input == nullptr ? tenfold_op_skip_input(h.op) : tenfold_op_add_input(h.op, input); }));
+  ASSERT_OK(attempt([&] { return tenfold_op_add_output(h.op, &output); }));
+  if (set) set(h.op);
+  ASSERT_OK(attempt([&] { return tenfold_graph_add_op(h.graph, h.op); }));
+  ASSERT_OK(tenfold_op_release(&h.op));
+}
+
+/// Ops with attributes of every type, from tensor 0 to tensor 105.
+void add_ops_with_attributes(Try attempt, Handles& h) {
+  const auto open = [](std::int64_t id) { return open_tensor(id, tenfold_f32); };
+  const tenfold_logical_tensor_t x = tensor(0, tenfold_f32, {2, 3}), top = tensor(200, tenfold_f32, {});
+  const tenfold_logical_tensor_t a = open(101), b = open(102), c = open_tensor(103, tenfold_s8), d = open(104);
+  const std::int64_t numbers[] = {0};
+  const float scales[] = {0.5F}, six = 6.0F;
+  add_op(attempt, h, "SoftMax", {&x}, a,
+         [&](tenfold_op_t op) { EXPECT_OK(attempt([&] { return tenfold_op_set_attr_s64(op, "axis", -1); })); });
+  add_op(attempt, h, "Elu", {&a}, b,
+         [&](tenfold_op_t op) { EXPECT_OK(attempt([&] { return tenfold_op_set_attr_f32(op, "alpha", 0.5F); })); });
+  const auto quantize = [&](tenfold_op_t op) {
+    EXPECT_OK(attempt([&] { return tenfold_op_set_attr_f32s(op, "scales", scales, 1); }));
+    EXPECT_OK(attempt([&] { return tenfold_op_set_attr_s64s(op, "zps", numbers, 1); }));
+    EXPECT_OK(attempt([&] { return tenfold_op_set_attr_str(op, "qtype", "per_tensor"); }));
+  };
+  add_op(attempt, h, "Quantize", {&b}, c, quantize);
+  add_op(attempt, h, "Dequantize", {&c}, d, quantize);
+  EXPECT_OK(attempt([&] { return tenfold_graph_add_constant(h.graph, &top, &six, sizeof six); }));
+  add_op(attempt, h, "onnx.Clip@13", {&d, nullptr, &top}, open(105));
+}
+
+/// The text and the file of a graph of more ops and constants than its first vectors hold, and the file of the graph
+/// that is read from that.
+std::string built(Try attempt) {
+  Handles h, read;
+  EXPECT_OK(attempt([&] { return tenfold_graph_create(&h.graph); }));
+  add_ops_with_attributes(attempt, h);
+  for (std::int64_t i = 1; i < 20; ++i) {
+    const tenfold_logical_tensor_t in = open_tensor(104 + i, tenfold_f32), out = open_tensor(105 + i, tenfold_f32);
+    const tenfold_logical_tensor_t addend = tensor(200 + i, tenfold_f32, {3});
+    const float data[] = {1, 2, static_cast<float>(i)};
+    // Of a tensor that is new, and of one that an op has brought.
+    const auto add_data = [&] {
+      EXPECT_OK(attempt([&] { return tenfold_graph_add_constant(h.graph, &addend, data, sizeof data); }));
+    };
+    if (i % 2 == 0) add_data();
+    add_op(attempt, h, "Add", {&in, &addend}, out);
+    if (i % 2 == 1) add_data();
+  }
+  const std::int64_t outputs[] = {120, 124};
+  EXPECT_OK(attempt([&] { return tenfold_graph_set_outputs(h.graph, outputs, 2); }));
+  EXPECT_OK(attempt([&] { return tenfold_graph_finalize(h.graph); }));
+  char *text = nullptr, *json = nullptr, *again = nullptr;
+  EXPECT_OK(attempt([&] { return tenfold_graph_get_text(h.graph, nullptr, &text); }));
+  EXPECT_OK(attempt([&] { return tenfold_graph_get_json(h.graph, nullptr, &json); }));
+  if (text == nullptr || json == nullptr) return "";
+  EXPECT_OK(attempt([&] { return tenfold_graph_from_json(&read.graph, json, std::strlen(json)); }));
+  EXPECT_OK(tenfold_graph_get_json(read.graph, nullptr, &again));
+  EXPECT_OK(attempt([&] { return tenfold_graph_get_partitions(h.graph, 1, &h.partition); }));
+  const std::string all = std::string(text) + json + again;
+  for (char* const given : {text, json, again}) EXPECT_OK(tenfold_memory_release(given, nullptr));
+  return all;
+}
+
+TEST(FailingAllocations, LeaveAGraphAsItWas) {
+  const std::string wanted = built(call_once);
+  EXPECT_NE(wanted, "");
+  EXPECT_EQ(built(insist), wanted);
 }
 
 }  // namespace
