@@ -48,6 +48,12 @@ struct Tape {
   }
 };
 
+/// Where in a file a value begins; lasts longer than the tape.
+struct Place {
+  std::string_view file;
+  std::size_t offset;
+};
+
 class Item {
  public:
   Item(const Tape& tape, std::uint32_t index) : tape_(&tape), index_(index) {}
@@ -87,6 +93,8 @@ class Item {
 
   /// JSON pointer from the file's root.
   std::string pointer() const;
+
+  Place place() const { return {tape_->file, node().begin}; }
 
   Status error(std::string_view message, Code code = Code::invalid_file) const;
 

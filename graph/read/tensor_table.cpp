@@ -18,19 +18,22 @@ bool shapes_fit(const Value& a, const Value& b) {
   return true;
 }
 
-std::string dims_text(const Value& value, const Dims& dims) {
-  if (!value.ranked) return "[unknown]";
+std::string dims_text(bool ranked, const Dims& dims) {
+  if (!ranked) return "[unknown]";
   std::string text = "[";
   for (std::size_t i = 0; i < dims.size(); ++i)
     text += (i > 0 ? ", " : "") + (dims[i] == kUnknownDim ? std::string("unknown") : std::to_string(dims[i]));
   return text + "]";
 }
 
+std::string text_of(const Op& op) {
+  return "op " + std::to_string(op.id) + " " + shown(op.name) + " (" + op.kind + ")";
+}
+
 }  // namespace
 
 std::string TensorTable::describe_op(OpId id, const Op& current) const {
-  const Op& op = id < graph_.ops.size() ? graph_.ops[id] : current;
-  return "op " + std::to_string(op.id) + " " + shown(op.name) + " (" + op.kind + ")";
+  return text_of(id < graph_.ops.size() ? graph_.ops[id] : current);
 }
 
 Result<ValueId> TensorTable::add(TensorRecord record, Item item, const Op& op, Role role) {
@@ -105,12 +108,12 @@ void TensorTable::merge_shape(ValueId id, TensorRecord record, Item item, const 
   if (!fits || !same_strides) {
     if (entry.producer != kNone) return;
     if (role == Role::input) {
-      const Dims& here = fits ? record.value.strides : record.value.shape;
-      const Dims& there = fits ? value.strides : value.shape;
-      conflicts_.emplace_back(
-          id, item.error("tensor " + std::to_string(value.id) + " has the " + (fits ? "strides " : "shape ") +
-                         dims_text(record.value, here) + " here, but " + dims_text(value, there) + " in " +
-                         describe_op(entry.first_op, op)));
+      if (!entry.conflicts)
+        conflicts_.push_back({id, static_cast<OpId>(graph_.ops.size()), op.inputs.size(), item.place(), fits,
+                              record.value.ranked, value.ranked,
+                              std::move(fits ? record.value.strides : record.value.shape),
+                              fits ? value.strides : value.shape});
+      entry.conflicts = true;
       return;
     }
     value.ranked = record.value.ranked;
@@ -132,9 +135,18 @@ void TensorTable::merge_shape(ValueId id, TensorRecord record, Item item, const 
   }
 }
 
+Status TensorTable::error_of(const Conflict& conflict) const {
+  return error_at(conflict.place.file, conflict.place.offset,
+                  "/graph/" + std::to_string(conflict.op) + "/inputs/" + std::to_string(conflict.input),
+                  "tensor " + std::to_string(graph_.values[conflict.value].id) + " has the " +
+                      (conflict.of_strides ? "strides " : "shape ") + dims_text(conflict.here_ranked, conflict.here) +
+                      " here, but " + dims_text(conflict.there_ranked, conflict.there) + " in " +
+                      text_of(graph_.ops[entries_[conflict.value].first_op]));
+}
+
 Status TensorTable::finish() const {
-  for (const auto& [id, status] : conflicts_)
-    if (entries_[id].producer == kNone) return status;
+  for (const Conflict& conflict : conflicts_)
+    if (entries_[conflict.value].producer == kNone) return error_of(conflict);
   return {};
 }
 

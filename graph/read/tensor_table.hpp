@@ -36,19 +36,33 @@ class TensorTable {
     bool strides_given;
     OpId first_op;
     OpId producer = kNone;
+    bool conflicts = false;  ///< there is one of it in conflicts_
+  };
+
+  /// An input that contradicts what ops before it say. Perhaps no error: the message is made when it is one, as
+  /// making one takes time that depends on where in the file it is.
+  struct Conflict {
+    ValueId value;
+    OpId op;
+    std::size_t input;  ///< of the op
+    Place place;
+    bool of_strides;  ///< of the shape otherwise
+    bool here_ranked, there_ranked;
+    Dims here, there;
   };
 
   ValueId insert(TensorRecord record);
   Status merge(ValueId id, TensorRecord record, Item item, const Op& op, Role role);
   void merge_shape(ValueId id, TensorRecord record, Item item, const Op& op, Role role);
   std::string describe_op(OpId id, const Op& current) const;
+  Status error_of(const Conflict& conflict) const;
 
   Graph& graph_;
   std::size_t most_tensors_;
   // Ordered: with a hash table a file could choose ids that collide.
   std::map<std::int64_t, ValueId> ids_;
   std::vector<Entry> entries_;
-  std::vector<std::pair<ValueId, Status>> conflicts_;
+  std::vector<Conflict> conflicts_;  ///< the first one of each value
 };
 
 }  // namespace tenfold::graph

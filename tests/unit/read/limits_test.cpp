@@ -8,11 +8,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <random>
 #include <string>
 
 #include "graph/read/json.hpp"
+#include "tests/unit/growth.hpp"
 
 namespace {
 
@@ -111,20 +113,58 @@ TEST(Limits, ConstantBytes) {
   expect_refused(R"({"graph": [)" + with_data(0) + "," + with_data(1) + "]}", "exceed the limit of 15 bytes", limits);
 }
 
+std::string record(std::size_t id, std::size_t dim) {
+  return R"({"id": )" + std::to_string(id) + R"(, "dtype": "f32", "shape": [)" + std::to_string(dim) + "]}";
+}
+
+std::string op(std::size_t id, const std::string& inputs, const std::string& outputs) {
+  return R"({"id": )" + std::to_string(id) + R"(, "kind": "Abs", "inputs": [)" + inputs + R"(], "outputs": [)" +
+         outputs + "]}";
+}
+
+std::string joined(std::size_t count, const std::function<std::string(std::size_t)>& part) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += (i > 0 ? "," : "") + part(i);
+  return text;
+}
+
+/// How reading the files that `file` makes grows; each must give this message, or none.
+double growth_of_reading(std::size_t n, const std::function<std::string(std::size_t)>& file,
+                         const std::string& message) {
+  return tenfold::test::growth(n, [&](std::size_t count) {
+    return [&message, text = R"({"graph": [)" + file(count) + "]}"] {
+      const Result<Graph> graph = read_json(text);
+      EXPECT_EQ(graph.ok(), message.empty()) << graph.status().message();
+      EXPECT_NE(graph.status().message().find(message), std::string::npos) << graph.status().message();
+    };
+  });
+}
+
 TEST(Limits, ManyOpsAreReadInLinearTime) {
-  std::string text = R"({"graph": [)";
-  for (int i = 0; i < 20'000; ++i) {
-    const std::string in = std::to_string(i);
-    const std::string out = std::to_string(i + 1);
-    text += (i > 0 ? "," : "") + std::string(R"({"id": )") + in + R"(, "kind": "Abs", "inputs": [{"id": )" + in +
-            R"(, "dtype": "f32", "shape": [8]}], "outputs": [{"id": )" + out + R"(, "dtype": "f32", "shape": [8]}]})";
-  }
-  const auto start = std::chrono::steady_clock::now();
-  const Result<Graph> graph = read_json(text + "]}");
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  ASSERT_TRUE(graph.ok()) << graph.status().message();
-  EXPECT_EQ(graph.value().ops.size(), 20'000U);
-  EXPECT_LT(seconds.count(), 10.0);
+  const auto chain = [](std::size_t n) {
+    return joined(n, [](std::size_t i) { return op(i, record(i, 8), record(i + 1, 8)); });
+  };
+  EXPECT_LT(growth_of_reading(5000, chain, ""), tenfold::test::kMostGrowth);
+}
+
+TEST(Limits, InputsThatContradictOthersAreReadInLinearTime) {
+  const auto on_each_line = [](std::size_t n) {
+    return joined(n, [](std::size_t i) { return "\n" + op(i, record(0, i + 1), ""); });
+  };
+  EXPECT_LT(
+      growth_of_reading(2000, on_each_line, "line 3, column 37, at /graph/1/inputs/0: tensor 0 has the shape [2]"),
+      tenfold::test::kMostGrowth);
+  const auto forgiven = [&](std::size_t n) { return on_each_line(n) + "," + op(n, "", record(0, 7)); };
+  EXPECT_LT(growth_of_reading(2000, forgiven, ""), tenfold::test::kMostGrowth);
+  const auto many_of_one_op = [](std::size_t n) {
+    const auto inputs = [n](std::size_t dim) {
+      return record(n, 1) + "," + joined(n, [dim](std::size_t i) { return record(i, dim); });
+    };
+    return op(0, inputs(1), "") + "," + op(1, inputs(2), "");
+  };
+  EXPECT_LT(
+      growth_of_reading(2000, many_of_one_op, "at /graph/1/inputs/1: tensor 0 has the shape [2] here, but [1] in op 0"),
+      tenfold::test::kMostGrowth);
 }
 
 std::string sample() {
