@@ -35,7 +35,9 @@ bool dims_agree(const Value& declared, const Value& constant) {
 }  // namespace
 
 OnnxAssembler::OnnxAssembler(const onnx::ModelProto& model, const OnnxOptions& options)
-    : model_(model), options_(options), budget_{options} {}
+    : model_(model), options_(options), budget_{options} {
+  for (const auto& function : model.functions()) functions_.emplace(function.domain(), function.name());
+}
 
 Result<Graph> OnnxAssembler::run() {
   if (!model_.has_graph()) return Status(Code::invalid_file, "the model has no graph; this may be no ONNX model");
@@ -179,10 +181,9 @@ bool OnnxAssembler::is_constant_node(const onnx::NodeProto& node) {
 }
 
 Status OnnxAssembler::check_domain(const onnx::NodeProto& node, const std::string& what) const {
-  for (const auto& function : model_.functions())
-    if (function.name() == node.op_type() && function.domain() == node.domain())
-      return Status(Code::unsupported_op, what + ": it calls the model's function " + shown(function.name()) +
-                                              "; functions are not supported, inline them first");
+  if (functions_.contains({node.domain(), node.op_type()}))
+    return Status(Code::unsupported_op, what + ": it calls the model's function " + shown(node.op_type()) +
+                                            "; functions are not supported, inline them first");
   if (!is_onnx_domain(node.domain()))
     return Status(Code::unsupported_op,
                   what + ": its domain " + shown(node.domain()) + " is not known; only ai.onnx is supported");

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "graph/ir/graph.hpp"
 #include "graph/read/onnx.hpp"
@@ -54,6 +56,7 @@ class OnnxAssembler {
   std::optional<std::int64_t> opset_;
   // Ordered: with a hash table a file could choose names that collide.
   std::map<std::string_view, ValueId> names_;
+  std::set<std::pair<std::string_view, std::string_view>> functions_;  ///< the model's own, by domain and name
 };
 
 }  // namespace tenfold::graph

@@ -12,6 +12,7 @@
 
 #include "graph/check/check.hpp"
 #include "graph/read/onnx.hpp"
+#include "tests/unit/growth.hpp"
 #include "tests/unit/read/onnx_writer.hpp"
 
 namespace {
@@ -334,6 +335,19 @@ TEST(OnnxHostile, LimitsAreKept) {
   EXPECT_NE(message_with([](Limits& l) { l.tensors = 2; }).find("allowed 2 tensors"), std::string::npos);
   EXPECT_NE(message_with([](Limits& l) { l.name = 0; }).find("its name has 1 bytes"), std::string::npos);
   EXPECT_NE(message_with([](Limits& l) { l.constant_bytes = 11; }).find("limit of 11 bytes"), std::string::npos);
+}
+
+TEST(OnnxHostile, FunctionsAreLookedUpInLinearTime) {
+  const double growth = tenfold::test::growth(4000, [](std::size_t count) {
+    GraphParts parts = good();
+    Message functions;
+    for (std::size_t i = 0; i < count; ++i) {
+      parts.nodes.push_back(node("Abs", {"x"}, {"x" + std::to_string(i)}));
+      functions.message(25, Message().text(1, "Mine" + std::to_string(i)).text(10, "a domain of their own"));
+    }
+    return [bytes = model(parts) + functions.bytes()] { EXPECT_TRUE(read_onnx(bytes).ok()); };
+  });
+  EXPECT_LT(growth, tenfold::test::kMostGrowth);
 }
 
 TEST(OnnxHostile, GraphsWithinGraphsEnd) {
