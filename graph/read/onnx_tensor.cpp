@@ -59,10 +59,15 @@ Status bad(const std::string& what, const std::string& message) {
   return Status(Code::invalid_file, what + ": " + message);
 }
 
-/// Appends the elements of a typed list as T, whose range they must keep.
+/// The elements of a typed list as T, whose range they must keep; `wanted` bytes. Counted before there is room for
+/// them, as the list may have many more.
 template <class T, class List>
-Status append_list(const List& list, const std::string& what, DType dtype, std::vector<std::byte>& bytes) {
+Status read_list(const List& list, const std::string& what, DType dtype, std::size_t wanted,
+                 std::vector<std::byte>& bytes) {
   using Element = typename List::value_type;
+  if (static_cast<std::size_t>(list.size()) != wanted / sizeof(T))
+    return bad(what, std::to_string(list.size()) + " elements in the list of its type, but its dims ask for " +
+                         std::to_string(wanted / sizeof(T)));
   bytes.resize(static_cast<std::size_t>(list.size()) * sizeof(T));
   std::size_t at = 0;
   for (const Element element : list) {
@@ -79,23 +84,23 @@ Status append_list(const List& list, const std::string& what, DType dtype, std::
   return {};
 }
 
-Status read_typed(const onnx::TensorProto& tensor, const std::string& what, DType dtype,
+Status read_typed(const onnx::TensorProto& tensor, const std::string& what, DType dtype, std::size_t wanted,
                   std::vector<std::byte>& bytes) {
   const auto& words = tensor.int32_data();
   switch (dtype) {
-    case DType::f32: return append_list<float>(tensor.float_data(), what, dtype, bytes);
-    case DType::f64: return append_list<double>(tensor.double_data(), what, dtype, bytes);
-    case DType::s64: return append_list<std::int64_t>(tensor.int64_data(), what, dtype, bytes);
-    case DType::u64: return append_list<std::uint64_t>(tensor.uint64_data(), what, dtype, bytes);
-    case DType::u32: return append_list<std::uint32_t>(tensor.uint64_data(), what, dtype, bytes);
-    case DType::s32: return append_list<std::int32_t>(words, what, dtype, bytes);
-    case DType::s16: return append_list<std::int16_t>(words, what, dtype, bytes);
-    case DType::s8: return append_list<std::int8_t>(words, what, dtype, bytes);
+    case DType::f32: return read_list<float>(tensor.float_data(), what, dtype, wanted, bytes);
+    case DType::f64: return read_list<double>(tensor.double_data(), what, dtype, wanted, bytes);
+    case DType::s64: return read_list<std::int64_t>(tensor.int64_data(), what, dtype, wanted, bytes);
+    case DType::u64: return read_list<std::uint64_t>(tensor.uint64_data(), what, dtype, wanted, bytes);
+    case DType::u32: return read_list<std::uint32_t>(tensor.uint64_data(), what, dtype, wanted, bytes);
+    case DType::s32: return read_list<std::int32_t>(words, what, dtype, wanted, bytes);
+    case DType::s16: return read_list<std::int16_t>(words, what, dtype, wanted, bytes);
+    case DType::s8: return read_list<std::int8_t>(words, what, dtype, wanted, bytes);
     case DType::u16:
     case DType::f16:
-    case DType::bf16: return append_list<std::uint16_t>(words, what, dtype, bytes);
+    case DType::bf16: return read_list<std::uint16_t>(words, what, dtype, wanted, bytes);
     // Of s4 and u4 two share an entry, as they do a byte.
-    default: return append_list<std::uint8_t>(words, what, dtype, bytes);
+    default: return read_list<std::uint8_t>(words, what, dtype, wanted, bytes);
   }
 }
 
@@ -161,11 +166,7 @@ Status read_elements(const onnx::TensorProto& tensor, const std::string& what, s
     return read_raw(data.value(), what, dtype, wanted, bytes);
   }
   if (tensor.has_raw_data()) return read_raw(tensor.raw_data(), what, dtype, wanted, bytes);
-  if (Status s = read_typed(tensor, what, dtype, bytes); !s.ok()) return s;
-  if (bytes.size() == static_cast<std::size_t>(wanted)) return {};
-  const auto size = static_cast<std::size_t>(byte_size(dtype));
-  return bad(what, std::to_string(bytes.size() / size) + " elements in the list of its type, but its dims ask for " +
-                       std::to_string(static_cast<std::size_t>(wanted) / size));
+  return read_typed(tensor, what, dtype, static_cast<std::size_t>(wanted), bytes);
 }
 
 Status read_shape(const onnx::TensorShapeProto& shape, const std::string& what, Value& value) {

@@ -46,7 +46,7 @@ class Message {
   std::string bytes_;
 };
 
-enum DataType { kFloat = 1, kUint8 = 2, kInt32 = 6, kInt64 = 7, kString = 8, kBool = 9 };
+enum DataType { kFloat = 1, kUint8 = 2, kInt32 = 6, kInt64 = 7, kString = 8, kBool = 9, kInt4 = 22 };
 
 template <class T>
 std::string bytes_of(const std::vector<T>& values) {
