@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/constant_cache.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "target/environment.hpp"
 
@@ -14,24 +16,30 @@ std::shared_ptr<const Bytes> ConstantCache::find(std::size_t hash, const Bytes& 
   std::vector<std::shared_ptr<const Bytes>> candidates;
   {
     const std::lock_guard lock(mutex_);
-    const auto [begin, end] = entries_.equal_range(hash);
-    for (auto at = begin; at != end; ++at)
-      if (std::shared_ptr<const Bytes> held = at->second.lock()) candidates.push_back(std::move(held));
+    auto [at, end] = entries_.equal_range(hash);
+    while (at != end) {
+      std::shared_ptr<const Bytes> held = at->second.lock();
+      at = held == nullptr ? entries_.erase(at) : std::next(at);
+      if (held != nullptr) candidates.push_back(std::move(held));
+    }
   }
   for (std::shared_ptr<const Bytes>& candidate : candidates)
     if (candidate.get() == &data || *candidate == data) return std::move(candidate);
   return nullptr;
 }
 
-/// Forgets what is gone, too. Entries are few: each has kLeastBytes or more.
-std::size_t ConstantCache::live_bytes() {
-  std::size_t bytes = 0;
-  for (auto at = entries_.begin(); at != entries_.end();) {
-    const std::shared_ptr<const Bytes> held = at->second.lock();
-    if (held != nullptr) bytes += held->size();
-    at = held == nullptr ? entries_.erase(at) : std::next(at);
-  }
-  return bytes;
+ConstantCache::Shared::Shared(std::shared_ptr<const Bytes> held, std::shared_ptr<Count> counted_in)
+    : data(std::move(held)), count(std::move(counted_in)) {
+  *count += data->size();
+}
+
+ConstantCache::Shared::~Shared() { *count -= data->size(); }
+
+/// Forgets data that are gone, whenever the map has doubled: constant cost per insertion.
+void ConstantCache::drop_expired() {
+  if (entries_.size() < drop_at_) return;
+  std::erase_if(entries_, [](const auto& entry) { return entry.second.expired(); });
+  drop_at_ = std::max<std::size_t>(256, 2 * entries_.size());
 }
 
 std::shared_ptr<const Bytes> ConstantCache::share(std::shared_ptr<const Bytes> data) {
@@ -40,9 +48,13 @@ std::shared_ptr<const Bytes> ConstantCache::share(std::shared_ptr<const Bytes> d
   const std::size_t hash = std::hash<std::string_view>()({reinterpret_cast<const char*>(data->data()), data->size()});
   if (std::shared_ptr<const Bytes> held = find(hash, *data)) return held;
   const std::lock_guard lock(mutex_);
-  const std::size_t live = live_bytes();
-  if (live <= most_bytes_ && data->size() <= most_bytes_ - live) entries_.emplace(hash, data);
-  return data;
+  const std::size_t live = *live_bytes_;
+  if (live > most_bytes_ || data->size() > most_bytes_ - live) return data;
+  const auto shared = std::make_shared<const Shared>(std::move(data), live_bytes_);
+  std::shared_ptr<const Bytes> found_by_others(shared, shared->data.get());
+  entries_.emplace(hash, found_by_others);
+  drop_expired();
+  return found_by_others;
 }
 
 void ConstantCache::set_most_bytes(std::size_t bytes) {
@@ -53,11 +65,6 @@ void ConstantCache::set_most_bytes(std::size_t bytes) {
 std::size_t ConstantCache::most_bytes() const {
   const std::lock_guard lock(mutex_);
   return most_bytes_;
-}
-
-std::size_t ConstantCache::use() {
-  const std::lock_guard lock(mutex_);
-  return live_bytes();
 }
 
 ConstantCache& constant_cache() {

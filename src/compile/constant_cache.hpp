@@ -4,6 +4,7 @@
 // compiled for many shapes. As the kernel cache it holds nothing alive: data go with the last partition that has them.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -32,16 +33,31 @@ class ConstantCache {
   void set_most_bytes(std::size_t bytes);
   std::size_t most_bytes() const;
   /// The bytes that are held by somebody now and found by others.
-  std::size_t use();
+  std::size_t use() const noexcept { return *live_bytes_; }
 
  private:
+  using Count = std::atomic<std::size_t>;
+
+  /// Data that others find, counted for as long as somebody holds them, which may be longer than the cache lives.
+  struct Shared {
+    Shared(std::shared_ptr<const Bytes> held, std::shared_ptr<Count> counted_in);
+    ~Shared();
+    Shared(const Shared&) = delete;
+    Shared& operator=(const Shared&) = delete;
+
+    std::shared_ptr<const Bytes> data;
+    std::shared_ptr<Count> count;
+  };
+
   std::shared_ptr<const Bytes> find(std::size_t hash, const Bytes& data);
-  std::size_t live_bytes();
+  void drop_expired();
 
   mutable std::mutex mutex_;
   target::HeldAcrossFork held_{mutex_};
   std::size_t most_bytes_;
+  std::shared_ptr<Count> live_bytes_ = std::make_shared<Count>(0);
   std::unordered_multimap<std::size_t, std::weak_ptr<const Bytes>> entries_;
+  std::size_t drop_at_ = 256;
 };
 
 /// The process' own. At first bounded as the environment says.

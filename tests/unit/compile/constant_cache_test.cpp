@@ -5,12 +5,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <thread>
+#include <utility>
 
 #include "compile/compile.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph/text/text.hpp"
+#include "tests/unit/growth.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -65,6 +69,40 @@ TEST(ConstantCache, ThreadsShareDropAndBoundAtOnce) {
   for (std::thread& one : threads) one.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(cache.use(), 0U);
+}
+
+/// Of constants that are all different, and found by others up to this bound.
+double growth_of_sharing(std::size_t most_bytes) {
+  return test::growth(1500, [&](std::size_t count) {
+    std::vector<std::shared_ptr<const Bytes>> data;
+    for (std::size_t i = 0; i < count; ++i) {
+      Bytes bytes(ConstantCache::kLeastBytes);
+      std::memcpy(bytes.data(), &i, sizeof i);
+      data.push_back(std::make_shared<const Bytes>(std::move(bytes)));
+    }
+    return [data = std::move(data), most_bytes]() mutable {
+      ConstantCache cache(most_bytes);
+      for (std::shared_ptr<const Bytes>& one : data) one = cache.share(std::move(one));
+      EXPECT_EQ(cache.use(), std::min(data.size() * ConstantCache::kLeastBytes, most_bytes));
+    };
+  });
+}
+
+TEST(ConstantCache, ManyConstantsAreSharedInLinearTime) {
+  EXPECT_LT(growth_of_sharing(std::size_t{1} << 30), test::kMostGrowth);
+  EXPECT_LT(growth_of_sharing(1000 * ConstantCache::kLeastBytes), test::kMostGrowth) << "when it is full, too";
+}
+
+TEST(ConstantCache, DataMayOutliveIt) {
+  std::shared_ptr<const Bytes> data;
+  {
+    ConstantCache cache(std::size_t{1} << 20);
+    data = cache.share(bytes_of(8192, 1));
+    for (int i = 0; i < 10'000; ++i) (void)cache.share(bytes_of(4096, i % 250));
+    EXPECT_EQ(cache.use(), 8192U);
+    EXPECT_EQ(data, cache.share(bytes_of(8192, 1)));
+  }
+  EXPECT_EQ(*data, bytes_of(8192, 1));
 }
 
 /// x + weights, for x of so many rows.
