@@ -29,15 +29,16 @@ Result<std::shared_ptr<const jit::KernelCode>> KernelCache::get(const PlannedKer
   Result<jit::EmittedCode> emitted = jit::emit(kernel.spec, kernel.schedule);
   if (!emitted.ok()) return emitted.status();
   const std::lock_guard lock(mutex_);
-  std::weak_ptr<const jit::KernelCode>& slot = kernels_[key];
   // Another thread may have emitted it meanwhile.
-  if (std::shared_ptr<const jit::KernelCode> known = slot.lock()) return known;
+  const auto at = kernels_.find(key);
+  if (at != kernels_.end())
+    if (std::shared_ptr<const jit::KernelCode> known = at->second.lock()) return known;
   Result<std::shared_ptr<const jit::KernelCode>> code =
       memory_.publish(emitted.value().bytes, emitted.value().scratch_bytes, key);
   if (!code.ok()) return code;
   if (jit::announces())
     jit::announce({code.value()->bytes(), jit::kernel_name(kernel.spec, kernel.schedule, key), key});
-  slot = code.value();
+  kernels_.insert_or_assign(key, code.value());
   drop_expired();
   return code;
 }

@@ -7,6 +7,7 @@
 
 #include <locale>
 
+#include "compile/kernel_cache.hpp"
 #include "compile/lower.hpp"
 #include "compile/lower_arg.hpp"
 #include "compile/plan.hpp"
@@ -229,6 +230,17 @@ TEST(KernelCache, KernelsGoWithTheirLastUser) {
     EXPECT_EQ(first.value().program.steps[0].kernel->code, other_shape.value().program.steps[0].kernel->code);
   }
   EXPECT_EQ(kernel_cache_stats().kernels, before);
+}
+
+TEST(KernelCache, RemembersNoKernelForWhichThereIsNoMemory) {
+  const graph::Graph graph = reduction("ReduceMin", "f16[40,300]", "1", "f16[40]");
+  const Result<Lowered> lowered = lower_first(graph);
+  ASSERT_TRUE(lowered.ok()) << lowered.status().message();
+  const Result<Plan> plan = make_plan(lowered.value().spec, avx2(1));
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  KernelCache cache(0);
+  EXPECT_EQ(cache.get(plan.value().kernels.at(0)).status().code(), Code::out_of_memory);
+  EXPECT_EQ(cache.size(), 0U);
 }
 
 TEST(Explain, ShowsRegionsKernelsAndBytes) {
