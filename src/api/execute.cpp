@@ -11,6 +11,7 @@
 #include "api/guard.hpp"
 #include "api/overlap.hpp"
 #include "api/partition.hpp"
+#include "api/spans.hpp"
 #include "api/verbose.hpp"
 #include "graph/pass/pass.hpp"
 #include "runtime/default_pool.hpp"
@@ -44,15 +45,6 @@ bool usable(const void* pointer, const api::OperandCheck& check) {
                                             std::to_string(check.alignment) + " bytes");
 }
 
-/// True when the spans of the two share a byte. Tensors with gaps may still lie in each other's; so after true ask
-/// share_bytes().
-bool spans_meet(const void* a, const api::OperandCheck& a_check, const void* b, const api::OperandCheck& b_check) {
-  if (a_check.span_bytes == 0 || b_check.span_bytes == 0) return false;
-  const auto a_begin = reinterpret_cast<std::uintptr_t>(a), b_begin = reinterpret_cast<std::uintptr_t>(b);
-  return a_begin < b_begin + static_cast<std::uintptr_t>(b_check.span_bytes) &&
-         b_begin < a_begin + static_cast<std::uintptr_t>(a_check.span_bytes);
-}
-
 [[gnu::noinline]] Status overlapping(const std::string& a, const std::string& b) {
   return Status(Code::invalid_argument, a + " overlaps " + b);
 }
@@ -70,7 +62,7 @@ Status check_scratch(const RunOptions& how, std::size_t needed) {
 Status check_apart(const std::byte* scratch, std::size_t bytes, const void* pointer, const api::OperandCheck& check,
                    const char* role, TensorId id) {
   // Scratch may not lie in a tensor's gaps either.
-  if (!spans_meet(scratch, {static_cast<std::int64_t>(bytes), 64}, pointer, check)) return Status();
+  if (!api::spans_meet(scratch, {static_cast<std::int64_t>(bytes), 64}, pointer, check)) return Status();
   return Status(Code::invalid_argument, "scratch overlaps " + std::string(role) + " " + std::to_string(id));
 }
 
@@ -153,13 +145,18 @@ Result<CompiledPartition::Impl::Shared> CompiledPartition::Impl::specialisation(
   const std::span<const api::OperandCheck> in_checks = input_checks, out_checks = chosen.output_checks;
   for (std::size_t i = 0; i < in_checks.size(); ++i)
     if (!usable(in[i], in_checks[i])) return false;
+  if (api::has_many_pairs(in_checks.size(), out_checks.size())) {
+    for (std::size_t o = 0; o < out_checks.size(); ++o)
+      if (!usable(out[o], out_checks[o])) return false;
+    return api::many_spans_are_apart(in_checks, in, out_checks, out, chosen.in_place);
+  }
   for (std::size_t o = 0; o < out_checks.size(); ++o) {
     if (!usable(out[o], out_checks[o])) return false;
     for (std::size_t i = 0; i < in_checks.size(); ++i)
-      if (spans_meet(out[o], out_checks[o], in[i], in_checks[i]) && !(chosen.in_place[o] == i && out[o] == in[i]))
+      if (api::spans_meet(out[o], out_checks[o], in[i], in_checks[i]) && !(chosen.in_place[o] == i && out[o] == in[i]))
         return false;
     for (std::size_t p = 0; p < o; ++p)
-      if (spans_meet(out[o], out_checks[o], out[p], out_checks[p])) return false;
+      if (api::spans_meet(out[o], out_checks[o], out[p], out_checks[p])) return false;
   }
   return true;
 }
@@ -169,7 +166,7 @@ Status CompiledPartition::Impl::say_what_does_not_fit(const api::Specialisation&
                                                       void* const* out) const {
   const auto overlap = [](const TensorInfo& a, const api::OperandCheck& a_check, const void* a_data,
                           const TensorInfo& b, const api::OperandCheck& b_check, const void* b_data) {
-    return spans_meet(a_data, a_check, b_data, b_check) && api::share_bytes(a.desc, a_data, b.desc, b_data);
+    return api::spans_meet(a_data, a_check, b_data, b_check) && api::share_bytes(a.desc, a_data, b.desc, b_data);
   };
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (!usable(in[i], input_checks[i])) return not_usable("input", i, inputs[i].id, in[i], input_checks[i]);

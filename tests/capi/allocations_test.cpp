@@ -91,6 +91,35 @@ TEST(CAllocations, ExecutingAllocatesNothing) {
   }
 }
 
+TEST(CAllocations, NorForManyOperands) {
+  constexpr std::int64_t kCount = 100;
+  Handles h;
+  for (std::int64_t i = 0; i < kCount; ++i) {
+    make_op(h, i, "Square", {tensor(i, tenfold_f32, {1})}, {open_tensor(kCount + i, tenfold_f32)});
+    add_op(h);
+  }
+  finish(h);
+  tenfold_compile_options_t options{};
+  options.struct_size = sizeof options;
+  options.threads = 1;
+  compile(h, &options);
+  std::vector<float> in(kCount, 3.0F), out(kCount);
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    inputs.push_back(&in[i]);
+    outputs.push_back(&out[i]);
+  }
+  EXPECT_OK(execute(h, inputs, outputs));
+  const int before = allocations;
+  tenfold_status_t status = tenfold_success;
+  for (int round = 0; round < 100 && status == tenfold_success; ++round)
+    status = tenfold_compiled_partition_execute(h.compiled, inputs.data(), inputs.size(), outputs.data(), kCount);
+  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(status, tenfold_success);
+  EXPECT_EQ(out, std::vector<float>(kCount, 9.0F));
+}
+
 TEST(CAllocations, NorForAnArgReductionInPieces) {
   constexpr std::size_t kCount = 1 << 20;
   const std::string json =
