@@ -6,17 +6,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "api/places.hpp"
 #include "graph/check/check.hpp"
 
 namespace tenfold::api {
 
 namespace {
-
-graph::ValueId find_input(const graph::Graph& graph, TensorId id) {
-  for (const graph::ValueId v : graph.inputs)
-    if (graph.values[v].id == id) return v;
-  return graph::kNone;
-}
 
 /// An input of an op that decides its outputs' shapes, by the op tables.
 struct DecidingUse {
@@ -57,19 +52,19 @@ std::string values_text(const graph::Graph& graph, const std::vector<graph::Valu
 
 Status bind_input_shapes(graph::Graph& graph, const std::vector<std::pair<TensorId, Dims>>& shapes) {
   bool changed = false;
-  std::vector<TensorId> seen;
+  const Places places(graph, graph.inputs);
+  std::vector<bool> seen(graph.inputs.size());
   for (const auto& [id, shape] : shapes) {
     const std::string what = "input shape for tensor " + std::to_string(id);
-    const graph::ValueId v = find_input(graph, id);
-    if (v == graph::kNone)
+    const std::size_t place = places.find(id);
+    if (place == Places::kNowhere)
       return Status(Code::invalid_argument,
                     what + ": the graph has no such input; its inputs are " + values_text(graph, graph.inputs));
-    if (std::find(seen.begin(), seen.end(), id) != seen.end())
-      return Status(Code::invalid_argument, what + ": given more than once");
-    seen.push_back(id);
+    if (seen[place]) return Status(Code::invalid_argument, what + ": given more than once");
+    seen[place] = true;
     const Result<std::int64_t> count = numel(shape);
     if (!count.ok()) return Status(count.status().code(), what + ": " + count.status().message());
-    graph::Value& value = graph.values[v];
+    graph::Value& value = graph.values[graph.inputs[place]];
     if (value.ranked && value.shape == shape) continue;
     value.ranked = true;
     value.shape = shape;
@@ -96,6 +91,9 @@ Result<std::vector<ShapeInput>> find_shape_inputs(const graph::Graph& core, cons
   std::vector<ShapeInput> found;
   std::vector<DecidingUse> uses;
   for (const graph::Op& op : core.ops) add_deciding_uses(op, uses);
+  if (uses.empty()) return found;
+  const Places places(bound, bound.inputs);
+  std::vector<bool> seen(core.values.size());
   for (const DecidingUse& use : uses) {
     const graph::Value& value = core.values[use.value];
     if (value.is_constant) continue;
@@ -107,12 +105,11 @@ Result<std::vector<ShapeInput>> find_shape_inputs(const graph::Graph& core, cons
                                               "and graph inputs may");
     ShapeInput input;
     input.id = value.id;
-    if (std::any_of(found.begin(), found.end(), [&](const ShapeInput& a) { return a.id == input.id; })) continue;
-    const auto place = std::find_if(bound.inputs.begin(), bound.inputs.end(),
-                                    [&](graph::ValueId v) { return bound.values[v].id == input.id; });
-    if (place == bound.inputs.end()) return Status(Code::internal_error, what + "is not a graph input");
-    input.input = static_cast<std::size_t>(place - bound.inputs.begin());
-    const TensorDesc desc = graph::desc_of(bound.values[*place]);
+    if (seen[use.value]) continue;
+    seen[use.value] = true;
+    input.input = places.find(input.id);
+    if (input.input == Places::kNowhere) return Status(Code::internal_error, what + "is not a graph input");
+    const TensorDesc desc = graph::desc_of(bound.values[bound.inputs[input.input]]);
     if (desc.shape.size() > 1 || (desc.dtype != DType::s32 && desc.dtype != DType::s64))
       return Status(Code::invalid_op, what + "is " + std::string(to_string(desc.dtype)) + " " + shape_text(desc.shape) +
                                           "; it must be s32 or s64, of rank 0 or 1");
@@ -130,7 +127,7 @@ Result<std::vector<ShapeInput>> find_shape_inputs(const graph::Graph& core, cons
 void fix_shape_inputs(graph::Graph& bound, std::span<const ShapeInput> inputs, std::span<const std::int64_t> values) {
   std::size_t at = 0;
   for (const ShapeInput& input : inputs) {
-    graph::Value& value = bound.values[find_input(bound, input.id)];
+    graph::Value& value = bound.values[bound.inputs[input.input]];
     const auto size = static_cast<std::size_t>(byte_size(input.dtype));
     std::vector<std::byte> data(static_cast<std::size_t>(input.count) * size);
     for (std::size_t i = 0; i < static_cast<std::size_t>(input.count); ++i, ++at) {
@@ -142,8 +139,8 @@ void fix_shape_inputs(graph::Graph& bound, std::span<const ShapeInput> inputs, s
     value.is_constant = true;
     value.property = graph::Property::constant;
     value.strides.clear();
-    std::erase_if(bound.inputs, [&](graph::ValueId v) { return bound.values[v].id == input.id; });
   }
+  std::erase_if(bound.inputs, [&](graph::ValueId v) { return bound.values[v].is_constant; });
 }
 
 }  // namespace tenfold::api

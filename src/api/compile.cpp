@@ -10,6 +10,7 @@
 
 #include "api/guard.hpp"
 #include "api/partition.hpp"
+#include "api/places.hpp"
 #include "api/tuning_choice.hpp"
 #include "api/verbose.hpp"
 #include "graph/pass/pass.hpp"
@@ -19,13 +20,6 @@
 namespace tenfold {
 
 namespace {
-
-/// What the graph said of that output, before the passes.
-graph::Property property_of_output(const graph::Graph& graph, TensorId id) {
-  const auto at = std::find_if(graph.outputs.begin(), graph.outputs.end(),
-                               [&](graph::ValueId v) { return graph.values[v].id == id; });
-  return at == graph.outputs.end() ? graph::Property::undef : graph.values[*at].property;
-}
 
 Result<CompiledPartition> compile_ir(const graph::Graph& ir, const CompileOptions& options) {
   if (options.threads < 0)
@@ -61,9 +55,14 @@ Result<CompiledPartition> compile_ir(const graph::Graph& ir, const CompileOption
     if (!check.ok()) return check.status();
     impl->input_checks.push_back(check.value());
   }
+  const api::Places outputs(impl->bound, impl->bound.outputs);
   for (const graph::ValueId v : core.outputs) {
     impl->outputs.push_back(api::info_of(core.values[v]));
-    impl->output_properties.push_back(property_of_output(impl->bound, core.values[v].id));
+    // What the graph said of it, before the passes.
+    const std::size_t place = outputs.find(core.values[v].id);
+    impl->output_properties.push_back(place == api::Places::kNowhere
+                                          ? graph::Property::undef
+                                          : impl->bound.values[impl->bound.outputs[place]].property);
   }
 
   if (impl->shape_inputs.empty()) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "api/places.hpp"
+
 namespace tenfold::api {
 
 namespace {
@@ -14,13 +16,14 @@ namespace {
 Result<PlaceMap> place_map(const graph::Graph& core, const std::vector<graph::ValueId>& program,
                            std::span<const TensorInfo> partition) {
   PlaceMap map;
+  const Places places(partition);
   map.identity = program.size() == partition.size();
   for (const graph::ValueId v : program) {
     const TensorId id = core.values[v].id;
-    const auto at = std::find_if(partition.begin(), partition.end(), [&](const TensorInfo& t) { return t.id == id; });
-    if (at == partition.end())
+    const std::size_t at = places.find(id);
+    if (at == Places::kNowhere)
       return Status(Code::internal_error, "tensor " + std::to_string(id) + " is not among the partition's");
-    map.places.push_back(static_cast<std::size_t>(at - partition.begin()));
+    map.places.push_back(at);
     map.identity = map.identity && map.places.back() + 1 == map.places.size();
   }
   return map;

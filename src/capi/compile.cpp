@@ -14,6 +14,7 @@
 #include "api/binding.hpp"
 #include "api/partition.hpp"
 #include "api/partition_cache.hpp"
+#include "api/places.hpp"
 #include "capi/boundary.hpp"
 #include "capi/growing.hpp"
 #include "capi/handles.hpp"
@@ -88,31 +89,31 @@ Status bind_inputs(graph::Graph& ir, std::span<const tenfold_logical_tensor_t> t
     values.push_back(std::move(value).value());
   }
   if (Status status = api::bind_input_shapes(ir, shapes); !status.ok()) return status;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    for (const graph::ValueId v : ir.inputs) {
-      if (ir.values[v].id != values[i].id) continue;
-      if (ir.values[v].dtype != values[i].dtype)
-        return Status(Code::invalid_dtype, "options: input tensor " + std::to_string(values[i].id) + " is " +
-                                               std::string(to_string(values[i].dtype)) + "; in the graph it is " +
-                                               std::string(to_string(ir.values[v].dtype)));
-      ir.values[v].property = values[i].property;
-      if (says_strides(tensors[i])) ir.values[v].strides = values[i].strides;
-    }
+  const api::Places places(ir, ir.inputs);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    graph::Value& input = ir.values[ir.inputs[places.find(values[i].id)]];  // api::bind_input_shapes() found them all
+    if (input.dtype != values[i].dtype)
+      return Status(Code::invalid_dtype, "options: input tensor " + std::to_string(values[i].id) + " is " +
+                                             std::string(to_string(values[i].dtype)) + "; in the graph it is " +
+                                             std::string(to_string(input.dtype)));
+    input.property = values[i].property;
+    if (says_strides(tensors[i])) input.strides = values[i].strides;
+  }
   return {};
 }
 
 /// Puts the caller's wishes for outputs into the graph, whose shapes are inferred again and must agree.
 Status bind_outputs(graph::Graph& ir, std::span<const tenfold_logical_tensor_t> tensors) {
+  const api::Places places(ir, ir.outputs);
   for (const tenfold_logical_tensor_t& tensor : tensors) {
     const std::string what = "options: output tensor " + std::to_string(tensor.id);
     const Result<graph::Value> wish = value_of(tensor);
     if (!wish.ok()) return Status(wish.status().code(), "options: output " + wish.status().message());
-    const auto at = std::find_if(ir.outputs.begin(), ir.outputs.end(),
-                                 [&](graph::ValueId v) { return ir.values[v].id == tensor.id; });
-    if (at == ir.outputs.end())
+    const std::size_t place = places.find(tensor.id);
+    if (place == api::Places::kNowhere)
       return Status(Code::invalid_argument,
                     what + ": the partition has no such output; its outputs are " + api::values_text(ir, ir.outputs));
-    graph::Value& value = ir.values[*at];
+    graph::Value& value = ir.values[ir.outputs[place]];
     if (value.dtype != wish.value().dtype)
       return Status(Code::invalid_dtype, what + " is " + std::string(to_string(wish.value().dtype)) +
                                              "; in the graph it is " + std::string(to_string(value.dtype)));

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/binding.hpp"
 #include "api/spans.hpp"
 #include "tenfold/tenfold.hpp"
 #include "tests/unit/growth.hpp"
@@ -118,6 +119,26 @@ TEST(ManyOperands, AreApartWhenEachPairIs) {
   }
   EXPECT_GT(apart, kRounds / 10);
   EXPECT_LT(apart, kRounds * 9 / 10);
+}
+
+TEST(ManyOperands, GetTheirShapesInLinearTime) {
+  const double growth = test::growth(3000, [](std::size_t count) {
+    graph::Graph graph;
+    std::vector<std::pair<TensorId, Dims>> shapes;
+    for (std::size_t i = 0; i < count; ++i) {
+      graph::Value value;
+      value.id = static_cast<TensorId>(count - i);
+      value.dtype = DType::f32;
+      graph.inputs.push_back(static_cast<graph::ValueId>(i));
+      graph.values.push_back(std::move(value));
+      shapes.emplace_back(static_cast<TensorId>(i + 1), Dims{kElements});
+    }
+    return [graph = std::move(graph), shapes = std::move(shapes)]() mutable {
+      EXPECT_TRUE(bind_input_shapes(graph, shapes).ok());
+      EXPECT_TRUE(require_known_inputs(graph).ok());
+    };
+  });
+  EXPECT_LT(growth, test::kMostGrowth);
 }
 
 }  // namespace
