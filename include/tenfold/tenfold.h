@@ -250,11 +250,10 @@ TENFOLD_API tenfold_status_t tenfold_compiled_partition_prepare(const_tenfold_co
 /// Runs it. Pointers name element [0, 0, ...] of buffers as large as tenfold_logical_tensor_get_mem_size() says, in the
 /// order above, aligned to their element; outputs overlap nothing, but for in-place ports. tenfold_invalid_arguments
 /// for a wrong count, null, misaligned or overlapping buffers, before anything is written. A tensor may lie in the gaps
-/// that another one's strides leave, and elements that meet there are found as well; only where strides have so little
-/// to do with each other that 16384 comparisons of parts settle nothing may they go unseen. Null pointers are fine for
-/// tensors without elements. Without run-time axes, kernels neither
-/// allocate nor lock after a thread's first run, but for temporaries of more than 16 MiB; what runs on oneDNN or on the
-/// reference evaluator may do both.
+/// that another one's strides leave, and elements that meet there are found as well; where strides have so little to do
+/// with each other that 16384 comparisons of parts settle nothing, they count as overlapping. Null pointers are fine
+/// for tensors without elements. Without run-time axes, kernels neither allocate nor lock after a thread's first run,
+/// but for temporaries of more than 16 MiB; what runs on oneDNN or on the reference evaluator may do both.
 TENFOLD_API tenfold_status_t tenfold_compiled_partition_execute(const_tenfold_compiled_partition_t compiled,
                                                                 const void* const* inputs, size_t input_count,
                                                                 void* const* outputs, size_t output_count);

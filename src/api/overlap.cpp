@@ -77,7 +77,8 @@ struct Part {
 // Nothing overflows: no tensor spans more than 2^47 bytes, and the two are no farther apart.
 std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept { return a / b - (a % b < 0 ? 1 : 0); }
 
-/// Goes down, always into the part that reaches further, to its steps that the other one meets.
+/// Goes down, always into the part that reaches further, to its steps that the other one meets. True as well when
+/// `pairs` are used up, and then through all calls.
 bool meet(const Part& a, const Part& b, int& pairs) noexcept {  // NOLINT(misc-no-recursion): as deep as both ranks
   if (a.begin >= b.end() || b.begin >= a.end()) return false;
   if (a.is_run() && b.is_run()) return true;
@@ -87,7 +88,7 @@ bool meet(const Part& a, const Part& b, int& pairs) noexcept {  // NOLINT(misc-n
   const std::int64_t first = std::max<std::int64_t>(0, floor_div(b.begin - a.begin - step, level.stride) + 1);
   const std::int64_t last = std::min(level.extent - 1, floor_div(b.end() - a.begin - 1, level.stride));
   for (std::int64_t i = first; i <= last; ++i) {
-    if (--pairs < 0) return false;
+    if (--pairs < 0) return true;  // the safe answer
     if (meet({a.places, a.level + 1, a.begin + i * level.stride}, b, pairs)) return true;
   }
   return false;

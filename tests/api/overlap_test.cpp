@@ -105,6 +105,13 @@ TEST(Overlap, LargeTensorsAreJudgedWithinTheBound) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
 }
 
+TEST(Overlap, WhatIsNotSettledWithinTheBoundCountsAsSharing) {
+  // Of the second row of `b` every element is one of `a`'s; the first, of which none is, takes more than the bound.
+  const TensorDesc a{DType::s8, {200000}, {10}}, b{DType::s8, {2, 30000}, {600005, 20}};
+  EXPECT_TRUE(share_bytes(a, address(0), b, address(5)));
+  EXPECT_TRUE(share_bytes(b, address(5), a, address(0)));
+}
+
 /// Square of tensor 0 and, if `twice`, ReLU of it, with these strides.
 CompiledPartition squares(const Dims& shape, const Dims& in, const Dims& out, bool twice) {
   const auto text = [](const Dims& dims) {
