@@ -2,9 +2,11 @@
 #include "compile/tuning.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 
 #include "schedule/neighbours.hpp"
@@ -20,6 +22,7 @@ constexpr std::size_t kMostFileBytes = std::size_t{16} << 20;
 constexpr std::size_t kMostLineBytes = 64 << 10;
 constexpr std::size_t kMostEntries = 100000;
 constexpr std::size_t kMostNotices = 16;
+constexpr std::size_t kMostFiles = 16;
 constexpr int kMostCores = 1 << 16;
 
 std::string key_of(const kernel::KernelSpec& spec, target::Isa isa, int cores) {
@@ -78,6 +81,11 @@ Result<Entry> read_entry(std::string_view line, std::string_view cpu) {
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
 Result<std::string> read_file(const std::string& path) {
+  // What is no regular file may never end, or wait for somebody to write it.
+  std::error_code error;
+  const std::filesystem::file_status found = std::filesystem::status(path, error);
+  if (std::filesystem::exists(found) && !std::filesystem::is_regular_file(found))
+    return Status(Code::invalid_file, "tuning file '" + path + "' is no regular file");
   std::ifstream file(path, std::ios::binary);
   std::string text;
   std::string block(std::size_t{64} << 10, '\0');
@@ -93,11 +101,39 @@ Result<std::string> read_file(const std::string& path) {
   return text;
 }
 
-/// Tuning files that were read, by path.
-struct LoadedFiles {
-  std::mutex mutex;
-  target::HeldAcrossFork held{mutex};
-  std::map<std::string, std::shared_ptr<const Tuning>> files;
+/// Tuning files that were read, by path. The least recently used one of too many is forgotten; who has it keeps it.
+class LoadedFiles {
+ public:
+  std::shared_ptr<const Tuning> find(const std::string& path) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto at = files_.find(path);
+    if (at == files_.end()) return nullptr;
+    at->second.last_used = ++clock_;
+    return at->second.tuning;
+  }
+
+  /// What another thread has read meanwhile, or `tuning`.
+  std::shared_ptr<const Tuning> insert(const std::string& path, std::shared_ptr<const Tuning> tuning) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto at = files_.try_emplace(path, File{std::move(tuning), 0}).first;
+    at->second.last_used = ++clock_;
+    std::shared_ptr<const Tuning> kept = at->second.tuning;
+    if (files_.size() > kMostFiles)
+      files_.erase(std::min_element(files_.begin(), files_.end(), [](const auto& a, const auto& b) {
+        return a.second.last_used < b.second.last_used;
+      }));
+    return kept;
+  }
+
+ private:
+  struct File {
+    std::shared_ptr<const Tuning> tuning;
+    std::uint64_t last_used;
+  };
+  std::mutex mutex_;  ///< not held while a file is read, as fork() waits for it
+  target::HeldAcrossFork held_{mutex_};
+  std::map<std::string, File> files_;
+  std::uint64_t clock_ = 0;
 };
 
 }  // namespace
@@ -150,8 +186,7 @@ Tuning read_tuning(std::string_view text, std::string_view cpu, const std::strin
 Result<std::shared_ptr<const Tuning>> load_tuning(const std::string& path) {
   static std::atomic<LoadedFiles*> made;
   LoadedFiles& loaded = target::one_of_process(made);
-  const std::lock_guard<std::mutex> lock(loaded.mutex);
-  if (const auto at = loaded.files.find(path); at != loaded.files.end()) return at->second;
+  if (std::shared_ptr<const Tuning> known = loaded.find(path)) return known;
   const Result<std::string> text = read_file(path);
   if (!text.ok()) return text.status();
   Tuning tuning;
@@ -160,7 +195,7 @@ Result<std::shared_ptr<const Tuning>> load_tuning(const std::string& path) {
   } else {
     tuning.notices.push_back("'" + path + "' is no tuning file: its first line is not one of " + std::string(kSchema));
   }
-  return loaded.files.emplace(path, std::make_shared<const Tuning>(std::move(tuning))).first->second;
+  return loaded.insert(path, std::make_shared<const Tuning>(std::move(tuning)));
 }
 
 std::string print(const TuningRecord& record) {

@@ -46,8 +46,8 @@ bool is_tuning_text(std::string_view text);
 /// CPU, or of another version are left out, with a notice for the first few of them.
 Tuning read_tuning(std::string_view text, std::string_view cpu, const std::string& path = {});
 
-/// The tuning of a file, read when it is first asked for and kept for the life of the process. invalid_file when it
-/// cannot be read, or is too large.
+/// The tuning of a file, read when it is first asked for and kept for the life of the process, but for all except the
+/// 16 files that were used last. invalid_file when it cannot be read, is no regular file, or is too large.
 Result<std::shared_ptr<const Tuning>> load_tuning(const std::string& path);
 
 /// One line of a tuning file, with its newline.

@@ -5,8 +5,12 @@
 #include "compile/tuning.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "compile/compile.hpp"
@@ -176,6 +180,43 @@ TEST(TuningFile, MissingFilesAreNamed) {
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.status().code(), Code::invalid_file);
   EXPECT_NE(loaded.status().message().find("no_such_file.tuning"), std::string::npos);
+}
+
+/// Removes what a test has written.
+struct Folder {
+  Folder() { std::filesystem::create_directories(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const std::filesystem::path path =
+      std::filesystem::path(testing::TempDir()) / ("tenfold_tuning_" + std::to_string(getpid()));
+};
+
+TEST(TuningFile, WhatIsNoRegularFileIsNotWaitedFor) {
+  const Folder folder;
+  const std::string pipe = folder.path / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& path : {pipe, folder.path.string(), std::string("/dev/zero")}) {
+    const auto loaded = load_tuning(path);
+    ASSERT_FALSE(loaded.ok()) << path;
+    EXPECT_EQ(loaded.status().message(), "tuning file '" + path + "' is no regular file");
+  }
+}
+
+TEST(TuningFile, TheFilesThatWereUsedLastAreRemembered) {
+  const Folder folder;
+  const auto notices = [&](int file, const std::string& text) {
+    const std::string path = folder.path / std::to_string(file);
+    if (!text.empty()) std::ofstream(path) << text;
+    const auto loaded = load_tuning(path);
+    EXPECT_TRUE(loaded.ok()) << loaded.status().message();
+    return loaded.ok() ? loaded.value()->notices.size() : 0;
+  };
+  for (int file = 0; file < 16; ++file) EXPECT_EQ(notices(file, "no entry\n"), 1U);
+  EXPECT_EQ(notices(0, "\n"), 1U) << "is not read again";
+  EXPECT_EQ(notices(16, "no entry\n"), 1U) << "takes the place of 1";
+  EXPECT_EQ(notices(0, ""), 1U);
+  EXPECT_EQ(notices(1, "\n"), 0U) << "is read again";
 }
 
 /// What the graph's one output holds under this tuning, its input filled from the seed, ties and all.
