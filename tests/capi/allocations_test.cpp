@@ -12,10 +12,12 @@
 #include <cstring>
 #include <functional>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <tenfold/graph.hpp>
 #include <vector>
 
+#include "api/guard.hpp"
 #include "tests/capi/small_graph.hpp"
 
 namespace {
@@ -216,6 +218,17 @@ TEST(CAllocations, NorForHeavyOpsOnOneDnn) {
     EXPECT_EQ(loop(20), 0) << rows;
     EXPECT_GT(of_onednn, 0) << "oneDNN has stopped to allocate: docs/onednn.md says that it does";
   }
+}
+
+TEST(FailingAllocations, AreAnAnswerWhereTheMessageHasNoRoomEither) {
+  const std::runtime_error thrown("longer than what a string holds within itself");
+  const Status status = api::guarded([&]() -> Status {
+    until_failure = 1;
+    throw thrown;
+  });
+  until_failure = 0;
+  EXPECT_EQ(status.code(), Code::out_of_memory);
+  EXPECT_EQ(status.message(), "out of memory");
 }
 
 /// Calls until the call succeeds, while its first allocation fails, its second, and so on.
