@@ -43,11 +43,17 @@ LateModule load_module(const char* file, const char* symbol) {
   const void* const door = handle == nullptr ? nullptr : dlsym(handle, symbol);
   if (door == nullptr) {
     const char* const fault = dlerror();
-    return {nullptr, fault == nullptr ? "no reason is known" : fault};
+    return {nullptr, fault == nullptr ? "no reason is known" : fault, handle != nullptr};
   }
   const std::string_view version = *static_cast<const char* const*>(door);
   if (version != TENFOLD_VERSION) return {nullptr, std::string(file) + " is of version " + std::string(version)};
   return {door, {}};
+}
+
+LateModule late_module(std::atomic<const LateModule*>& kept, const char* file, const char* symbol) {
+  if (const LateModule* const known = kept.load(std::memory_order_acquire)) return *known;
+  LateModule found = load_module(file, symbol);
+  return found.is_final ? target::one_of_process(kept, [&] { return found; }) : found;
 }
 
 }  // namespace tenfold::capi

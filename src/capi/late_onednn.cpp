@@ -6,25 +6,28 @@
 
 #include "capi/late_module.hpp"
 #include "onednn/door.hpp"
-#include "target/fork.hpp"
 
 namespace tenfold::onednn {
 namespace {
 
-const capi::LateModule& module() {
-  static std::atomic<const capi::LateModule*> loaded;
-  return target::one_of_process(loaded, [] { return capi::load_module(TENFOLD_MODULE, kDoorSymbol); });
+capi::LateModule module() {
+  static std::atomic<const capi::LateModule*> kept;
+  return capi::late_module(kept, TENFOLD_MODULE, kDoorSymbol);
 }
 
-const Door* door() { return static_cast<const Door*>(module().door); }
+const Door* door_of(const capi::LateModule& module) { return static_cast<const Door*>(module.door); }
 
 }  // namespace
 
 Result<std::shared_ptr<const HeavyCall>> make_call(const HeavySpec& spec) {
-  if (door() == nullptr) return Status(Code::unsupported_op, "oneDNN cannot be loaded: " + module().fault);
-  return door()->make_call(spec);
+  const capi::LateModule loaded = module();
+  if (loaded.door == nullptr) return Status(Code::unsupported_op, "oneDNN cannot be loaded: " + loaded.fault);
+  return door_of(loaded)->make_call(spec);
 }
 
-std::string library_version() { return door() == nullptr ? std::string() : door()->library_version(); }
+std::string library_version() {
+  const capi::LateModule loaded = module();
+  return loaded.door == nullptr ? std::string() : door_of(loaded)->library_version();
+}
 
 }  // namespace tenfold::onednn

@@ -6,34 +6,38 @@
 
 #include "capi/late_module.hpp"
 #include "graph/read/onnx_door.hpp"
-#include "target/fork.hpp"
 
 namespace tenfold::graph {
 namespace {
 
-const capi::LateModule& module() {
-  static std::atomic<const capi::LateModule*> loaded;
-  return target::one_of_process(loaded, [] { return capi::load_module(TENFOLD_MODULE, kOnnxDoorSymbol); });
+capi::LateModule module() {
+  static std::atomic<const capi::LateModule*> kept;
+  return capi::late_module(kept, TENFOLD_MODULE, kOnnxDoorSymbol);
 }
 
-const OnnxDoor* door() { return static_cast<const OnnxDoor*>(module().door); }
-
-Status absent() { return Status(Code::unsupported_op, "ONNX's reader cannot be loaded: " + module().fault); }
+/// What `function` of the reader gives.
+template <class Read>
+Result<Read> ask(Result<Read> (*OnnxDoor::*function)(std::string_view, const OnnxOptions&), std::string_view bytes,
+                 const OnnxOptions& options) {
+  const capi::LateModule loaded = module();
+  if (loaded.door == nullptr) return Status(Code::unsupported_op, "ONNX's reader cannot be loaded: " + loaded.fault);
+  return (static_cast<const OnnxDoor*>(loaded.door)->*function)(bytes, options);
+}
 
 }  // namespace
 
-bool can_read_onnx() noexcept { return door() != nullptr; }
+bool can_read_onnx() noexcept { return module().door != nullptr; }
 
 Result<Graph> read_onnx(std::string_view bytes, const OnnxOptions& options) {
-  return can_read_onnx() ? door()->read_onnx(bytes, options) : absent();
+  return ask(&OnnxDoor::read_onnx, bytes, options);
 }
 
 Result<Value> read_onnx_tensor(std::string_view bytes, const OnnxOptions& options) {
-  return can_read_onnx() ? door()->read_onnx_tensor(bytes, options) : absent();
+  return ask(&OnnxDoor::read_onnx_tensor, bytes, options);
 }
 
 Result<std::vector<std::string>> onnx_op_types(std::string_view bytes, const OnnxOptions& options) {
-  return can_read_onnx() ? door()->onnx_op_types(bytes, options) : absent();
+  return ask(&OnnxDoor::onnx_op_types, bytes, options);
 }
 
 }  // namespace tenfold::graph

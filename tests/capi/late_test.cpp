@@ -4,10 +4,13 @@
 // on the reference evaluator and says why.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <tenfold/tenfold.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -77,6 +80,38 @@ class CLate : public testing::Test {
   void* whole;
 };
 
+/// What is said of a model that is none.
+std::string read_nonsense(void* library) {
+  tenfold_graph_t graph = nullptr;
+  const std::string bytes = "no model";
+  EXPECT_NE(TENFOLD_FIND(library, tenfold_graph_from_onnx)(&graph, bytes.data(), bytes.size(), nullptr),
+            tenfold_success);
+  return TENFOLD_FIND(library, tenfold_last_error)();
+}
+
+/// In a child, for a module stays loaded; so before those that load one.
+TEST_F(CLate, WhatCouldNotBeLoadedOnceIsTriedAgain) {
+  if (!TENFOLD_HAS_ONNX) GTEST_SKIP() << "NOT RUN: built without ONNX";
+  ASSERT_TRUE(whole != nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    rlimit files{};
+    getrlimit(RLIMIT_NOFILE, &files);
+    const rlimit none{0, files.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    const std::string first = read_nonsense(whole);
+    setrlimit(RLIMIT_NOFILE, &files);
+    const std::string second = read_nonsense(whole);
+    const bool is_right =
+        first.find("ONNX's reader cannot be loaded") == 0 && second.find("loaded") == std::string::npos;
+    if (!is_right) std::fputs((first + "\n" + second + "\n").c_str(), stderr);
+    _exit(is_right ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(CLate, OneDnnComesWithTheFirstHeavyOp) {
   if (!TENFOLD_HAS_ONEDNN) GTEST_SKIP() << "NOT RUN: built without oneDNN";
   ASSERT_TRUE(alone != nullptr && whole != nullptr && alone != whole);
@@ -86,15 +121,6 @@ TEST_F(CLate, OneDnnComesWithTheFirstHeavyOp) {
   const std::string explanation = multiply(whole);
   EXPECT_NE(explanation.find(": oneDNN "), std::string::npos) << explanation;
   EXPECT_TRUE(is_mapped("libdnnl"));
-}
-
-/// What is said of a model that is none.
-std::string read_nonsense(void* library) {
-  tenfold_graph_t graph = nullptr;
-  const std::string bytes = "no model";
-  EXPECT_NE(TENFOLD_FIND(library, tenfold_graph_from_onnx)(&graph, bytes.data(), bytes.size(), nullptr),
-            tenfold_success);
-  return TENFOLD_FIND(library, tenfold_last_error)();
 }
 
 TEST_F(CLate, ProtobufComesWithTheFirstModel) {
