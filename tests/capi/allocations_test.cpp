@@ -5,6 +5,7 @@
 // call that builds a graph changes nothing when an allocation of it fails, whichever.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
@@ -229,6 +230,28 @@ TEST(FailingAllocations, AreAnAnswerWhereTheMessageHasNoRoomEither) {
   until_failure = 0;
   EXPECT_EQ(status.code(), Code::out_of_memory);
   EXPECT_EQ(status.message(), "out of memory");
+}
+
+/// What malloc() has given and has not got back; nothing with a sanitizer, which looks for leaks itself.
+std::size_t bytes_in_use() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+TEST(FailingAllocations, GiveATextOfTheLibraryBack) {
+  constexpr std::int64_t kBytes = 1 << 20;
+  const tenfold_logical_tensor_t bytes = tensor(0, tenfold_u8, {kBytes});
+  const std::size_t before = bytes_in_use();
+  for (int round = 0; round < 16; ++round) {
+    void* text = nullptr;
+    ASSERT_OK(tenfold_buffer_create(&text, &bytes, nullptr));
+    std::memset(text, 'x', kBytes);
+    static_cast<char*>(text)[kBytes - 1] = '\0';
+    until_failure = 1;
+    EXPECT_THROW(graph::take_text(static_cast<char*>(text)), std::bad_alloc);
+    until_failure = 0;
+  }
+  EXPECT_LT(bytes_in_use(), before + kBytes);
 }
 
 /// Calls until the call succeeds, while its first allocation fails, its second, and so on.

@@ -24,11 +24,13 @@ struct handle_traits<tenfold_compiled_partition_t> {
 
 namespace graph {
 
-/// A text that the C API gave, copied and given back.
+/// A text that the C API gave, copied and given back, also where the copy throws.
 inline std::string take_text(char* text) {
-  const std::string copy = text;
-  tenfold_memory_release(text, nullptr);
-  return copy;
+  struct give_back {
+    void operator()(char* held) const noexcept { tenfold_memory_release(held, nullptr); }
+  };
+  const std::unique_ptr<char, give_back> held(text);
+  return text;
 }
 
 /// Any number of threads may execute one at the same time.
