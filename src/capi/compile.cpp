@@ -149,19 +149,24 @@ Result<Graph> bind(const tenfold_partition& partition, const tenfold_compile_opt
   return Graph(std::move(bound));
 }
 
-void log_compiled(const CompiledPartition::Impl& impl, std::size_t ops, std::chrono::nanoseconds took) {
-  if (log_wants(tenfold_log_warning) && impl.fixed)
+void log_warnings(const CompiledPartition::Impl& impl) {
+  if (!log_wants(tenfold_log_warning)) return;
+  if (impl.fixed)
     for (const compiler::RegionReport& region : impl.fixed->compiled.regions)
       if (region.kind == compiler::RegionReport::Kind::reference)
         for (const std::string& op : region.ops)
           log(tenfold_log_warning, op + " runs on the reference evaluator: " + region.reason);
-  if (log_wants(tenfold_log_warning)) {
-    for (const std::string& notice : impl.notices) log(tenfold_log_warning, notice);
-    if (impl.fixed)
-      for (const std::string& notice : impl.fixed->compiled.notices) log(tenfold_log_warning, notice);
-  }
+  for (const std::string& notice : impl.notices) log(tenfold_log_warning, notice);
+  if (impl.fixed)
+    for (const std::string& notice : impl.fixed->compiled.notices) log(tenfold_log_warning, notice);
+}
+
+/// What the cache has was warned of when it was compiled.
+void log_compiled(const CompiledPartition::Impl& impl, bool is_new, std::size_t ops, std::chrono::nanoseconds took) {
+  if (is_new) log_warnings(impl);
   if (log_wants(tenfold_log_info))
-    log(tenfold_log_info, "compiled " + std::to_string(ops) + " ops for " +
+    log(tenfold_log_info, (is_new ? "compiled " : "found ") + std::to_string(ops) + " ops" +
+                              (is_new ? "" : ", compiled before,") + " for " +
                               std::string(target::to_string(impl.target.isa)) + " in " +
                               std::to_string(took.count() / 1000) + " us");
 }
@@ -189,12 +194,15 @@ Status compile_partition(tenfold_compiled_partition_t* out, const tenfold_partit
   std::string key = partition.key + options_key.value();
   add_to_key(key, {options.inputs, options.input_count});
   add_to_key(key, {options.outputs, options.output_count});
+  bool is_new = false;
   Result<CompiledPartition> compiled = api::partition_cache().find_or_make(key, partition.graph, [&]() {
+    is_new = true;
     const Result<Graph> bound = bind(partition, options);
     return bound.ok() ? compile(bound.value(), wanted) : Result<CompiledPartition>(bound.status());
   });
   if (!compiled.ok()) return compiled.status();
-  log_compiled(compiled.value().impl(), partition.graph.ir().ops.size(), std::chrono::steady_clock::now() - start);
+  log_compiled(compiled.value().impl(), is_new, partition.graph.ir().ops.size(),
+               std::chrono::steady_clock::now() - start);
   *out = std::make_unique<tenfold_compiled_partition>(std::move(pool).value(), options.threads,
                                                       std::move(compiled).value())
              .release();

@@ -69,11 +69,11 @@ struct Log {
   }
 };
 
-/// Fails once, compiles once for the reference evaluator.
-void make_noise() {
+/// Fails once, compiles once for the reference evaluator; [rows, 3] may have been compiled before.
+void make_noise(std::int64_t rows) {
   EXPECT_EQ(tenfold_graph_create(nullptr), tenfold_invalid_arguments);
   Handles h;
-  make_reduction(h, "ReduceMax", {2, 3}, {1});
+  make_reduction(h, "ReduceMax", {rows, 3}, {1});
   tenfold_compile_options_t options{};
   options.struct_size = sizeof options;
   options.isa = "reference";
@@ -84,9 +84,9 @@ TEST(CReport, TheLogHearsAsMuchAsItWants) {
   for (const tenfold_log_level_t level : {tenfold_log_none, tenfold_log_error, tenfold_log_warning, tenfold_log_info}) {
     Log log;
     ASSERT_OK(tenfold_set_log_callback(Log::take, &log, level));
-    make_noise();
+    make_noise(1000 + level);
     ASSERT_OK(tenfold_set_log_callback(nullptr, nullptr, tenfold_log_info));
-    make_noise();
+    make_noise(1100 + level);
     const std::size_t heard = log.lines.size();
     EXPECT_EQ(log.has(tenfold_log_error, "tenfold_graph_create: invalid_arguments: argument 'graph' is null"),
               level >= tenfold_log_error);
@@ -95,6 +95,18 @@ TEST(CReport, TheLogHearsAsMuchAsItWants) {
     EXPECT_EQ(log.has(tenfold_log_info, "compiled 1 ops for reference in "), level >= tenfold_log_info);
     EXPECT_EQ(heard, static_cast<std::size_t>(level));
   }
+}
+
+TEST(CReport, WhatTheCacheHasIsFoundAndWarnedOfOnce) {
+  Log log;
+  ASSERT_OK(tenfold_set_log_callback(Log::take, &log, tenfold_log_info));
+  make_noise(1200);
+  EXPECT_TRUE(log.has(tenfold_log_info, "compiled 1 ops for reference in "));
+  log.lines.clear();
+  make_noise(1200);
+  ASSERT_OK(tenfold_set_log_callback(nullptr, nullptr, tenfold_log_none));
+  EXPECT_TRUE(log.has(tenfold_log_info, "found 1 ops, compiled before, for reference in "));
+  EXPECT_EQ(log.lines.size(), 2U) << "the failing call, and that";
 }
 
 TEST(CReport, TheLogHearsWhatATuningFileHasThatIsIgnored) {
