@@ -4,10 +4,12 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "target/fork.hpp"
 
@@ -27,6 +29,15 @@ void* open_beside_library(const char* file) {
   return dlopen((std::string(path.substr(0, folder + 1)) + file).c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
+std::string loader_fault() {
+  const char* const fault = dlerror();
+  return fault == nullptr ? "no reason is known" : fault;
+}
+
+/// The loader ends in the system's words for it, in whatever language. All else, such as too many open files, may be
+/// otherwise the next time.
+bool says_missing(std::string_view fault) { return fault.ends_with(std::generic_category().message(ENOENT)); }
+
 /// The loader of the system has locks that a child would inherit, so fork() waits for it.
 struct LoaderLock {
   std::mutex mutex;
@@ -39,12 +50,16 @@ LateModule load_module(const char* file, const char* symbol) {
   static std::atomic<LoaderLock*> made;
   const std::lock_guard guard(target::one_of_process(made).mutex);
   void* handle = open_beside_library(file);
-  if (handle == nullptr) handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  const void* const door = handle == nullptr ? nullptr : dlsym(handle, symbol);
-  if (door == nullptr) {
-    const char* const fault = dlerror();
-    return {nullptr, fault == nullptr ? "no reason is known" : fault, handle != nullptr};
+  if (handle == nullptr) {
+    const bool is_missing = says_missing(loader_fault());
+    handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) {
+      const std::string fault = loader_fault();
+      return {nullptr, fault, is_missing && says_missing(fault)};
+    }
   }
+  const void* const door = dlsym(handle, symbol);
+  if (door == nullptr) return {nullptr, loader_fault()};
   const std::string_view version = *static_cast<const char* const*>(door);
   if (version != TENFOLD_VERSION) return {nullptr, std::string(file) + " is of version " + std::string(version)};
   return {door, {}};
