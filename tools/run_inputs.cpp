@@ -8,6 +8,7 @@
 #include <map>
 #include <string_view>
 
+#include "graph/ir/dims.hpp"
 #include "graph/ir/graph.hpp"
 #include "tools/fill.hpp"
 #include "tools/npy.hpp"
@@ -84,10 +85,7 @@ std::string shape_hint(const graph::Value& value) {
 
 /// An array may say what the graph leaves open of an input, and nothing else.
 Status check_array(const graph::Value& value, const std::string& path, const Dims& shape) {
-  bool fits = !value.ranked || value.shape.size() == shape.size();
-  for (std::size_t i = 0; fits && value.ranked && i < shape.size(); ++i)
-    fits = value.shape[i] == kUnknownDim || value.shape[i] == shape[i];
-  if (fits) return Status();
+  if (!value.ranked || graph::may_agree(value.shape, shape)) return Status();
   const std::string id = std::to_string(value.id);
   return Status(Code::invalid_shape, "input " + id + ": '" + path + "' is " + shape_text(shape) + ", the graph's is " +
                                          shape_text(value.shape) + "; to replace that, give --shape " + id + "=");

@@ -50,8 +50,6 @@ struct Convolution {
   WindowFacts windows;
 };
 
-bool same(std::int64_t a, std::int64_t b) { return a == b || a == kUnknownDim || b == kUnknownDim; }
-
 bool is_spatial_first(const Op& op) {
   const auto format = attribute_or<std::string>(op, "weights_format", "X");
   return format[0] == 'X';
@@ -97,7 +95,7 @@ Status check_channels(const Op& op, Convolution& conv) {
     const std::int64_t channels = conv.sides[side][channel_dim(op, conv.rank)];
     const bool known = channels != kUnknownDim && conv.inputs != kUnknownDim;
     const bool fits = side == kOutput
-                          ? same(channels, conv.outputs)
+                          ? may_agree(channels, conv.outputs)
                           : !known || (channels % conv.groups == 0 && channels / conv.groups == conv.inputs);
     if (!fits)
       return fail("data " + show_dims(conv.sides[side]) + " has " + std::to_string(channels) +

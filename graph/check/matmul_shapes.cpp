@@ -36,8 +36,6 @@ std::string show_operand(const Graph& graph, const Op& op, std::size_t index) {
          (is_transposed(graph, op, index) ? " transposed," : ",");
 }
 
-bool same(std::int64_t a, std::int64_t b) { return a == b || a == kUnknownDim || b == kUnknownDim; }
-
 /// matmul.A4: the bias broadcasts to the result.
 Status check_bias(const Graph& graph, const Op& op, const Dims& result) {
   if (op.inputs.size() < 3 || op.inputs[2] == kNone) return {};
@@ -85,7 +83,7 @@ Result<std::vector<Shape>> infer_matmul_shapes(const Graph& graph, const Op& op)
   const bool row = a.size() == 1, column = b.size() == 1;
   if (row) a.insert(a.begin(), 1);
   if (column) b.push_back(1);
-  if (!same(a.back(), b[b.size() - 2]))
+  if (!may_agree(a.back(), b[b.size() - 2]))
     return refuse(Code::invalid_shape, op,
                   show_operand(graph, op, 0) + " has rows of " + std::to_string(a.back()) + " elements, " +
                       show_operand(graph, op, 1) + " columns of " + std::to_string(b[b.size() - 2]),

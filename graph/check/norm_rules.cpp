@@ -2,7 +2,6 @@
 //
 // The rules norm.N1, N2 and N5 to N7: dtypes, counts and attributes of softmax and the norms that the op tables cannot
 // say. Those on shapes are norm_shapes.cpp's.
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>

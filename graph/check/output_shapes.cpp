@@ -22,8 +22,6 @@ const Value& input(const Graph& graph, const Op& op, std::size_t i) { return gra
 
 Shape shape_of(const Value& value) { return value.ranked ? Shape(value.shape) : std::nullopt; }
 
-bool same(std::int64_t a, std::int64_t b) { return a == b || a == kUnknownDim || b == kUnknownDim; }
-
 /// ONNX before NumPy's broadcasting: B runs along A's dims from `axis` on, by default along the last ones.
 Result<Shape> legacy_shape(const Graph& graph, const Op& op) {
   const Value& a = input(graph, op, 0);
@@ -35,7 +33,7 @@ Result<Shape> legacy_shape(const Graph& graph, const Op& op) {
   bool fits = length <= rank && axis >= 0 && axis <= rank - length;
   for (std::int64_t i = 0; fits && i < length; ++i) {
     const std::int64_t dim = b.shape[static_cast<std::size_t>(i)];
-    fits = dim == 1 || same(dim, a.shape[static_cast<std::size_t>(axis + i)]);
+    fits = dim == 1 || may_agree(dim, a.shape[static_cast<std::size_t>(axis + i)]);
   }
   if (fits) return shape_of(a);
   return refuse(
@@ -111,7 +109,7 @@ Result<Shape> bias_add_shape(const Graph& graph, const Op& op) {
   const Value& bias = input(graph, op, 1);
   if (!source.ranked || !bias.ranked) return shape_of(source);
   const std::optional<std::int64_t> dim = channels(op, source.shape);
-  if (bias.shape.size() == 1 && dim && same(bias.shape[0], *dim)) return shape_of(source);
+  if (bias.shape.size() == 1 && dim && may_agree(bias.shape[0], *dim)) return shape_of(source);
   return refuse(Code::invalid_shape, op,
                 "bias " + show_shape(bias) + " must have one dim, the channels; " + channels_text(op, source.shape),
                 "shape.E5");
@@ -124,7 +122,7 @@ Result<Shape> clip_shape(const Graph& graph, const Op& op) {
     if (op.inputs[i] == kNone) continue;
     const Value& bound = input(graph, op, i);
     if (!bound.ranked || bound.shape.empty()) continue;
-    const bool one = bound.shape.size() == 1 && same(bound.shape[0], 1);
+    const bool one = bound.shape.size() == 1 && may_agree(bound.shape[0], 1);
     if (one && (!source.ranked || !source.shape.empty())) continue;
     return refuse(Code::invalid_shape, op,
                   std::string(i == 1 ? "min" : "max") + " has shape " + show_shape(bound) + ", must be one element",
@@ -150,7 +148,7 @@ Result<Shape> prelu_shape(const Graph& graph, const Op& op) {
       op.dialect == Dialect::onnx ? has_legacy_broadcast(op) : attribute_or<bool>(op, "per_channel_broadcast", true);
   if (slope.shape.size() == 1 && per_channel) {
     const std::optional<std::int64_t> dim = channels(op, source.shape);
-    if (slope.shape[0] == 1 || (dim && same(slope.shape[0], *dim))) return shape_of(source);
+    if (slope.shape[0] == 1 || (dim && may_agree(slope.shape[0], *dim))) return shape_of(source);
     return refuse(Code::invalid_shape, op,
                   "slope " + show_shape(slope) + " must have as many elements as there are channels, or 1; " +
                       channels_text(op, source.shape),
@@ -182,7 +180,7 @@ Result<std::vector<Shape>> dropout_shapes(const Graph& graph, const Op& op) {
   for (std::size_t i = 1; i < op.inputs.size(); ++i) {
     const Value& scalar = input(graph, op, i);
     const bool one = !scalar.ranked || std::all_of(scalar.shape.begin(), scalar.shape.end(),
-                                                   [](std::int64_t dim) { return same(dim, 1); });
+                                                   [](std::int64_t dim) { return may_agree(dim, 1); });
     if (!one)
       return refuse(Code::invalid_shape, op,
                     "input " + std::to_string(i) + " has shape " + show_shape(scalar) + ", must be one element",
@@ -233,13 +231,8 @@ bool fits_one_way(const Dims& small, const Dims& big) {
   if (small.size() > big.size()) return false;
   const std::size_t shift = big.size() - small.size();
   for (std::size_t i = 0; i < small.size(); ++i)
-    if (small[i] != 1 && !same(small[i], big[shift + i])) return false;
+    if (small[i] != 1 && !may_agree(small[i], big[shift + i])) return false;
   return true;
-}
-
-bool may_agree(const Dims& a, const Dims& b) {
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [](std::int64_t x, std::int64_t y) { return same(x, y); });
 }
 
 Result<Shape> infer_shape(const Graph& graph, const Op& op, Form form) {

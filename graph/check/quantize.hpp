@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "graph/ir/graph.hpp"
 #include "tenfold/status.hpp"

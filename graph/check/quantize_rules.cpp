@@ -19,8 +19,6 @@ namespace {
 using Kind = ScaleLayout::Kind;
 using Shapes = std::vector<std::optional<Dims>>;
 
-bool same(std::int64_t a, std::int64_t b) { return a == b || a == kUnknownDim || b == kUnknownDim; }
-
 std::string text(std::int64_t dim) { return dim == kUnknownDim ? "?" : std::to_string(dim); }
 
 const Value& source_of(const Graph& graph, const Op& op) { return graph.values[op.inputs[0]]; }
@@ -50,7 +48,7 @@ Status check_count(const Graph& graph, const Op& op, const Value& source, const 
     if (!axis.ok()) return axis.status();
     wanted = source.shape[axis.value()];
   }
-  if (same(count, wanted)) return {};
+  if (may_agree(count, wanted)) return {};
   const bool is_limit = per_channel && gives_grouped_weights(graph, op);
   return refuse(is_limit ? Code::unsupported_op : Code::invalid_op, op,
                 "has " + text(count) + " " + what + "; " +
@@ -149,7 +147,7 @@ Result<ScaleLayout> onnx_layout(const Graph& graph, const Op& op) {
                        has_axis ? "no dim, one along the axis, or a block_size" : "one element before version 13");
   const Result<std::size_t> axis = axis_of(op, source.shape.size());
   if (!axis.ok()) return axis.status();
-  if (!same(scale.shape[0], source.shape[axis.value()]))
+  if (!may_agree(scale.shape[0], source.shape[axis.value()]))
     return wrong_scale(op, source, scale, text(source.shape[axis.value()]) + " elements, one each along its axis");
   return ScaleLayout{Kind::axis, axis.value(), {}};
 }

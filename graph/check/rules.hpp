@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/ir/dims.hpp"
 #include "graph/ir/graph.hpp"
 #include "tenfold/status.hpp"
 
@@ -124,9 +125,6 @@ DType onnx_quantized_dtype(const Graph& graph, const Op& op);
 
 /// True when `small` broadcasts to `big` as it is: no more dims, each equal or 1.
 bool fits_one_way(const Dims& small, const Dims& big);
-
-/// Whether two shapes are equal as far as their dims are known.
-bool may_agree(const Dims& a, const Dims& b);
 
 /// The same of every output, in order.
 Result<std::vector<std::optional<Dims>>> infer_shapes(const Graph& graph, const Op& op, Form form);

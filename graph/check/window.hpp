@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "graph/check/check.hpp"
 #include "graph/ir/graph.hpp"

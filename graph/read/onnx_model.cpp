@@ -8,8 +8,8 @@
 
 #include <set>
 #include <utility>
-#include <vector>
 
+#include "graph/ir/dims.hpp"
 #include "graph/read/location.hpp"
 #include "graph/read/onnx_node.hpp"
 
@@ -25,11 +25,7 @@ Status bad_graph(const std::string& message) { return Status(Code::invalid_graph
 constexpr std::int64_t kFirstIrVersionWithOpsets = 3;
 
 bool dims_agree(const Value& declared, const Value& constant) {
-  if (!declared.ranked) return true;
-  if (declared.shape.size() != constant.shape.size()) return false;
-  for (std::size_t i = 0; i < declared.shape.size(); ++i)
-    if (declared.shape[i] != kUnknownDim && declared.shape[i] != constant.shape[i]) return false;
-  return true;
+  return !declared.ranked || may_agree(declared.shape, constant.shape);
 }
 
 }  // namespace

@@ -9,17 +9,14 @@
 
 #include "api/binding.hpp"
 #include "api/finish.hpp"
+#include "graph/ir/dims.hpp"
 
 namespace tenfold::capi {
 
 namespace {
 
 bool dims_fit(const graph::Value& a, const graph::Value& b) {
-  if (!a.ranked || !b.ranked) return true;
-  if (a.shape.size() != b.shape.size()) return false;
-  for (std::size_t i = 0; i < a.shape.size(); ++i)
-    if (a.shape[i] != b.shape[i] && a.shape[i] != kUnknownDim && b.shape[i] != kUnknownDim) return false;
-  return true;
+  return !a.ranked || !b.ranked || graph::may_agree(a.shape, b.shape);
 }
 
 Status contradiction(const graph::Value& value, const std::string& here, const std::string& before) {
