@@ -3,6 +3,7 @@
 // See assemble.hpp.
 #include "graph/read/assemble.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -194,9 +195,11 @@ Status Assembler::read_tensors(Item item, Op& op, TensorTable::Role role) {
   const bool is_input = role == TensorTable::Role::input;
   std::vector<ValueId>& ids = is_input ? op.inputs : op.outputs;
   for (const Item element : item) {
-    // ONNX's optional inputs may be left out before others; verify() knows which.
-    if (is_input && element.kind() == Kind::null) {
-      ids.push_back(kNone);
+    // ONNX's optional inputs may be left out before others; verify() knows which. So may outputs that nobody reads.
+    if (element.kind() == Kind::null) {
+      const Result<ValueId> id = is_input ? Result<ValueId>(kNone) : tensors_.add_left_out(element);
+      if (!id.ok()) return id.status();
+      ids.push_back(id.value());
       continue;
     }
     const std::string place = (is_input ? "inputs/" : "outputs/") + std::to_string(ids.size()) + "/";
@@ -219,8 +222,11 @@ void Assembler::spread_dialect() {
 
 Result<Graph> Assembler::finish() {
   if (Status status = tensors_.finish(); !status.ok()) return status;
+  tensors_.number_left_out();
   spread_dialect();
   connect(graph_);
+  const std::vector<ValueId>& left_out = tensors_.left_out();  // in the order of values
+  std::erase_if(graph_.outputs, [&](ValueId v) { return std::binary_search(left_out.begin(), left_out.end(), v); });
   return std::move(graph_);
 }
 

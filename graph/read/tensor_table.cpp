@@ -5,18 +5,13 @@
 
 #include <string>
 
+#include "graph/ir/dims.hpp"
 #include "graph/read/location.hpp"
 
 namespace tenfold::graph {
 namespace {
 
-bool shapes_fit(const Value& a, const Value& b) {
-  if (!a.ranked || !b.ranked) return true;
-  if (a.shape.size() != b.shape.size()) return false;
-  for (std::size_t i = 0; i < a.shape.size(); ++i)
-    if (a.shape[i] != b.shape[i] && a.shape[i] != kUnknownDim && b.shape[i] != kUnknownDim) return false;
-  return true;
-}
+bool shapes_fit(const Value& a, const Value& b) { return !a.ranked || !b.ranked || may_agree(a.shape, b.shape); }
 
 std::string dims_text(bool ranked, const Dims& dims) {
   if (!ranked) return "[unknown]";
@@ -39,13 +34,12 @@ std::string TensorTable::describe_op(OpId id, const Op& current) const {
 Result<ValueId> TensorTable::add(TensorRecord record, Item item, const Op& op, Role role) {
   const auto found = ids_.find(record.value.id);
   const bool known = found != ids_.end();
-  if (!known && graph_.values.size() >= most_tensors_)
-    return item.error("more than the allowed " + std::to_string(most_tensors_) + " tensors");
   ValueId id = kNone;
   if (known) {
     id = found->second;
     if (Status status = merge(id, std::move(record), item, op, role); !status.ok()) return status;
   } else {
+    if (Status status = check_room(item); !status.ok()) return status;
     id = insert(std::move(record));
   }
 
@@ -59,12 +53,35 @@ Result<ValueId> TensorTable::add(TensorRecord record, Item item, const Op& op, R
   return id;
 }
 
+Status TensorTable::check_room(Item item) const {
+  if (graph_.values.size() < most_tensors_) return {};
+  return item.error("more than the allowed " + std::to_string(most_tensors_) + " tensors");
+}
+
 ValueId TensorTable::insert(TensorRecord record) {
   const auto id = static_cast<ValueId>(graph_.values.size());
   ids_.emplace(record.value.id, id);
   entries_.push_back({record.strides_given, static_cast<OpId>(graph_.ops.size())});
   graph_.values.push_back(std::move(record.value));
   return id;
+}
+
+Result<ValueId> TensorTable::add_left_out(Item item) {
+  if (Status status = check_room(item); !status.ok()) return status;
+  const auto id = static_cast<ValueId>(graph_.values.size());
+  entries_.push_back({false, static_cast<OpId>(graph_.ops.size())});
+  graph_.values.emplace_back();
+  left_out_.push_back(id);
+  return id;
+}
+
+void TensorTable::number_left_out() {
+  std::int64_t free = 0;
+  for (const ValueId left_out : left_out_) {
+    while (ids_.contains(free)) ++free;
+    graph_.values[left_out].id = free;
+    ids_.emplace(free, left_out);
+  }
 }
 
 Status TensorTable::merge(ValueId id, TensorRecord record, Item item, const Op& op, Role role) {

@@ -27,6 +27,13 @@ class TensorTable {
   /// the record's place. A second producer is invalid_graph.
   Result<ValueId> add(TensorRecord record, Item item, const Op& op, Role role);
 
+  /// A value of its own for an output that is left out.
+  Result<ValueId> add_left_out(Item item);
+
+  /// Gives the values of outputs that are left out ids that no record has.
+  void number_left_out();
+  const std::vector<ValueId>& left_out() const { return left_out_; }
+
   /// Two consumers that contradict each other in the shape are forgiven when there is a producer, whose word counts;
   /// as ops stand in any order, only the end of the file shows that.
   Status finish() const;
@@ -51,6 +58,7 @@ class TensorTable {
     Dims here, there;
   };
 
+  Status check_room(Item item) const;
   ValueId insert(TensorRecord record);
   Status merge(ValueId id, TensorRecord record, Item item, const Op& op, Role role);
   void merge_shape(ValueId id, TensorRecord record, Item item, const Op& op, Role role);
@@ -62,6 +70,7 @@ class TensorTable {
   // Ordered: with a hash table a file could choose ids that collide.
   std::map<std::int64_t, ValueId> ids_;
   std::vector<Entry> entries_;
+  std::vector<ValueId> left_out_;
   std::vector<Conflict> conflicts_;  ///< the first one of each value
 };
 

@@ -84,7 +84,10 @@ std::string attribute_text(const Attribute& attribute) {
 
 class Writer {
  public:
-  explicit Writer(const Graph& graph) : graph_(graph), data_written_(graph.values.size(), 0) { find_needed(); }
+  explicit Writer(const Graph& graph) : graph_(graph), data_written_(graph.values.size(), 0) {
+    find_needed();
+    find_used();
+  }
 
   Result<std::string> run() {
     std::string text = "{\n";
@@ -131,6 +134,14 @@ class Writer {
     }
   }
 
+  void find_used() {
+    is_used_.assign(graph_.values.size(), false);
+    for (const ValueId v : graph_.outputs) is_used_[v] = true;
+    for (const Op& op : graph_.ops)
+      for (const ValueId v : op.inputs)
+        if (v != kNone) is_used_[v] = true;
+  }
+
   std::string ids_text(const std::vector<ValueId>& values) const {
     return list_text(values, [&](ValueId v) { return std::to_string(graph_.values[v].id); });
   }
@@ -169,7 +180,7 @@ class Writer {
   }
 
   Result<std::string> tensor_text(const Op& op, ValueId v, const std::string& place) {
-    if (v == kNone) return std::string("null");
+    if (v == kNone || !is_used_[v]) return std::string("null");
     const Value& value = graph_.values[v];
     const Dims unknown{kUnknownDim};
     std::string text = "{\"id\": " + std::to_string(value.id) + ", \"dtype\": " + json_text(to_string(value.dtype)) +
@@ -221,6 +232,7 @@ class Writer {
   const Graph& graph_;
   std::vector<char> data_written_;
   std::vector<bool> is_needed_;  ///< by op
+  std::vector<bool> is_used_;    ///< by value: the others are outputs that are left out
 };
 
 }  // namespace

@@ -139,8 +139,9 @@ class Extractor {
     for (const ValueId v : placed_) places_[v] = graph::kNone;
     placed_.clear();
     graph::connect(part, leaving);
-    // An End has nothing to give, though connect() takes what it ends for an output.
-    std::erase_if(part.outputs, [&](ValueId v) { return part.values[v].producer == graph::kNone; });
+    // An End has nothing to give, though connect() takes what it ends for an output, and so what nobody reads.
+    std::sort(leaving.begin(), leaving.end());
+    std::erase_if(part.outputs, [&](ValueId v) { return !std::binary_search(leaving.begin(), leaving.end(), v); });
     return part;
   }
 

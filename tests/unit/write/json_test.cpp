@@ -106,6 +106,21 @@ TEST(GraphJson, DialectOpsetNamesAndLeftOutInputsComeBack) {
   EXPECT_TRUE(whole.value() == one.value());
 }
 
+TEST(GraphJson, OutputsThatAreLeftOutComeBack) {
+  const std::string text =
+      R"({"graph": [{"dialect": "onnx", "opset": 17, "id": 0, "kind": "LayerNormalization",
+          "inputs": [{"id": 1, "dtype": "f32", "shape": [2, 3]}, {"id": 2, "dtype": "f32", "shape": [3]}],
+          "outputs": [{"id": 3, "dtype": "f32", "shape": [2, 3]}, null, {"id": 0, "dtype": "f32", "shape": [2, 1]}]}]})";
+  expect_round_trip(text);
+  const Result<Graph> graph = read_json(text);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const tenfold::graph::Op& op = graph.value().ops[0];
+  ASSERT_EQ(op.outputs.size(), 3U);
+  EXPECT_EQ(graph.value().values[op.outputs[1]].id, 4) << "the first id that no other has";
+  EXPECT_EQ(graph.value().outputs, (std::vector<tenfold::graph::ValueId>{op.outputs[0], op.outputs[2]}));
+  EXPECT_NE(write_json(graph.value()).value().find("}, null, {"), std::string::npos);
+}
+
 TEST(GraphJson, DialectsAndOpsetsThatAreNoneAreRefused) {
   const auto message = [](const std::string& keys) {
     return read_json(R"({"graph": [], )" + keys + "}").status().message();
