@@ -136,72 +136,84 @@ std::vector<int> StagedRows::among(const StagePass& pass, Which which) const {
 
 /// One run of the vector level.
 void StagedRows::row(const StagePass& pass, std::size_t depth) {
-  Gpr index(a_), left(a_);
-  const int sets = vectors_of(pass).sets();
+  RowRun run{pass,    depth,  vectors_of(pass).sets(), among(pass, Which::chained), among(pass, Which::others),
+             Gpr(a_), Gpr(a_)};
   const OperandWalk::KeptPointers pointers(walk_, depth);
-  const std::vector<int> chained = among(pass, Which::chained), others = among(pass, Which::others);
-  Label block, rest, again, tail, flush, flushed;
-  const auto at = [&](Part part, int offset = 0) {
-    return OperandWalk::At{depth, index, part, tail_count(), offset, true, around_, schedule_.claim};
-  };
   for (const int slot : vectors_of(pass).saved_slots())
     layer_->load_all(vectors_of(pass).saved(slot), stages_.saved[static_cast<std::size_t>(slot)], saved(slot));
   layer_->hold(vectors_of(pass).constants(), vectors_of(pass).free());
-  init_sets(pass, others, sets);
+  init_sets(pass, run.others, run.sets);
+  whole_blocks(run);
+  rest_of_row(run);
+  flush_sets(pass, run.others, run.sets);
+  layer_->hold({}, 0);
+}
+
+OperandWalk::At StagedRows::at(const RowRun& run, Part part, int offset) {
+  return {run.depth, run.index, part, tail_count(), offset, true, around_, schedule_.claim};
+}
+
+/// Groups of a step for each set, until fewer steps are left, in chains.
+void StagedRows::whole_blocks(RowRun& run) {
+  const StagePass& pass = run.pass;
+  Label block, again, done;
   NextRows next(a_, walk_, stages_, schedule_, pass);
-  next.start(depth);
-  c_.xor_(index.r32(), index.r32());
-  walk_.load_vector_extent(left);
-  c_.shr(left, std::countr_zero(static_cast<unsigned>(lanes_)));
-  c_.mov(c_.qword[steps_left()], left);
+  next.start(run.depth);
+  c_.xor_(run.index.r32(), run.index.r32());
+  walk_.load_vector_extent(run.left);
+  c_.shr(run.left, std::countr_zero(static_cast<unsigned>(lanes_)));
+  c_.mov(c_.qword[steps_left()], run.left);
   c_.L(block);
-  c_.mov(left, c_.qword[steps_left()]);
-  c_.shr(left, std::countr_zero(static_cast<unsigned>(sets)));
-  c_.test(left, left);  // a shift by 0 keeps the flags
-  c_.jz(rest, Xbyak::CodeGenerator::T_NEAR);
-  take_groups(left, sets, !chained.empty());
-  init_sets(pass, chained, sets);
+  c_.mov(run.left, c_.qword[steps_left()]);
+  c_.shr(run.left, std::countr_zero(static_cast<unsigned>(run.sets)));
+  c_.test(run.left, run.left);  // a shift by 0 keeps the flags
+  c_.jz(done, Xbyak::CodeGenerator::T_NEAR);
+  take_groups(run.left, run.sets, !run.chained.empty());
+  init_sets(pass, run.chained, run.sets);
   next.load_distances();
   align_loop(c_);
   c_.L(again);
-  next.ask(at(Part::full), sets * lanes_);
+  next.ask(at(run, Part::full), run.sets * lanes_);
   const std::optional<StageProgram> two = two_steps(pass);
-  for (int which = 0; which < sets; which += two ? 2 : 1)
-    step(pass, two ? *two : pass.step, at(Part::full, which * lanes_), which);
-  c_.add(index, sets * lanes_);
-  c_.dec(left);
+  for (int which = 0; which < run.sets; which += two ? 2 : 1)
+    step(pass, two ? *two : pass.step, at(run, Part::full, which * lanes_), which);
+  c_.add(run.index, run.sets * lanes_);
+  c_.dec(run.left);
   c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
-  flush_sets(pass, chained, sets);
+  flush_sets(pass, run.chained, run.sets);
   c_.jmp(block, Xbyak::CodeGenerator::T_NEAR);
+  c_.L(done);
+}
 
-  c_.L(rest);
-  c_.mov(left, c_.qword[steps_left()]);
-  if (!chained.empty()) {
+/// The steps that are left, and the partial one, into set 0.
+void StagedRows::rest_of_row(RowRun& run) {
+  const StagePass& pass = run.pass;
+  Label tail, flush, flushed;
+  c_.mov(run.left, c_.qword[steps_left()]);
+  if (!run.chained.empty()) {
     Gpr some(a_);
-    c_.mov(some, left);
+    c_.mov(some, run.left);
     c_.or_(some, c_.qword[tail_count()]);
     c_.jz(flushed, Xbyak::CodeGenerator::T_NEAR);
   }
-  init_sets(pass, chained, 1);
-  if (sets > 1) {
+  init_sets(pass, run.chained, 1);
+  if (run.sets > 1) {
     Label single;
-    c_.test(left, left);
+    c_.test(run.left, run.left);
     c_.jz(tail, Xbyak::CodeGenerator::T_NEAR);
     c_.L(single);
-    step(pass, pass.step, at(Part::full), 0);
-    c_.add(index, lanes_);
-    c_.dec(left);
+    step(pass, pass.step, at(run, Part::full), 0);
+    c_.add(run.index, lanes_);
+    c_.dec(run.left);
     c_.jnz(single, Xbyak::CodeGenerator::T_NEAR);
   }
   c_.L(tail);
   c_.cmp(c_.qword[tail_count()], 0);
   c_.jz(flush, Xbyak::CodeGenerator::T_NEAR);
-  step(pass, pass.tail, at(Part::tail), 0);
+  step(pass, pass.tail, at(run, Part::tail), 0);
   c_.L(flush);
-  flush_sets(pass, chained, 1);
+  flush_sets(pass, run.chained, 1);
   c_.L(flushed);
-  flush_sets(pass, others, sets);
-  layer_->hold({}, 0);
 }
 
 /// Side by side, rounded together where the machine does that; nothing where there is one set, or no room.

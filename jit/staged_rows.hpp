@@ -37,7 +37,18 @@ class StagedRows final : StagedKernel {
   void move_pilot(const StagePass& pass, std::size_t depth, const Xbyak::Label& again);
   void look_again(const StagePass& pass, const StagePass& again, std::size_t depth);
   void each_row(const std::function<void()>& body);
+  /// One run of the vector level, in a pass.
+  struct RowRun {
+    const StagePass& pass;
+    std::size_t depth;
+    int sets;
+    std::vector<int> chained, others;  ///< the pass' reductions
+    Gpr index, left;                   ///< the next element, and how many steps there still are
+  };
   void row(const StagePass& pass, std::size_t depth);
+  void whole_blocks(RowRun& run);
+  void rest_of_row(RowRun& run);
+  OperandWalk::At at(const RowRun& run, Part part, int offset = 0);
   enum class Which { chained, others };
   std::vector<int> among(const StagePass& pass, Which which) const;
   std::optional<StageProgram> two_steps(const StagePass& pass) const;
