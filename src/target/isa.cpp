@@ -15,7 +15,7 @@ constexpr IsaRow kIsas[] = {
     {Isa::avx512_core_fp16, "avx512_core_fp16", "avx512_core_bf16 + AVX512_FP16, AVX512_VNNI", 64, 32},
     {Isa::avx512_core_bf16, "avx512_core_bf16", "avx512_core + AVX512_BF16", 64, 32},
     {Isa::avx512_core, "avx512_core", "avx2 + AVX512F, CD, BW, DQ, VL; system saves opmask and zmm", 64, 32},
-    {Isa::avx2, "avx2", "AVX2, FMA, F16C, BMI2; system saves ymm", 32, 16},
+    {Isa::avx2, "avx2", "AVX2, FMA, F16C, BMI1, BMI2; system saves ymm", 32, 16},
     {Isa::reference, "reference", "nothing: the reference evaluator, no generated code", 0, 0},
 };
 
@@ -24,7 +24,7 @@ constexpr std::uint32_t bit(int n) { return std::uint32_t{1} << n; }
 // Leaf 1.
 constexpr std::uint32_t kFma = bit(12), kOsxsave = bit(27), kAvx = bit(28), kF16c = bit(29);
 // Leaf 7, subleaf 0: EBX, ECX, EDX. Subleaf 1: EAX.
-constexpr std::uint32_t kAvx2 = bit(5), kBmi2 = bit(8);
+constexpr std::uint32_t kBmi1 = bit(3), kAvx2 = bit(5), kBmi2 = bit(8);
 constexpr std::uint32_t kAvx512F = bit(16), kAvx512Dq = bit(17), kAvx512Cd = bit(28), kAvx512Bw = bit(30),
                         kAvx512Vl = bit(31);
 constexpr std::uint32_t kAvx512Vnni = bit(11);
@@ -86,7 +86,7 @@ CpuidLeaves read_cpuid() noexcept {
 Isa detect(const CpuidLeaves& leaves) noexcept {
   if (leaves.max_leaf < 7) return Isa::reference;
   if (!has(leaves.leaf1_ecx, kOsxsave | kAvx | kFma | kF16c)) return Isa::reference;
-  if (!has(leaves.xcr0, kYmmState) || !has(leaves.leaf7_ebx, kAvx2 | kBmi2)) return Isa::reference;
+  if (!has(leaves.xcr0, kYmmState) || !has(leaves.leaf7_ebx, kBmi1 | kAvx2 | kBmi2)) return Isa::reference;
   if (!has(leaves.leaf7_ebx, kAvx512F | kAvx512Cd | kAvx512Bw | kAvx512Dq | kAvx512Vl)) return Isa::avx2;
   if (!has(leaves.xcr0, kZmmState)) return Isa::avx2;
   if (!has(leaves.leaf7_1_eax, kAvx512Bf16)) return Isa::avx512_core;

@@ -71,6 +71,7 @@ std::vector<Machine> machines() {
       {"avx2_without_avx", Isa::reference, with(haswell(), [](L l) { l.leaf1_ecx &= ~bit(28); })},
       {"avx2_without_fma", Isa::reference, with(haswell(), [](L l) { l.leaf1_ecx &= ~bit(12); })},
       {"avx2_without_f16c", Isa::reference, with(haswell(), [](L l) { l.leaf1_ecx &= ~bit(29); })},
+      {"avx2_without_bmi1", Isa::reference, with(haswell(), [](L l) { l.leaf7_ebx &= ~bit(3); })},
       {"avx2_without_bmi2", Isa::reference, with(haswell(), [](L l) { l.leaf7_ebx &= ~bit(8); })},
       {"ivy_bridge_without_avx2", Isa::reference, with(haswell(), [](L l) { l.leaf7_ebx &= ~bit(5); })},
       {"avx2_without_ymm_state", Isa::reference, with(haswell(), [](L l) { l.xcr0 = 0x3; })},
