@@ -4,7 +4,7 @@
 # such headers GCC forgets that they are a system's, and warns of bounds in what it has inlined from them: so Xbyak's is
 # not among them, and tests go without those warnings. Sources name what they include all the same: the preset `debug`
 # builds without.
-option(TENFOLD_PRECOMPILED "Parse the standard library's headers once a target" ON)
+option(TENFOLD_PRECOMPILED "Parse the standard library's headers once a target" ${PROJECT_IS_TOP_LEVEL})
 set(TENFOLD_STANDARD_HEADERS <algorithm> <array> <cstdint> <functional> <limits> <map> <memory> <optional> <span>
                              <string> <string_view> <utility> <vector>)
 

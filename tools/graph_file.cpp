@@ -19,6 +19,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// All that comes through a pipe.
+Result<std::string> read_pipe(const fs::path& path, std::size_t limit) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text, block(std::size_t{64} << 10, '\0');
+  while (file) {
+    file.read(block.data(), static_cast<std::streamsize>(block.size()));
+    text.append(block, 0, static_cast<std::size_t>(file.gcount()));
+    if (text.size() > limit)
+      return Status(Code::invalid_file,
+                    "'" + path.string() + "': more bytes than the limit of " + std::to_string(limit));
+  }
+  return text;
+}
+
 /// `length` bytes of the file from `offset` on; -1: all of them.
 Result<std::string> read_part(const fs::path& path, std::int64_t offset, std::int64_t length, std::size_t limit) {
   const auto bad = [&](const std::string& what) {
@@ -28,6 +42,7 @@ Result<std::string> read_part(const fs::path& path, std::int64_t offset, std::in
   const auto status = fs::status(path, error);
   if (!fs::exists(status))
     return bad(fs::is_symlink(path, error) ? "a symbolic link to a file that is not there" : "no such file");
+  if (fs::is_fifo(status) && offset == 0 && length < 0) return read_pipe(path, limit);
   if (!fs::is_regular_file(status)) return bad("not a regular file");
   const auto size = static_cast<std::int64_t>(fs::file_size(path, error));
   if (error) return bad("it cannot be read");

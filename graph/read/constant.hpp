@@ -14,7 +14,7 @@
 namespace tenfold::graph {
 
 /// The elements of the flat array `data`, which must be `count`. A number that does not fit the dtype, a fraction for
-/// an integer type, and a dtype that kernels do not compute in (f8, s4, u4, undef) are errors.
+/// an integer type, and a dtype that files hold no constants of (f8, undef) are errors.
 Result<std::vector<std::byte>> read_constant(Item data, DType dtype, std::int64_t count);
 
 }  // namespace tenfold::graph
