@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jit/body_facts.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "jit/functions.hpp"

@@ -5,7 +5,6 @@
 #include <array>
 #include <bit>
 #include <functional>
-#include <optional>
 
 #include "jit/integer_monoid.hpp"
 #include "jit/state.hpp"

@@ -3,7 +3,6 @@
 // `tenfold explain`: how a graph will run, region by region, and what the passes made of it on the way.
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>

@@ -4,7 +4,6 @@
 // the batch and the spatial dims. Variances are centred, and divide by the number of elements.
 #include "graph/eval/batch_norm.hpp"
 
-#include <algorithm>
 #include <string>
 
 #include "graph/eval/row_pass.hpp"

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "graph/ir/graph.hpp"
 #include "tenfold/status.hpp"

@@ -11,7 +11,6 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <type_traits>
 #include <utility>

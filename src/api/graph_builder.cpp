@@ -5,7 +5,6 @@
 #include "tenfold/graph_builder.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>

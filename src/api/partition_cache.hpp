@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <functional>
 #include <list>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>

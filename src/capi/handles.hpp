@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "api/split.hpp"
 #include "capi/boundary.hpp"

@@ -3,8 +3,6 @@
 // Ops: tenfold_op_*.
 #include <algorithm>
 #include <charconv>
-#include <cstring>
-#include <new>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -3,7 +3,6 @@
 // Between the C API's logical tensors and the library's own values.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 

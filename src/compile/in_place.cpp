@@ -5,8 +5,6 @@
 // besides, may be overwritten.
 #include "compile/in_place.hpp"
 
-#include <algorithm>
-
 namespace tenfold::compiler {
 namespace {
 

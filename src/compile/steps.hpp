@@ -3,8 +3,6 @@
 // Steps of a program from what was decided: planned kernels, or a call of oneDNN or of the reference evaluator.
 #pragma once
 
-#include <vector>
-
 #include "compile/buffers.hpp"
 #include "compile/compile.hpp"
 #include "compile/heavy.hpp"

@@ -4,7 +4,6 @@
 // of functions, one output. Read from a KernelSpec once; scheduler and emitter both look at this.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "kernel/spec.hpp"
