@@ -246,6 +246,7 @@ TEST_F(Command, BadFiles) {
     write("foreign.npy", npy(descr, "(2, 3)", descr == "<c8" ? 48 : 24));
     expect_failure(input + path("foreign.npy"), 4, descr);
   }
+  EXPECT_EQ(run("run /dev/stdin", "cat '" + path("max.json") + "' |").exit_code, 0) << "a graph from a pipe";
   write("half_open.json", R"({"graph": [{"id": 0, "kind": "Abs", "attrs": {},
     "inputs": [{"id": 0, "dtype": "f32", "shape": [-9223372036854775808, 3]}],
     "outputs": [{"id": 1, "dtype": "f32", "shape": [-9223372036854775808, 3]}]}]})");
