@@ -30,6 +30,18 @@ inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 using Attribute = std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>, std::vector<double>>;
 
 struct NamedAttribute {
+  NamedAttribute() = default;
+  NamedAttribute(std::string its_name, Attribute its_value) : name(std::move(its_name)), value(std::move(its_value)) {}
+  NamedAttribute(NamedAttribute&&) noexcept = default;
+  NamedAttribute& operator=(NamedAttribute&&) noexcept = default;
+  /// The copy of what the variant holds is made beside it: where that throws in the variant's own constructor,
+  /// libstdc++ (12) destroys what is not there yet.
+  NamedAttribute(const NamedAttribute& other)
+      : name(other.name),
+        value(std::visit([](auto held) -> Attribute { return Attribute(std::move(held)); }, other.value)) {}
+  NamedAttribute& operator=(const NamedAttribute& other) { return *this = NamedAttribute(other); }
+  ~NamedAttribute() = default;
+
   std::string name;
   Attribute value;
   friend bool operator==(const NamedAttribute&, const NamedAttribute&) = default;
