@@ -166,9 +166,11 @@ constexpr std::int64_t kSeenPart = 2;
 
 /// Whether rows in registers ask for what comes next (Machine::Columns), where the machine's own prefetching loses
 /// sight of many long rows, and of those whose lines meet in the same sets of L1. Where lines do not meet, the wider
-/// elements of AVX-512 gain beyond L2 alone.
-bool direct_asks_ahead(const KernelSpec& spec, std::int64_t row_bytes, const target::Target& target) {
+/// elements of AVX-512 gain beyond L2 alone; indices, whose outputs are a stream as well, gain as soon as there are
+/// three rows.
+bool direct_asks_ahead(const KernelSpec& spec, Lanes lanes, std::int64_t row_bytes, const target::Target& target) {
   const std::int64_t bytes = kernel::bytes_read(spec);
+  if (gives_index(lanes) && kernel::reduced_count(spec) <= 2 && bytes <= target.l2_bytes) return false;
   const bool seen = target.isa != target::Isa::avx2 && byte_size(spec.inputs[0].dtype) > 2 &&
                     row_bytes % kAliasBytes != 0 && bytes <= kSeenPart * target.l2_bytes;
   return machine_of(target).columns.direct_rows_ask && row_bytes >= kPairRowBytes &&
@@ -252,8 +254,8 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& t
   const bool direct = reduced_levels <= 1 && reduced <= kChain && !meets;
   schedule.columns = 0;
   if (direct) {
-    schedule.ahead = blocks_ask_ahead(spec, lanes, row_bytes, target) ||
-                     (!gives_index(lanes) && direct_asks_ahead(spec, row_bytes, target));
+    schedule.ahead =
+        blocks_ask_ahead(spec, lanes, row_bytes, target) || direct_asks_ahead(spec, lanes, row_bytes, target);
     return;
   }
   const bool near = kernel::bytes_read(spec) <= target.last_cache_bytes() / kCachePart;
