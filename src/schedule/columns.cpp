@@ -196,10 +196,12 @@ void choose_places_by_distance(const KernelSpec& spec, std::int64_t row_bytes, c
   const std::int64_t element = byte_size(spec.inputs[0].dtype), bytes = kernel::bytes_read(spec);
   const std::int64_t cache = target.last_cache_bytes();
   const bool near = bytes <= cache / kNearPart, far = bytes > cache;
+  // Whole rows, one behind the other, of which AVX2 takes no more than the machine's own prefetching brings.
+  const bool seen_coming = target.isa == target::Isa::avx2 && row_bytes <= kTileRowBytes && bytes <= cache / kCachePart;
   if (far && row_bytes > kLongTileBytes) {
     schedule.columns = kWholeRowBytes / element;
   } else {
-    schedule.ahead = !near;
+    schedule.ahead = !near && !seen_coming;
     schedule.columns = ((near && row_bytes > kTileRowBytes) || far ? kPairRowBytes : kTileRowBytes) / element;
   }
 }
