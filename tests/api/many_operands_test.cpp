@@ -76,7 +76,7 @@ TEST(ManyOperands, ThatOverlapAreRefusedAndNamed) {
 
 TEST(ManyOperands, AreHeldAgainstEachOtherInLinearTime) {
   std::map<std::size_t, std::pair<CompiledPartition, Call>> calls;
-  const double growth = test::growth(1000, [&](std::size_t count) {
+  const double growth = test::growth(250, [&](std::size_t count) {
     auto at = calls.find(count);
     if (at == calls.end()) at = calls.emplace(count, std::pair{squares(count), Call(count)}).first;
     return [&call = at->second] { EXPECT_TRUE(run(call.first, call.second).ok()); };
@@ -122,7 +122,7 @@ TEST(ManyOperands, AreApartWhenEachPairIs) {
 }
 
 TEST(ManyOperands, GetTheirShapesInLinearTime) {
-  const double growth = test::growth(3000, [](std::size_t count) {
+  const double growth = test::growth(750, [](std::size_t count) {
     graph::Graph graph;
     std::vector<std::pair<TensorId, Dims>> shapes;
     for (std::size_t i = 0; i < count; ++i) {

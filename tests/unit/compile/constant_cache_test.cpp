@@ -73,7 +73,7 @@ TEST(ConstantCache, ThreadsShareDropAndBoundAtOnce) {
 
 /// Of constants that are all different, and found by others up to this bound.
 double growth_of_sharing(std::size_t most_bytes) {
-  return test::growth(1500, [&](std::size_t count) {
+  return test::growth(375, [&](std::size_t count) {
     std::vector<std::shared_ptr<const Bytes>> data;
     for (std::size_t i = 0; i < count; ++i) {
       Bytes bytes(ConstantCache::kLeastBytes);
