@@ -213,8 +213,9 @@ void emit_gather_step(Assembler& assembler, const Reg64& operand, const Reg64& s
     }
     return;
   }
-  const Borrowed own(c, 2, {operand, stride});
-  ElementsApart elements(c, own[0], stride, own[1]);
+  const Borrowed own(c, 3, {operand, stride});
+  if (gap > 0) c.mov(own[2], gap * bytes);
+  ElementsApart elements(c, own[0], gap > 0 ? own[2] : stride, own[1]);
   elements.start(operand);
   for (int at = 0; at < total; at += stored) {
     for (int in_store = 0; in_store < stored; in_store += part) {

@@ -73,7 +73,7 @@ Dims drawn_strides(const Dims& shape, std::mt19937_64& random) {
   Dims strides = row_major_strides(shape);
   if (shape.empty() || random() % 3 != 0) return strides;
   const std::int64_t gap = static_cast<std::int64_t>(random() % 3);
-  const std::int64_t step = 1 + static_cast<std::int64_t>(random() % 2);
+  const std::int64_t step = 1 + static_cast<std::int64_t>(random() % 5);
   std::int64_t at = step;
   for (std::size_t i = shape.size(); i-- > 0;) {
     strides[i] = at;
