@@ -21,15 +21,18 @@ namespace fs = std::filesystem;
 
 /// All that comes through a pipe.
 Result<std::string> read_pipe(const fs::path& path, std::size_t limit) {
+  const auto bad = [&](const std::string& what) {
+    return Status(Code::invalid_file, "'" + path.string() + "': " + what);
+  };
   std::ifstream file(path, std::ios::binary);
+  if (!file) return bad("it cannot be read");
   std::string text, block(std::size_t{64} << 10, '\0');
   while (file) {
     file.read(block.data(), static_cast<std::streamsize>(block.size()));
     text.append(block, 0, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > limit)
-      return Status(Code::invalid_file,
-                    "'" + path.string() + "': more bytes than the limit of " + std::to_string(limit));
+    if (text.size() > limit) return bad("more bytes than the limit of " + std::to_string(limit));
   }
+  if (file.bad()) return bad("it cannot be read");
   return text;
 }
 

@@ -180,7 +180,8 @@ class Writer {
   }
 
   Result<std::string> tensor_text(const Op& op, ValueId v, const std::string& place) {
-    if (v == kNone || !is_used_[v]) return std::string("null");
+    // The dtypes of ONNX's outputs follow from the op; of oneDNN's some would be lost.
+    if (v == kNone || (!is_used_[v] && op.dialect == schemas::Dialect::onnx)) return std::string("null");
     const Value& value = graph_.values[v];
     const Dims unknown{kUnknownDim};
     std::string text = "{\"id\": " + std::to_string(value.id) + ", \"dtype\": " + json_text(to_string(value.dtype)) +
@@ -232,7 +233,7 @@ class Writer {
   const Graph& graph_;
   std::vector<char> data_written_;
   std::vector<bool> is_needed_;  ///< by op
-  std::vector<bool> is_used_;    ///< by value: the others are outputs that are left out
+  std::vector<bool> is_used_;    ///< by value: read, or an output of the graph
 };
 
 }  // namespace

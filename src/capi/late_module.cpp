@@ -51,7 +51,8 @@ LateModule load_module(const char* file, const char* symbol) {
   const std::lock_guard guard(target::one_of_process(made).mutex);
   void* handle = open_beside_library(file);
   if (handle == nullptr) {
-    const bool is_missing = says_missing(loader_fault());
+    const char* const beside = dlerror();  // null where there is no folder to look in
+    const bool is_missing = beside == nullptr || says_missing(beside);
     handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
       const std::string fault = loader_fault();

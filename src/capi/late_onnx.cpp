@@ -3,6 +3,7 @@
 // What graph/read/onnx.hpp declares, as libtenfold.so has it: the first model loads the module that is linked to
 // protobuf. To load protobuf with libtenfold.so would cost every program that reads none.
 #include <atomic>
+#include <new>
 
 #include "capi/late_module.hpp"
 #include "graph/read/onnx_door.hpp"
@@ -26,7 +27,13 @@ Result<Read> ask(Result<Read> (*OnnxDoor::*function)(std::string_view, const Onn
 
 }  // namespace
 
-bool can_read_onnx() noexcept { return module().door != nullptr; }
+bool can_read_onnx() noexcept {
+  try {
+    return module().door != nullptr;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
 
 Result<Graph> read_onnx(std::string_view bytes, const OnnxOptions& options) {
   return ask(&OnnxDoor::read_onnx, bytes, options);

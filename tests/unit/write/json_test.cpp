@@ -121,6 +121,19 @@ TEST(GraphJson, OutputsThatAreLeftOutComeBack) {
   EXPECT_NE(write_json(graph.value()).value().find("}, null, {"), std::string::npos);
 }
 
+TEST(GraphJson, OutputsWhoseDtypeDoesNotFollowKeepTheirs) {
+  Result<Graph> graph = tenfold::graph::parse(
+      "graph {\n %0 = input : f32[2,4]\n"
+      " %1, %2, %3 = onednn.LayerNorm (%0) {use_affine = false} : f32[2,4], f32[2], f32[2]\n output %1\n}\n");
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const Result<std::string> text = write_json(graph.value());
+  ASSERT_TRUE(text.ok()) << text.status().message();
+  Result<Graph> again = read_json(text.value());
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  const tenfold::Status status = tenfold::graph::verify(again.value());
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
 TEST(GraphJson, DialectsAndOpsetsThatAreNoneAreRefused) {
   const auto message = [](const std::string& keys) {
     return read_json(R"({"graph": [], )" + keys + "}").status().message();
