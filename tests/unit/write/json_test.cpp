@@ -41,6 +41,19 @@ void expect_round_trip(const std::string& text) {
   EXPECT_TRUE(again.value() == graph.value()) << print(graph.value()) << "\n" << print(again.value());
 }
 
+/// The graph of that text as a file, read and verified.
+Graph through_a_file(const std::string& graph_text) {
+  const Result<Graph> graph = tenfold::graph::parse(graph_text);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  const Result<std::string> text = write_json(graph.value());
+  EXPECT_TRUE(text.ok()) << text.status().message();
+  Result<Graph> again = read_json(text.value());
+  EXPECT_TRUE(again.ok()) << again.status().message();
+  const tenfold::Status status = tenfold::graph::verify(again.value());
+  EXPECT_TRUE(status.ok()) << status.message();
+  return std::move(again).value();
+}
+
 int round_trips_below(const fs::path& folder) {
   int files = 0;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -122,16 +135,10 @@ TEST(GraphJson, OutputsThatAreLeftOutComeBack) {
 }
 
 TEST(GraphJson, OutputsWhoseDtypeDoesNotFollowKeepTheirs) {
-  Result<Graph> graph = tenfold::graph::parse(
+  const Graph again = through_a_file(
       "graph {\n %0 = input : f32[2,4]\n"
       " %1, %2, %3 = onednn.LayerNorm (%0) {use_affine = false} : f32[2,4], f32[2], f32[2]\n output %1\n}\n");
-  ASSERT_TRUE(graph.ok()) << graph.status().message();
-  const Result<std::string> text = write_json(graph.value());
-  ASSERT_TRUE(text.ok()) << text.status().message();
-  Result<Graph> again = read_json(text.value());
-  ASSERT_TRUE(again.ok()) << again.status().message();
-  const tenfold::Status status = tenfold::graph::verify(again.value());
-  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(again.outputs.size(), 3U);
 }
 
 TEST(GraphJson, DialectsAndOpsetsThatAreNoneAreRefused) {
@@ -144,34 +151,19 @@ TEST(GraphJson, DialectsAndOpsetsThatAreNoneAreRefused) {
 }
 
 TEST(GraphJson, AnOutputThatIsUsedInsideGetsAnEnd) {
-  Result<Graph> graph = tenfold::graph::parse(
+  const Graph again = through_a_file(
       "graph {\n %0 = input : f32[3]\n %1 = onednn.Abs (%0) : f32[3]\n %2 = onednn.Abs (%1) : f32[3]\n"
       " output %1, %2\n}\n");
-  ASSERT_TRUE(graph.ok()) << graph.status().message();
-  ASSERT_EQ(graph.value().outputs.size(), 2U);
-  const Result<std::string> text = write_json(graph.value());
-  ASSERT_TRUE(text.ok()) << text.status().message();
-  Result<Graph> again = read_json(text.value());
-  ASSERT_TRUE(again.ok()) << again.status().message();
-  EXPECT_TRUE(tenfold::graph::verify(again.value()).ok());
-  EXPECT_EQ(again.value().outputs.size(), 2U);
-  EXPECT_EQ(again.value().ops.size(), 3U);
+  EXPECT_EQ(again.outputs.size(), 2U);
+  EXPECT_EQ(again.ops.size(), 3U);
 }
 
 TEST(GraphJson, SuchAnEndTakesEveryDtype) {
   for (const tenfold::DTypeRow& row : tenfold::kDTypes) {
     if (row.dtype == tenfold::DType::undef) continue;
     const std::string dtype(row.name);
-    Result<Graph> graph =
-        tenfold::graph::parse("graph {\n %0 = input : " + dtype + "[3]\n %1 = onnx.Identity (%0) : " + dtype +
-                              "[3]\n %2 = onnx.Identity (%1) : " + dtype + "[3]\n output %1, %2\n}\n");
-    ASSERT_TRUE(graph.ok()) << graph.status().message();
-    const Result<std::string> text = write_json(graph.value());
-    ASSERT_TRUE(text.ok()) << text.status().message();
-    Result<Graph> again = read_json(text.value());
-    ASSERT_TRUE(again.ok()) << again.status().message();
-    const tenfold::Status status = tenfold::graph::verify(again.value());
-    EXPECT_TRUE(status.ok()) << status.message();
+    through_a_file("graph {\n %0 = input : " + dtype + "[3]\n %1 = onnx.Identity (%0) : " + dtype +
+                   "[3]\n %2 = onnx.Identity (%1) : " + dtype + "[3]\n output %1, %2\n}\n");
   }
 }
 
