@@ -39,6 +39,7 @@ class Splitter {
   }
 
   std::vector<Ops> run() {
+    if (graph_.ops.empty()) return {};
     if (std::all_of(supported_.begin(), supported_.end(), [](bool yes) { return yes; })) {
       Ops all(graph_.ops.size());
       std::iota(all.begin(), all.end(), OpId{0});
@@ -201,6 +202,8 @@ Result<std::vector<Part>> split(const Graph& whole, Policy policy) {
   else
     cut = Splitter(ir).run();
   std::vector<Part> parts;
+  // Of a graph without ops what leaves it is copied: inputs and constants.
+  if (cut.empty() && !ir.outputs.empty()) parts.push_back({whole, true});
   if (cut.size() == 1 && cut[0].size() == ir.ops.size()) {
     parts.push_back({whole, is_supported(ir.ops[0])});
     return parts;

@@ -251,14 +251,18 @@ std::string value_info(const std::string& name, int elements) {
   return bytes(1, name) + bytes(2, bytes(1, varint(1, 1) + shape));
 }
 
-/// y = x + c, f32 [3] each; c is `initializer`.
-std::string model(const std::string& initializer) {
-  const std::string node = bytes(1, "x") + bytes(1, "c") + bytes(2, "y") + bytes(4, "Add");
-  const std::string graph = bytes(1, node) + bytes(2, "g") + bytes(5, initializer) + bytes(11, value_info("x", 3)) +
-                            bytes(12, value_info("y", 3));
+/// What begins with `rest`, nodes and initializers, has the input x and gives `output`, f32 [3].
+std::string model_of(const std::string& rest, const std::string& output) {
+  const std::string graph = rest + bytes(2, "g") + bytes(11, value_info("x", 3)) + bytes(12, value_info(output, 3));
   return varint(1, 8) +
          std::string{7 << 3 | 2, static_cast<char>(graph.size() % 128 + 128), static_cast<char>(graph.size() / 128)} +
          graph + bytes(8, varint(2, 13));
+}
+
+/// y = x + c, f32 [3] each; c is `initializer`.
+std::string model(const std::string& initializer) {
+  const std::string node = bytes(1, "x") + bytes(1, "c") + bytes(2, "y") + bytes(4, "Add");
+  return model_of(bytes(1, node) + bytes(5, initializer), "y");
 }
 const std::string kTensor = varint(1, 3) + varint(2, 1) + bytes(8, "c");
 std::string external_model() {
@@ -302,6 +306,38 @@ TEST(CBuild, ReadsOnnx) {
   if (status == tenfold_unimplemented) GTEST_SKIP() << "NOT RUN: built without ONNX";
   ASSERT_EQ(status, tenfold_success) << said(status);
   expect_sum(h);
+}
+
+TEST(CBuild, NoOpsNoPartitions) {
+  const std::string json = R"({"graph": []})";
+  Handles h;
+  ASSERT_OK(tenfold_graph_from_json(&h.graph, json.data(), json.size()));
+  for (const tenfold_policy_t policy : {tenfold_policy_fusion, tenfold_policy_debug}) {
+    std::size_t count = 7;
+    EXPECT_OK(tenfold_graph_get_partition_num_by(h.graph, policy, &count));
+    EXPECT_EQ(count, 0U);
+    EXPECT_OK(tenfold_graph_get_partitions_by(h.graph, policy, 0, &h.partition));
+  }
+}
+
+/// Its input, or a constant.
+TEST(CBuild, WhatNoOpMakesIsCopied) {
+  const float constant[3] = {10, 20, 30};
+  const std::string raw(reinterpret_cast<const char*>(constant), sizeof constant);
+  const std::string initializer = bytes(5, varint(1, 3) + varint(2, 1) + bytes(8, "c") + bytes(9, raw));
+  const float in[3] = {1, 2, 3};
+  for (const std::string output : {"x", "c"}) {
+    const std::string onnx = model_of(output == "c" ? initializer : "", output);
+    Handles h;
+    const tenfold_status_t status = tenfold_graph_from_onnx(&h.graph, onnx.data(), onnx.size(), nullptr);
+    if (status == tenfold_unimplemented) GTEST_SKIP() << "NOT RUN: built without ONNX";
+    ASSERT_EQ(status, tenfold_success) << said(status);
+    ASSERT_OK(tenfold_graph_get_partitions(h.graph, 1, &h.partition));
+    compile(h);
+    std::array<float, 3> out{};
+    EXPECT_OK(execute(h, {in}, {out.data()}));
+    EXPECT_EQ(out[2], output == "x" ? 3 : 30);
+  }
 }
 
 TEST(CBuild, ReadsOnnxWithExternalData) {
