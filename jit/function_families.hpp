@@ -76,6 +76,7 @@ Lane elu_lane(Lane x, Lane alpha);
 Lane celu_lane(Lane x, Lane alpha);
 Lane selu_lane(Lane x, Lane alpha, Lane gamma);
 Lane softplus_lane(Lane x, Lane beta);
+Lane swish_lane(Lane x, Lane alpha);
 Lane mish_lane(Lane x);
 Lane gelu_tanh_lane(Lane x);
 Lane hardswish_lane(Lane x);

@@ -125,6 +125,7 @@ constexpr Row kRows[] = {
     {Function::squared_difference, [](Args x) { return (x[0] - x[1]) * (x[0] - x[1]); },
      [](DType, Args x) { return (x[0] - x[1]) * (x[0] - x[1]); }},
     {Function::sub, [](Args x) { return x[0] - x[1]; }, [](DType, Args x) { return x[0] - x[1]; }},
+    {Function::swish, [](Args x) { return swish_lane(x[0], x[1]); }, nullptr},
     {Function::thresholded_relu, [](Args x) { return select(x[0] <= x[1], 0.0, x[0]); }, nullptr},
     {Function::logical_xor, [](Args x) { return truth(is_set(x[0]) ^ is_set(x[1])); },
      [](DType, Args x) { return truth(is_set(x[0]) ^ is_set(x[1])); }},

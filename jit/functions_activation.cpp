@@ -76,6 +76,21 @@ Lane softplus_lane(Lane x, Lane beta) {
   return select(is_nan(z), z, fma(part / beta, scale, select(z > 0.0, x, 0.0)));
 }
 
+/// x / (1 + e^-z) of z = alpha x, or x e^z / (1 + e^z) of negative z. Far down that is a zero, which products with the
+/// least exponential are not, and NaN where x is infinite.
+Lane swish_lane(Lane x, Lane alpha) {
+  const Lane z = alpha * x;
+  const bool exact = is_constant(alpha) && constant_value(alpha) == 1;
+  const Lane below = negate(abs(z));
+  const SplitExp split = exact ? split_exp(below) : split_exp(below, lost_below(x, alpha, z));
+  const Lane e = split.part * split.scale;
+  const Lane one = x.builder->constant(x.type, 1);
+  const Lane negative = z < 0.0;
+  const Lane value = x * (select(negative, split.part, one) / (e + 1.0)) * select(negative, split.scale, one);
+  const Lane usual = select(z < (x.type == LaneType::f32 ? -300.0 : -2000.0), x * 0.0, value);
+  return select(is_nan(z), z, usual);
+}
+
 /// tanh(log(1 + e)) of e = e^x is e (1 - e (e + 1) / (e^2 + 2e + 2)) for negative x, and with e = e^-x
 /// 1 - 2e^2 / (2e^2 + 2e + 1) for positive x: what is subtracted is at most 2/5, and so weigh its roundings.
 Lane mish_lane(Lane x) {

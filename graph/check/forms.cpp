@@ -154,6 +154,7 @@ constexpr FunctionFacts kFunctions[] = {
     {"softsign", 1, 1},
     {"sqrt", 1, 1},
     {"square", 1, 1},
+    {"swish", 1, 1},
     {"tan", 1, 1},
     {"tanh", 1, 1},
     {"thresholded_relu", 1, 1},

@@ -47,6 +47,11 @@ T mish_of(T x) {
 }
 
 template <class T>
+T swish_of(T x, T alpha) {
+  return x * logistic(alpha * x);
+}
+
+template <class T>
 T celu_of(T x, T alpha) {
   return x < 0 ? alpha * std::expm1(x / alpha) : x;
 }
@@ -69,6 +74,10 @@ double softplus(double x, double beta, DType dtype) noexcept {
 
 double mish(double x, DType dtype) noexcept {
   return dtype == DType::f64 ? static_cast<double>(mish_of(Real{x})) : mish_of(x);
+}
+
+double swish(double x, double alpha, DType dtype) noexcept {
+  return dtype == DType::f64 ? static_cast<double>(swish_of(Real{x}, Real{alpha})) : swish_of(x, alpha);
 }
 
 double celu(double x, double alpha, DType dtype) noexcept {

@@ -17,6 +17,8 @@ double gelu_tanh(double x, DType dtype) noexcept;
 double softplus(double x, double beta, DType dtype) noexcept;
 /// x tanh(log(1 + e^x)), likewise for an e^x that underflows before the product does.
 double mish(double x, DType dtype) noexcept;
+/// x / (1 + e^-(alpha x)), likewise for the product.
+double swish(double x, double alpha, DType dtype) noexcept;
 /// x, or alpha (e^(x / alpha) - 1) of negative x, likewise for the quotient.
 double celu(double x, double alpha, DType dtype) noexcept;
 /// min(max(x, low), high), as IEEE 754-2019 has them: NaN comes out if one went in.

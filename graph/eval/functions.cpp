@@ -146,6 +146,7 @@ constexpr FunctionRow kFunctions[] = {
     {"sqrt", kOne, kNothing, kMono, 0, [](X x, P) { return std::sqrt(x[0]); }, nullptr},
     {"square", kOne, kNothing, kMono, 0, [](X x, P) { return x[0] * x[0]; },
      [](I x, P) { return wrapping_multiply(x[0], x[0]); }},
+    {"swish", kOne, kAlpha, kMono, 4, [](X x, P p) { return swish(x[0], p.alpha, p.dtype); }, nullptr},
     {"tan", kOne, kNothing, kWild, 4, [](X x, P) { return std::tan(x[0]); }, nullptr},
     {"tanh", kOne, kNothing, kMono, 4, [](X x, P) { return std::tanh(x[0]); }, nullptr},
     {"thresholded_relu", kOne, kAlpha, kMono, 0, [](X x, P p) { return x[0] <= p.alpha ? 0 : x[0]; }, nullptr},

@@ -100,6 +100,7 @@ constexpr OpRow kOpRows[] = {
     {Dialect::onnx, "Softplus", Family::map, "softplus"},
     {Dialect::onnx, "Softsign", Family::map, "softsign"},
     {Dialect::onnx, "Sqrt", Family::map, "sqrt"},
+    {Dialect::onnx, "Swish", Family::map, "swish"},
     {Dialect::onnx, "Tan", Family::map, "tan"},
     {Dialect::onnx, "Tanh", Family::map, "tanh"},
     {Dialect::onnx, "ThresholdedRelu", Family::map, "thresholded_relu"},
@@ -153,6 +154,7 @@ constexpr Defaults kDefaults[] = {
     {"hardsigmoid", kAlpha | kBeta, {.alpha = static_cast<double>(0.2F), .beta = 0.5}},
     {"leakyrelu", kAlpha, {.alpha = static_cast<double>(0.01F)}},
     {"selu", kNothing, {.alpha = 1.67326319217681884765625, .gamma = 1.05070102214813232421875}},
+    {"swish", kAlpha, {.alpha = 1}},
     {"thresholded_relu", kAlpha, {.alpha = 1}},
 };
 

@@ -103,6 +103,7 @@ constexpr Row kOnnx[] = {
     {"Sqrt", To::map, "sqrt"},
     {"Sub", To::map, "sub"},
     {"Sum", To::map, "add"},
+    {"Swish", To::map, "swish"},
     {"Tan", To::map, "tan"},
     {"Tanh", To::map, "tanh"},
     {"ThresholdedRelu", To::map, "thresholded_relu"},

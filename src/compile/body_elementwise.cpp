@@ -58,6 +58,7 @@ constexpr MapRow kMaps[] = {
     {"pow", Function::pow, Form::plain, "beta"},
     {"selu", Function::selu, Form::plain, "alpha", "gamma"},
     {"softplus", Function::softplus, Form::plain, "beta"},
+    {"swish", Function::swish, Form::plain, "alpha"},
     {"thresholded_relu", Function::thresholded_relu, Form::plain, "alpha"},
     {"xor", Function::logical_xor},
 };

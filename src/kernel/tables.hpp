@@ -79,6 +79,7 @@ enum class Function : std::uint8_t {
   softplus,
   squared_difference,
   sub,
+  swish,
   thresholded_relu,
   logical_xor,
   clamp,
@@ -105,7 +106,7 @@ struct FunctionRow {
   Effort effort;
 };
 
-inline constexpr std::array<FunctionRow, 71> kFunctions{{
+inline constexpr std::array<FunctionRow, 72> kFunctions{{
     {Function::abs, "abs", 1, Gives::exact, Effort::light},
     {Function::acos, "acos", 1, Gives::same, Effort::polynomial},
     {Function::acosh, "acosh", 1, Gives::same, Effort::polynomial},
@@ -171,6 +172,7 @@ inline constexpr std::array<FunctionRow, 71> kFunctions{{
     {Function::softplus, "softplus", 2, Gives::same, Effort::polynomial},  // x, beta
     {Function::squared_difference, "squared_difference", 2, Gives::same, Effort::light},
     {Function::sub, "sub", 2, Gives::same, Effort::light},
+    {Function::swish, "swish", 2, Gives::same, Effort::polynomial},                   // x, alpha
     {Function::thresholded_relu, "thresholded_relu", 2, Gives::same, Effort::light},  // x, alpha
     {Function::logical_xor, "logical_xor", 2, Gives::boolean, Effort::light},
     {Function::clamp, "clamp", 3, Gives::same, Effort::light},              // x, low, high

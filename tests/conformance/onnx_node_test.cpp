@@ -33,7 +33,7 @@ constexpr std::string_view kOps =
     " GreaterOrEqual HardSigmoid HardSwish Identity IsInf IsNaN LeakyRelu Less LessOrEqual Log Max Mean"
     " Min Mish Mod Mul Neg Not Or PRelu Pow Reciprocal ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp"
     " ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Round Selu Sigmoid Sign Sin"
-    " Sinh Softplus Softsign Sqrt Sub Sum Tan Tanh ThresholdedRelu Where Xor"
+    " Sinh Softplus Softsign Sqrt Sub Sum Swish Tan Tanh ThresholdedRelu Where Xor"
     " ";
 /// In reasons of cases about what no tensor of numbers holds.
 constexpr std::string_view kNoNumbers[] = {"STRING", "is a sequence", "is an optional"};

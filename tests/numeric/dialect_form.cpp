@@ -72,6 +72,7 @@ constexpr Row kFunctions[] = {
     {"square", "Square", Dialect::onednn},
     {"squared_difference", "SquaredDifference", Dialect::onednn},
     {"sub", "Sub"},
+    {"swish", "Swish"},
     {"tanh", "Tanh"},
     {"xor", "Xor"},
 };

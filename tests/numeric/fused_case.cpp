@@ -66,7 +66,7 @@ std::optional<Known> range_of(const std::string& name, const Known& x) {
   if (name == "relu") return within(x.most, false, x.least);
   if (is({"sign", "tanh", "erf", "softsign", "sin", "cos"})) return within(1, x.negative || name != "tanh", 0);
   if (name == "clamp") return within(std::min(x.most, 3.0), true, 0);
-  if (is({"leakyrelu", "gelu_erf", "gelu_tanh", "elu", "celu", "mish", "hardswish", "asinh"}))
+  if (is({"leakyrelu", "gelu_erf", "gelu_tanh", "elu", "celu", "mish", "swish", "hardswish", "asinh"}))
     return within(x.most, x.negative, 0);
   if (name == "atan") return within(1.6, x.negative, 0);
   if (name == "softplus") return within(x.most + 1, false, std::exp(-std::min(x.most, 10.0)) / 2);
@@ -371,13 +371,13 @@ class Drawer {
         "abs",   "neg",      "relu", "square", "sqrt",       "exp",       "log",        "sigmoid",     "tanh",
         "erf",   "gelu_erf", "elu",  "mish",   "softplus",   "hardswish", "softsign",   "hardsigmoid", "leakyrelu",
         "clamp", "round",    "sign", "floor",  "ceil",       "atan",      "reciprocal", "identity",    "gelu_tanh",
-        "asinh", "exp",      "sqrt", "abs",    "reciprocal", "sin",       "square",     "celu"};
+        "asinh", "exp",      "sqrt", "abs",    "reciprocal", "sin",       "square",     "celu",        "swish"};
     static const char* const kWhole[] = {"abs", "neg", "relu", "identity", "sign"};
     const std::string name = is_floating(of) ? one_of(kReal) : one_of(kWhole);
     const std::optional<Known> range = range_of(name, known_[*x]);
     if (!range || (of == DType::u8 && name == "neg")) return;
     Op op = map(name);
-    if (name == "elu" || name == "celu" || name == "leakyrelu" || name == "hardsigmoid")
+    if (name == "elu" || name == "celu" || name == "swish" || name == "leakyrelu" || name == "hardsigmoid")
       op.attributes.push_back({"alpha", pick(2) == 0 ? static_cast<double>(0.1F) : 0.5});
     if (name == "hardsigmoid" || name == "softplus") op.attributes.push_back({"beta", pick(2) == 0 ? 0.5 : 1.0});
     if (name == "clamp") {

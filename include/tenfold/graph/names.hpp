@@ -152,6 +152,7 @@
   X(Squeeze)                   \
   X(Sub)                       \
   X(Sum)                       \
+  X(Swish)                     \
   X(ThresholdedRelu)           \
   X(TopK)                      \
   X(Transpose)                 \

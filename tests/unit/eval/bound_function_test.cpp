@@ -39,9 +39,9 @@ bool accepts(std::string_view name, double x, double got) {
 }
 
 TEST(FunctionBound, TranscendentalsHaveFourUnitsAndSingleStepsNone) {
-  const std::set<std::string_view> four = {"acos", "acosh", "asin", "asinh",    "atan",      "atanh", "celu",   "cos",
-                                           "cosh", "elu",   "erf",  "exp",      "gelu_tanh", "log",   "mish",   "pow",
-                                           "selu", "sin",   "sinh", "softplus", "tan",       "tanh",  "sigmoid"};
+  const std::set<std::string_view> four = {
+      "acos",      "acosh", "asin", "asinh", "atan", "atanh", "celu", "cos",      "cosh",  "elu", "erf",  "exp",
+      "gelu_tanh", "log",   "mish", "pow",   "selu", "sin",   "sinh", "softplus", "swish", "tan", "tanh", "sigmoid"};
   const std::set<std::string_view> several = {"gelu_erf", "hardsigmoid", "hardswish", "softsign", "squared_difference"};
   std::size_t transcendental = 0;
   for (const FunctionRow& row : all_functions()) {
@@ -94,6 +94,8 @@ TEST(FunctionBound, HoldsForModelsOfKernelsAndNoFurther) {
         << seed << " round " << round;
     if (dtype != DType::f32 || row.name == "hardsigmoid" || value == 0 || !std::isfinite(expected)) continue;
     const double bad = kernel_model(row, x, parameters, row.ulps < 1 ? 1.1 : row.ulps + 2.1, dtype);
+    // Across a power of two the last place is worth another amount.
+    if (ulp(DType::f32, bad) != ulp(DType::f32, value)) continue;
     if (row.ulps == 0.0 || row.ulps >= 1) {
       ASSERT_FALSE(agree(dtype, expected, bad, bound)) << row.name << " of " << x[0] << " round " << round;
       ++refused;

@@ -220,6 +220,8 @@ TEST(OnnxMap, DefaultsOfItsAttributes) {
                                                     (1.05070102214813232421875 / 1.0507009873554805) *
                                                     (1.67326319217681884765625 / 1.6732632423543772));
   EXPECT_DOUBLE_EQ(real_of(onnx("Celu", {{"alpha", 2.0}}), {-1}), 2 * std::expm1(-0.5));
+  EXPECT_DOUBLE_EQ(real_of(onnx("Swish"), {1}), 1 / (1 + std::exp(-1.0)));
+  EXPECT_DOUBLE_EQ(real_of(onnx("Swish", {{"alpha", 0.5}}), {-3}), -3 / (1 + std::exp(1.5)));
   EXPECT_DOUBLE_EQ(real_of(onnx("HardSigmoid"), {1}), static_cast<double>(0.2F) + 0.5);
   EXPECT_EQ(real_of(onnx("ThresholdedRelu"), {1}), 0);
   EXPECT_EQ(real_of(onnx("ThresholdedRelu"), {1.5}), 1.5);

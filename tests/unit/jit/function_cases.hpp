@@ -36,6 +36,7 @@ inline std::vector<FunctionCase> all_cases() {
   with(Function::selu, 1, {{1.6732632F, 1.0507010F}, {0.5, 3}});
   with(Function::leakyrelu, 1, {{0.01F}, {-3}});
   with(Function::softplus, 1, {{1}, {0.1F}, {-2.5}, {20}});
+  with(Function::swish, 1, {{1}, {1.702F}, {-2.5}, {0}, {1e30F}});
   with(Function::thresholded_relu, 1, {{1}, {-0.5}});
   with(Function::hardsigmoid, 1, {{0.2F, 0.5}, {1.0F / 6, 0.5}, {-1, 0}});
   with(Function::clamp, 1, {{-1, 1}, {0, 6}, {-0.0, 100}, {-3, -0.0}, {-7, 0.0}});
@@ -90,7 +91,7 @@ inline constexpr Bound kBounds[] = {
     {Function::mish, 4, 4},        {Function::pow, 2, 4},           {Function::selu, 4, 4},
     {Function::sigmoid, 4, 4},     {Function::sin, 1, 2},           {Function::sinh, 1, 4},
     {Function::softplus, 4, 4},    {Function::softsign, 2, 2},      {Function::squared_difference, 2, 2},
-    {Function::tan, 1, 3},         {Function::tanh, 4, 4},
+    {Function::swish, 4, 4},       {Function::tan, 1, 3},           {Function::tanh, 4, 4},
 };
 
 inline double bound_of(Function function, bool single) {
