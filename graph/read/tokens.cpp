@@ -26,10 +26,14 @@ std::size_t string_end(std::string_view text, std::size_t begin) {
   return text.size();
 }
 
-bool is_bare_number(std::string_view text, std::size_t i) {
-  const std::string_view word = text.substr(i, 3);
-  if (word != "inf" && word != "nan") return false;
-  return (i + 3 == text.size() || !is_word(text[i + 3])) && (i == 0 || !is_word(text[i - 1]));
+/// The length of the word at `i` if it is one of those that are no numbers of JSON's, or 0.
+std::size_t bare_length(std::string_view text, std::size_t i) {
+  if (i > 0 && is_word(text[i - 1])) return 0;
+  for (const std::string_view word : {"inf", "nan", "Infinity", "NaN"}) {
+    const std::size_t end = i + word.size();
+    if (text.substr(i, word.size()) == word && (end == text.size() || !is_word(text[end]))) return word.size();
+  }
+  return 0;
 }
 
 }  // namespace
@@ -55,12 +59,14 @@ std::optional<std::string> quote_bare_numbers(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '"') {
       i = string_end(text, i) - 1;
-    } else if ((text[i] == 'i' || text[i] == 'n') && is_bare_number(text, i)) {
+    } else if (const char c = text[i]; c == 'i' || c == 'n' || c == 'I' || c == 'N') {
+      const std::size_t length = bare_length(text, i);
+      if (length == 0) continue;
       if (!quoted) quoted = std::string(text);
       const std::size_t begin = i > 0 && text[i - 1] == '-' ? i - 1 : i;
       (*quoted)[begin] = '"';
-      (*quoted)[i + 2] = '"';
-      i += 2;
+      (*quoted)[i + length - 1] = '"';
+      i += length - 1;
     }
   }
   return quoted;
@@ -68,7 +74,8 @@ std::optional<std::string> quote_bare_numbers(std::string_view text) {
 
 double bare_number(std::string_view text, std::size_t begin) {
   const bool negative = text[begin] == '-';
-  if (text[negative ? begin + 1 : begin] == 'n') return std::numeric_limits<double>::quiet_NaN();
+  const char first = text[negative ? begin + 1 : begin];
+  if (first == 'n' || first == 'N') return std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();
   return negative ? -infinity : infinity;
 }

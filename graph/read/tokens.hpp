@@ -17,9 +17,9 @@ std::size_t token_begin(std::string_view text, std::size_t from);
 /// One past the last byte of the token that begins at `begin`. Wants a token that the parser has accepted.
 std::size_t token_end(std::string_view text, std::size_t begin);
 
-/// The text with every bare inf, -inf, nan and -nan outside strings turned into a string of the same length, so that a
-/// strict parser reads it; nullopt when there is none. Such a string is told from others by its place: the original
-/// text has no quote there.
+/// The text with every bare inf, nan, Infinity and NaN outside strings, each with its minus if it has one, turned into
+/// a string of the same length, so that a strict parser reads it; nullopt when there is none. Such a string is told
+/// from others by its place: the original text has no quote there.
 std::optional<std::string> quote_bare_numbers(std::string_view text);
 
 /// What the bare token at `begin` of the original text means.

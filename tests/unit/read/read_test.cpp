@@ -125,15 +125,18 @@ TEST(ReadJson, AnAttributesTypeMayFollowItsValue) {
 TEST(ReadJson, TakesTheBareInfinitiesOfTheWriter) {
   const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(read_attribute(R"({"type": "f32", "value": inf})"), Attribute(infinity));
+  EXPECT_EQ(read_attribute(R"({"type": "f32", "value": -Infinity})"), Attribute(-infinity));
   EXPECT_EQ(read_attribute(R"({"type": "f32", "value": -inf})"), Attribute(-infinity));
   EXPECT_EQ(read_attribute(R"({"type": "f32", "value": "-inf"})"), Attribute(-infinity));
-  for (const char* text : {"nan", "-nan", "\"nan\""}) {
+  for (const char* text : {"nan", "-nan", "NaN", "\"nan\""}) {
     const Attribute value = read_attribute(std::string(R"({"type": "f32", "value": )") + text + "}");
     ASSERT_TRUE(std::holds_alternative<double>(value)) << text;
     EXPECT_TRUE(std::isnan(std::get<double>(value))) << text;
   }
   EXPECT_EQ(read_attribute(R"({"type": "f32[]", "value": [inf,-inf,1]})"),
             Attribute(std::vector<double>{infinity, -infinity, 1}));
+  EXPECT_EQ(read_attribute(R"({"type": "f32[]", "value": [Infinity,inf,-Infinity]})"),
+            Attribute(std::vector<double>{infinity, infinity, -infinity}));
   EXPECT_EQ(read_attribute(R"({"type": "string", "value": "nan, inf"})"), Attribute(std::string("nan, inf")));
 }
 
