@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "graph/check/check.hpp"
 #include "graph/eval/eval.hpp"
 #include "schemas/op_table.hpp"
 
@@ -26,14 +27,20 @@ struct OpRange {
   int port;
   Range range;
 };
-/// Logarithms and roots want positive numbers, divisors stay away from zero, exponents from overflow; a probability is
-/// one.
-constexpr std::array<OpRange, 6> kOpRanges{{
+/// Logarithms and roots want positive numbers, as a variance is one; divisors stay away from zero, exponents from
+/// overflow; a probability is one.
+constexpr std::array<OpRange, 12> kOpRanges{{
     {"Log", 0, {0.25, 4}},
     {"Sqrt", 0, {0.25, 4}},
     {"Pow", 0, {0.25, 4}},
     {"Reciprocal", 0, {0.5, 2}},
     {"Divide", 1, {0.5, 2}},
+    {"Div", 1, {0.5, 2}},
+    {"BatchNormInference", 4, {0.25, 4}},
+    {"BatchNormalization", 4, {0.25, 4}},
+    {"BatchNormForwardTraining", 2, {0.25, 4}},
+    {"BatchNormTrainingBackward", 3, {0.25, 4}},
+    {"LayerNormBackward", 3, {0.25, 4}},
     {"Dropout", 3, {0.125, 0.875}},
 }};
 
@@ -113,6 +120,21 @@ std::vector<std::int64_t> default_axes(const AxesInputUse& use, std::int64_t cou
   std::vector<std::int64_t> axes;
   for (std::int64_t i = 0; i < count; ++i) axes.push_back(use.rank - count + i);
   return axes;
+}
+
+std::vector<TensorId> steering_inputs(const graph::Graph& graph) {
+  std::vector<TensorId> ids;
+  for (const graph::Op& op : graph.ops) {
+    const schemas::OpVersion* version = graph::version_of(op);
+    if (version == nullptr || reduces(op)) continue;
+    for (std::size_t port = 0; port < std::min(version->inputs.size(), op.inputs.size()); ++port) {
+      const schemas::PortDesc& desc = version->inputs[port];
+      if ((!desc.decides_shape && desc.name != "axis") || op.inputs[port] == graph::kNone) continue;
+      const graph::Value& value = graph.values[op.inputs[port]];
+      if (!value.is_constant && value.producer == graph::kNone) ids.push_back(value.id);
+    }
+  }
+  return ids;
 }
 
 void fill_input(const graph::Graph& graph, TensorId id, std::uint64_t seed, const Tensor& tensor, std::string& values,

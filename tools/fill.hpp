@@ -23,6 +23,9 @@ std::vector<AxesInputUse> axes_input_uses(const graph::Graph& graph);
 /// The last `count` axes of rank `use.rank`: what an axes input holds when nobody says.
 std::vector<std::int64_t> default_axes(const AxesInputUse& use, std::int64_t count);
 
+/// Other graph inputs whose elements are axes, or decide shapes as TopK's k does: no drawn value is likely to do.
+std::vector<TensorId> steering_inputs(const graph::Graph& graph);
+
 /// Asked now and then in work that takes long; true leaves the rest undone.
 using IsStopped = bool (*)();
 

@@ -71,7 +71,10 @@ std::string extension_of(const fs::path& path) {
 
 /// A model may name any path; only what really lies below the folder is read.
 ExternalDataReader reader_below(const std::string& data_dir) {
-  if (data_dir.empty()) return {};
+  if (data_dir.empty())
+    return [](const std::string& location, std::int64_t, std::int64_t) -> Result<std::string> {
+      return Status(Code::invalid_file, "external file '" + location + "' is read from a folder that --data-dir names");
+    };
   return [data_dir](const std::string& location, std::int64_t offset, std::int64_t length) -> Result<std::string> {
     std::error_code error;
     const fs::path folder = fs::canonical(data_dir, error);

@@ -35,12 +35,6 @@ void add_shape_option(CLI::App& command, std::vector<std::string>& shapes) {
       ->expected(1);
 }
 
-void add_data_dir_option(CLI::App& command, std::string& data_dir) {
-  command.add_option("--data-dir", data_dir, "Folder that an ONNX model's external data may be read from")
-      ->type_name("DIR")
-      ->check(given_path());
-}
-
 void add_threads_option(CLI::App& command, int& threads, const char* help) {
   command.add_option("--threads", threads, help)
       ->capture_default_str()
@@ -49,6 +43,12 @@ void add_threads_option(CLI::App& command, int& threads, const char* help) {
 }
 
 }  // namespace
+
+void add_data_dir_option(CLI::App& command, std::string& data_dir) {
+  command.add_option("--data-dir", data_dir, "Folder that an ONNX model's external data may be read from")
+      ->type_name("DIR")
+      ->check(given_path());
+}
 
 void add_run_command(CLI::App& app, int& exit_code) {
   CLI::App* command = nullptr;

@@ -4,6 +4,8 @@
 // leaves its exit code in `exit_code`.
 #pragma once
 
+#include <string>
+
 namespace CLI {
 class App;
 }
@@ -19,5 +21,8 @@ void add_bench_command(CLI::App& app, int& exit_code);
 void add_tune_command(CLI::App& app, int& exit_code);
 void add_ops_command(CLI::App& app, int& exit_code);
 void add_isa_command(CLI::App& app, int& exit_code);
+
+/// --data-dir of the subcommands that read models.
+void add_data_dir_option(CLI::App& command, std::string& data_dir);
 
 }  // namespace tenfold::tools

@@ -17,6 +17,7 @@
 #include "tenfold/compiled_partition.hpp"
 #include "tools/commands.hpp"
 #include "tools/compare.hpp"
+#include "tools/fill.hpp"
 #include "tools/graph_file.hpp"
 #include "tools/memory.hpp"
 #include "tools/npy.hpp"
@@ -81,6 +82,17 @@ Status check_memory_of(const CompiledPartition& partition) {
   return check_memory("inputs and outputs", bytes.value());
 }
 
+/// What went wrong, and the inputs that were drawn though no drawn value is likely to do.
+Status blame_drawn(const Status& status, const graph::Graph& graph, const RunResult& result) {
+  std::string hints;
+  for (const TensorId id : steering_inputs(graph))
+    for (std::size_t i = 0; i < result.inputs.size(); ++i)
+      if (result.input_infos[i].id == id && result.inputs[i].is_drawn)
+        hints += " --input " + std::to_string(id) + "=FILE.npy";
+  if (hints.empty()) return status;
+  return Status(Code::invalid_argument, status.message() + "; for what was drawn at random, give" + hints);
+}
+
 Status execute_timed(const CompiledPartition& partition, int repeat, RunResult& result) {
   std::vector<const void*> inputs;
   for (const FilledInput& input : result.inputs) inputs.push_back(input.tensor.data());
@@ -125,7 +137,8 @@ Status run_and_compare(const Graph& graph, const RunOptions& options, RunResult&
   Result<std::vector<FilledInput>> inputs = make_inputs(graph.ir(), result.input_infos, given.value(), options.seed);
   if (!inputs.ok()) return inputs.status();
   result.inputs = std::move(inputs).value();
-  if (Status s = execute_timed(partition.value(), options.repeat, result); !s.ok()) return s;
+  if (Status s = execute_timed(partition.value(), options.repeat, result); !s.ok())
+    return blame_drawn(s, graph.ir(), result);
   if (!options.check) return Status();
   std::vector<const Tensor*> tensors;
   for (const FilledInput& input : result.inputs) tensors.push_back(&input.tensor);
@@ -176,6 +189,9 @@ void print_text(const RunOptions& options, const RunResult& result) {
     if (c.outside > 0)
       std::printf("; %lld of %lld elements, first %s", static_cast<long long>(c.outside),
                   static_cast<long long>(c.elements), c.first_outside.c_str());
+    if (c.unbounded > 0)
+      std::printf("; %lld of %lld elements have no bound", static_cast<long long>(c.unbounded),
+                  static_cast<long long>(c.elements));
     std::printf("\n");
   }
 }
@@ -214,6 +230,7 @@ void print_run_json(const RunOptions& options, const RunResult& result) {
                   {"agrees", c.outside == 0},
                   {"elements", c.elements},
                   {"outside", c.outside},
+                  {"unbounded", c.unbounded},
                   {"greatest_difference", json_real(c.greatest_difference)},
                   {"widest_bound", json_real(c.greatest_bound)}};
     if (c.outside > 0) entry["first_outside"] = c.first_outside;

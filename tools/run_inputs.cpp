@@ -212,7 +212,7 @@ Result<std::vector<FilledInput>> make_inputs(const graph::Graph& graph, const st
     Result<Tensor> tensor = from_file ? read_npy(file->second, info.desc) : make_tensor(info.desc);
     if (!tensor.ok())
       return Status(tensor.status().code(), "input " + std::to_string(info.id) + ": " + tensor.status().message());
-    FilledInput input{std::move(tensor).value(), from_file ? file->second : ""};
+    FilledInput input{std::move(tensor).value(), from_file ? file->second : "", !from_file};
     if (!from_file) fill_input(graph, info.id, seed, input.tensor, input.source, is_stopped);
     inputs.push_back(std::move(input));
   }

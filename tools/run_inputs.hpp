@@ -39,7 +39,8 @@ void adopt_shapes(graph::Graph& graph, const InputShapes& shapes);
 
 struct FilledInput {
   Tensor tensor;
-  std::string source;  ///< the file's name, or how it was filled
+  std::string source;     ///< the file's name, or how it was filled
+  bool is_drawn = false;  ///< rather than read
 };
 
 /// The tensors for the partition's inputs, in its order; `is_stopped` as for fill_input().

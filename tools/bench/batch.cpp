@@ -171,6 +171,7 @@ Result<std::vector<Case>> expand_graphs(const CaseTexts& texts) {
     for (const std::string& file : files.value()) {
       Case made;
       made.graph = file;
+      made.data_dir = texts.data_dir;
       cases.push_back(std::move(made));
     }
   }

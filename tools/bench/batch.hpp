@@ -23,6 +23,7 @@ struct CaseTexts {
   std::string strides;              ///< "2048x1", for the shapes of that rank; empty: row-major
   std::string axes = "1";           ///< "0,2;1": two sets; * is each axis by itself, all is all of them
   std::string graph;                ///< files, folders (all graph files in them), or paths with * and ?
+  std::string data_dir;             ///< of the models; for all lines of a batch
   std::string target;
   std::string threads = "1";
   std::string cache = "warm";  ///< warm, cold

@@ -16,7 +16,8 @@
 namespace tenfold::tools::bench {
 
 struct Case {
-  std::string graph;  ///< a graph file; or empty, and the reduction below
+  std::string graph;     ///< a graph file; or empty, and the reduction below
+  std::string data_dir;  ///< where the graph's external data are; empty: it may have none
   std::string op = "ReduceMax";
   DType dtype = DType::f32;
   Dims shape;

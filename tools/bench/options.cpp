@@ -36,6 +36,7 @@ void add_case_options(CLI::App& command, CaseTexts& texts, std::string& batch) {
   command.add_flag("--with-extreme", texts.with_extreme, "With ArgMax also ReduceMax, with ArgMin also ReduceMin");
   command.add_option("--graph", texts.graph, "Graph files instead of reductions; a folder, or wildcards in a name")
       ->type_name("PATH,...");
+  add_data_dir_option(command, texts.data_dir);
   command.add_option("--batch", batch, "A file with the options of cases on each line; those here are its defaults")
       ->type_name("FILE");
   command.add_option("--target", texts.target, "Instruction sets to compile for (`tenfold isa` lists them)")

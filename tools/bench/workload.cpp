@@ -110,15 +110,15 @@ void invite_rivals(Workload& made) {
 }
 
 /// Dims that a file leaves open have no place among a case's options.
-Result<Graph> closed_graph_file(const std::string& path) {
-  Result<Graph> graph = read_graph_file(path, "");
+Result<Graph> closed_graph_file(const std::string& path, const std::string& data_dir) {
+  Result<Graph> graph = read_graph_file(path, data_dir);
   if (!graph.ok()) return graph;
   for (const graph::ValueId v : graph.value().ir().inputs) {
     const graph::Value& value = graph.value().ir().values[v];
     if (!graph::is_static(value))
       return Status(Code::invalid_shape, "'" + path + "': input " + std::to_string(value.id) + " " +
                                              (value.ranked ? shape_text(value.shape) : "[*]") +
-                                             " has unknown dims, and a case must have none");
+                                             " has unknown dims, and a case must have none; write them into the file");
   }
   return graph;
 }
@@ -126,7 +126,7 @@ Result<Graph> closed_graph_file(const std::string& path) {
 }  // namespace
 
 Result<Graph> graph_of(const Case& what) {
-  if (!what.graph.empty()) return closed_graph_file(what.graph);
+  if (!what.graph.empty()) return closed_graph_file(what.graph, what.data_dir);
   const Result<std::int64_t> bytes = span_bytes(input_of(what));
   if (!bytes.ok()) return bytes.status();
   if (bytes.value() == 0) return Status(Code::invalid_argument, "the shape has no element");

@@ -332,6 +332,27 @@ TEST_F(Command, RunPrintsOutputsAndChecks) {
   EXPECT_EQ(json["check"][0]["agrees"], true);
 }
 
+TEST_F(Command, RunSaysWhatHasNoBound) {
+  const std::string axes = R"("axes": {"type": "s64[]", "value": [0]})";
+  write("overflow.json", graph("ReduceL2", axes, R"({"id": 0, "dtype": "f32", "shape": [2, 2], "stride": [2, 1],
+    "layout_type": "strided", "property_type": "constant", "data": [3e38, 1, 3e38, 1]})",
+                               tensor(1, "f32", "[2]", "[1]")));
+  const Answer plain = run("run " + path("overflow.json") + " --check");
+  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  const auto check = expect_json("run " + path("overflow.json") + " --check", "tenfold.run/1")["check"][0];
+  EXPECT_EQ(check["elements"], 2);
+  EXPECT_EQ(check["unbounded"], 1) << check.dump();
+  EXPECT_NE(plain.out.find("; 1 of 2 elements have no bound"), std::string::npos) << plain.out;
+}
+
+TEST_F(Command, RunSaysWhichDrawnInputDidNotDo) {
+  const std::string file = R"({"dialect": "onnx", "opset": 18, "graph": [{"id": 0, "kind": "CumSum", "attrs": {},
+    "inputs": [{"id": 0, "dtype": "f32", "shape": [8, 4]}, {"id": 1, "dtype": "s64", "shape": []}],
+    "outputs": [{"id": 3, "dtype": "f32", "shape": [8, 4]}]}]})";
+  write("cumsum.json", file);
+  expect_failure("run " + path("cumsum.json"), 2, "give --input 1=FILE.npy");
+}
+
 TEST_F(Command, SeedsDecideTheData) {
   const std::string base = "run " + path("max.json") + " --seed ";
   const auto summary = [&](const std::string& seed) {

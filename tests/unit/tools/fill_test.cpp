@@ -44,6 +44,18 @@ TEST(Fill, LogarithmsGetPositiveNumbers) {
   for (const double value : filled(graph, 3, {DType::bf16, {1000}, {}})) EXPECT_GT(value, 0.0);
 }
 
+TEST(Fill, VariancesArePositive) {
+  GraphBuilder b;
+  const TensorId variance = b.input({DType::f32, {40}, {}});
+  const auto stat = [&] { return b.input({DType::f32, {40}, {}}); };
+  const TensorId x = b.input({DType::f32, {2, 40}, {}}), gamma = stat(), beta = stat(), mean = stat();
+  b.op("BatchNormInference", {x, gamma, beta, mean, variance}, {{"epsilon", 1e-5}});
+  const auto graph = b.finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(variance, 0);
+  for (const double value : filled(graph.value().ir(), 1, {DType::f32, {40}, {}})) EXPECT_GE(value, 0.25);
+}
+
 TEST(Fill, AxesAreTheLastOnes) {
   EXPECT_EQ(default_axes({0, 4}, 2), (std::vector<std::int64_t>{2, 3}));
   GraphBuilder b;
