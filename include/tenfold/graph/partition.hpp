@@ -26,10 +26,11 @@ struct handle_traits<tenfold_graph_t> {
 namespace graph {
 
 /// Beyond oneDNN: what decides how a partition is compiled. Whatever is chosen, results have the same bits for any
-/// number of threads, on any machine and in each run; `fusion` off may give other bits than on (docs/rewrites.md).
+/// number of threads, on any machine and in each run (of heavy ops on oneDNN: on any with the same instruction sets);
+/// `fusion` off may give other bits than on (docs/rewrites.md).
 struct compile_options {
-  std::string isa;          ///< such as "avx2", or "reference" for the oracle; empty: the best of the machine
-  int threads = 0;          ///< most threads that an execution uses; 0: what its stream says
+  std::string isa;  ///< such as "avx2", or "reference": the evaluator, after the passes; empty: the best of the machine
+  int threads = 0;  ///< most threads that an execution uses; 0: what its stream says
   bool fusion = true;       ///< false: a kernel for each op
   std::string tuning_file;  ///< measured schedules, as `tenfold tune` writes them; empty: what TENFOLD_TUNING names
 };
