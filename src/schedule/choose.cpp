@@ -7,6 +7,7 @@
 #include "schedule/body.hpp"
 #include "schedule/broken.hpp"
 #include "schedule/columns.hpp"
+#include "schedule/fields.hpp"
 #include "schedule/flat.hpp"
 #include "schedule/levels.hpp"
 #include "schedule/machine.hpp"
@@ -221,22 +222,6 @@ Status check_cut(const KernelSpec& spec, const Cut& cut, bool reduced) {
   return {};
 }
 
-/// Whether the nest has what the schedule asks of it.
-Status check_nest_has(const Schedule& schedule) {
-  const Nest nest = schedule.nest;
-  if (schedule.serpentine && nest != Nest::staged_columns) return broken("serpentine is for columns in stages");
-  if (schedule.stored != 1 && nest != Nest::staged_columns) return broken("stored is for columns in stages");
-  if (schedule.early && nest != Nest::staged_rows) return broken("early is for rows in stages");
-  if (schedule.runs && nest != Nest::staged_rows && nest != Nest::flat)
-    return broken("runs is for flat kernels and rows in stages");
-  if (schedule.turns != 0 && nest != Nest::rows) return broken("turns is for rows");
-  if (schedule.around && (nest == Nest::rows || nest == Nest::packed))
-    return broken("around is for columns, flat kernels and those in stages");
-  if (schedule.claim && nest != Nest::flat && !is_staged(nest))
-    return broken("claim is for flat kernels and those in stages");
-  return {};
-}
-
 Status check_rows(const KernelSpec& spec, const ReduceBody& body, const Schedule& schedule) {
   const Lanes lanes = lanes_of(spec, body);
   const int unroll = schedule.unroll;
@@ -290,7 +275,7 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
   if (schedule.isa == target::Isa::reference) return {Code::unsupported_target, "the reference target has no kernels"};
   if (Status status = check_cut(spec, schedule.tile, false); !status.ok()) return status;
   if (Status status = check_cut(spec, schedule.split, true); !status.ok()) return status;
-  if (Status status = check_nest_has(schedule); !status.ok()) return status;
+  if (Status status = check_fields(schedule); !status.ok()) return status;
   if (kernel::is_elementwise(spec)) return check_flat(spec, schedule);
   if (is_staged(schedule.nest)) return check_staged(spec, schedule);
   const Result<ReduceBody> body = read_body(spec);

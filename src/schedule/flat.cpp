@@ -80,7 +80,6 @@ Status check_flat(const KernelSpec& spec, const Schedule& schedule) {
   const int levels = static_cast<int>(spec.levels.size());
   if (schedule.nest != Nest::flat) return broken("an elementwise kernel is not in the flat nest");
   if (schedule.vector_level < 0 || schedule.vector_level >= levels) return broken("no such vector level");
-  if (schedule.split.level >= 0) return broken("an elementwise kernel is split");
   if (const Status status = check_spread(spec, schedule); !status.ok()) return status;
   if (schedule.around && !may_go_around(spec, schedule.vector_level))
     return broken("no output can be stored around the caches");

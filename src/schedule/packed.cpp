@@ -97,7 +97,6 @@ Status check_packed(const KernelSpec& spec, const ReduceBody& body, const Schedu
   const int last = static_cast<int>(spec.levels.size()) - 1;
   if (schedule.vector_level != last || schedule.width != spec.levels.back().extent)
     return broken("width is not that of the rows");
-  if (schedule.split.level >= 0) return broken("packed rows are split");
   return {};
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The text form of Schedule (schedule.hpp shows one). Fields of another nest are not printed.
+// The text form of Schedule (schedule.hpp shows one). It leaves out nothing that differs from
+// Schedule{}, as kernels are found by it.
 #include <algorithm>
 #include <iterator>
-#include <sstream>
+#include <ostream>
 
 #include "kernel/read_number.hpp"
 #include "kernel/text_stream.hpp"
+#include "schedule/fields.hpp"
 #include "schedule/schedule.hpp"
 
 namespace tenfold::schedule {
@@ -14,43 +16,31 @@ namespace {
 
 constexpr std::string_view kNests[] = {"rows", "columns", "packed", "flat", "staged_rows", "staged_columns"};
 
-void print_cut(std::ostringstream& out, const char* name, const Cut& cut) {
-  if (cut.level >= 0) out << ' ' << name << '=' << cut.level << ':' << cut.grain;
-}
-
+// How the types of fields are read and written.
 using kernel::read_number;
 
-bool read_flag(std::string_view text, bool& value) {
+template <class Number>
+bool read(std::string_view text, Number& value) {
+  return read_number(text, value);
+}
+
+bool read(std::string_view text, bool& value) {
   value = text == "1";
   return value || text == "0";
 }
 
-bool read_cut(std::string_view text, Cut& cut) {
+bool read(std::string_view text, Cut& cut) {
   const std::size_t colon = text.find(':');
   return colon != std::string_view::npos && read_number(text.substr(0, colon), cut.level) &&
          read_number(text.substr(colon + 1), cut.grain);
 }
 
+std::ostream& operator<<(std::ostream& out, const Cut& cut) { return out << cut.level << ':' << cut.grain; }
+
 bool read_field(std::string_view name, std::string_view value, Schedule& schedule) {
-  if (name == "level") return read_number(value, schedule.vector_level);
-  if (name == "unroll") return read_number(value, schedule.unroll);
-  if (name == "rows") return read_number(value, schedule.rows_at_once);
-  if (name == "stored") return read_number(value, schedule.stored);
-  if (name == "pilot") return read_number(value, schedule.pilot);
-  if (name == "turns") return read_number(value, schedule.turns);
-  if (name == "ahead") return read_flag(value, schedule.ahead);
-  if (name == "early") return read_flag(value, schedule.early);
-  if (name == "around") return read_flag(value, schedule.around);
-  if (name == "claim") return read_flag(value, schedule.claim);
-  if (name == "serpentine") return read_flag(value, schedule.serpentine);
-  if (name == "runs") return read_flag(value, schedule.runs);
-  if (name == "keep") return read_number(value, schedule.keep);
-  if (name == "part") return read_number(value, schedule.part);
-  if (name == "columns") return read_number(value, schedule.columns);
-  if (name == "width") return read_number(value, schedule.width);
-  if (name == "tile") return read_cut(value, schedule.tile);
-  if (name == "split") return read_cut(value, schedule.split);
-  return false;
+  const auto field = std::ranges::find(fields(), name, &Field::name);
+  return field != fields().end() &&
+         std::visit([&](auto member) { return read(value, schedule.*member); }, field->member);
 }
 
 }  // namespace
@@ -59,26 +49,10 @@ std::string_view to_string(Nest nest) noexcept { return kNests[static_cast<std::
 
 std::string print(const Schedule& schedule) {
   kernel::TextStream out;
-  out << target::to_string(schedule.isa) << ' ' << to_string(schedule.nest) << " level=" << schedule.vector_level;
-  if (schedule.nest == Nest::rows || schedule.nest == Nest::staged_rows) out << " unroll=" << schedule.unroll;
-  if (schedule.nest == Nest::columns || schedule.rows_at_once > 1) out << " rows=" << schedule.rows_at_once;
-  if (schedule.stored > 1) out << " stored=" << schedule.stored;
-  if (schedule.pilot > 0) out << " pilot=" << schedule.pilot;
-  if (schedule.turns > 0) out << " turns=" << schedule.turns;
-  if (schedule.ahead) out << " ahead=1";
-  if (schedule.early) out << " early=1";
-  if (schedule.around) out << " around=1";
-  if (schedule.claim) out << " claim=1";
-  if (schedule.serpentine) out << " serpentine=1";
-  if (schedule.runs) out << " runs=1";
-  if (schedule.keep > 0) out << " keep=" << schedule.keep;
-  if (schedule.part > 0) out << " part=" << schedule.part;
-  const bool joins = schedule.nest == Nest::flat && schedule.width > 0;
-  if (joins || schedule.nest == Nest::columns || schedule.nest == Nest::staged_columns)
-    out << " columns=" << schedule.columns;
-  if (schedule.width > 0) out << " width=" << schedule.width;
-  print_cut(out, "tile", schedule.tile);
-  print_cut(out, "split", schedule.split);
+  out << target::to_string(schedule.isa) << ' ' << to_string(schedule.nest);
+  for (const Field& field : fields())
+    if ((field.shown & nests(schedule.nest)) != 0 || !is_default(field, schedule))
+      std::visit([&](auto member) { out << ' ' << field.name << '=' << schedule.*member; }, field.member);
   return out.str();
 }
 

@@ -211,7 +211,6 @@ Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
   if (schedule.vector_level < 0 || schedule.vector_level >= levels) return broken("no such vector level");
   const bool reduced = spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced;
   if (reduced != (schedule.nest == Nest::staged_rows)) return broken("the vector level is not of the nest's kind");
-  if (schedule.split.level >= 0) return broken("a body in stages is split");
   if (spec.inputs.size() > static_cast<std::size_t>(kernel::kMaxInputs) ||
       spec.outputs.size() > static_cast<std::size_t>(kernel::kMaxOutputs))
     return {Code::unsupported_shape, "too many operands for one kernel"};
@@ -219,11 +218,10 @@ Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
     if (Status status = check_turned(spec, schedule); !status.ok()) return status;
   const bool keeps = (!reduced || reduced_levels(spec) == 1) && kernel::reduced_count(spec) <= schedule.keep;
   if (schedule.keep < 0 || (schedule.keep > 0 && !keeps)) return broken("scratch cannot keep a row");
-  if (reduced && schedule.part != 0) return broken("parts are of tiles of columns");
   if (schedule.around && !may_go_around(spec, schedule.vector_level))
     return broken("no output can be stored around the caches");
   if (schedule.claim && !may_claim(spec, schedule.vector_level)) return broken("no output has lines to claim");
-  if (schedule.pilot != 0 && (!reduced || schedule.pilot != choose_pilot(spec))) return broken("a pilot out of place");
+  if (schedule.pilot != 0 && schedule.pilot != choose_pilot(spec)) return broken("a pilot out of place");
   return reduced ? check_staged_rows(spec, schedule) : check_staged_columns(spec, schedule);
 }
 

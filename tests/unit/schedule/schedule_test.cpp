@@ -31,6 +31,13 @@ TEST(Schedule, ParseNamesWhatIsWrong) {
     EXPECT_FALSE(parse(text).ok()) << text;
 }
 
+TEST(Schedule, PrintsWhatANestDoesNotHave) {
+  for (const char* text :
+       {"avx2 columns level=1 unroll=2 rows=4 columns=1024", "avx2 rows level=1 unroll=4 columns=64 width=8",
+        "avx2 packed level=1 unroll=1 columns=16 width=13", "avx2 rows level=1 unroll=4 rows=0 keep=-1 tile=-1:8"})
+    EXPECT_EQ(print(parse(text).value()), text);
+}
+
 TEST(Choose, RowsWhereTheReducedLevelIsContiguous) {
   const KernelSpec spec = spec_of("sum", "f32", "kept 4096, reduced 1024", "[1024, 1]", "[1, 0]");
   const Schedule schedule = choose(spec, machine(target::Isa::avx2, 2));
@@ -1095,6 +1102,54 @@ TEST(Check, RefusesWhatTheEmitterCannotFollow) {
     const Result<Schedule> schedule = parse(text);
     ASSERT_TRUE(schedule.ok()) << text;
     EXPECT_FALSE(check(spec, schedule.value()).ok()) << text;
+  }
+}
+
+TEST(Check, RefusesWhatTheNestDoesNotHave) {
+  const KernelSpec rows = spec_of("sum", "f32", "kept 8, reduced 128", "[128, 1]", "[1, 0]"),
+                   columns = spec_of("sum", "f32", "reduced 128, kept 8", "[8, 1]", "[0, 1]"),
+                   packed = spec_of("sum", "f32", "kept 8, reduced 13", "[13, 1]", "[1, 0]"),
+                   staged_rows = staged_spec("kept 8, reduced 128", "[128, 1]", "[1, 0]"),
+                   staged_columns = staged_spec("reduced 128, kept 8", "[8, 1]", "[0, 1]"),
+                   flat = kernel::parse(
+                              "kernel\nspace kept 4096\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\n"
+                              "%1 = neg %0\nstore y0 %1\n")
+                              .value();
+  const struct {
+    const KernelSpec& spec;
+    const char* plain;
+    std::vector<const char*> others;
+  } cases[] = {
+      {rows,
+       "avx2 rows level=1",
+       {"stored=8", "pilot=2", "early=1", "around=1", "claim=1", "serpentine=1", "runs=1", "keep=128", "part=16",
+        "columns=64", "width=8"}},
+      {columns,
+       "avx2 columns level=1 rows=4 columns=1024",
+       {"unroll=2", "stored=8", "pilot=2", "turns=4", "early=1", "claim=1", "serpentine=1", "runs=1", "keep=128",
+        "part=16"}},
+      {packed,
+       "avx2 packed level=1 width=13",
+       {"unroll=1", "rows=4", "stored=8", "pilot=2", "turns=4", "early=1", "around=1", "claim=1", "serpentine=1",
+        "runs=1", "keep=16", "part=16", "columns=64", "split=1:4"}},
+      {flat,
+       "avx2 flat level=0",
+       {"unroll=1", "rows=4", "stored=8", "pilot=2", "turns=4", "ahead=1", "early=1", "serpentine=1", "keep=16",
+        "part=16"}},
+      {staged_rows,
+       "avx2 staged_rows level=1",
+       {"stored=8", "turns=4", "serpentine=1", "part=16", "columns=64", "width=8", "split=1:4"}},
+      {staged_columns,
+       "avx2 staged_columns level=1 rows=8 columns=512",
+       {"unroll=2", "pilot=2", "turns=4", "early=1", "runs=1", "split=0:4"}},
+  };
+  for (const auto& [spec, plain, others] : cases) {
+    ASSERT_TRUE(check(spec, parse(plain).value()).ok()) << plain;
+    for (const std::string field : others) {
+      const Schedule schedule = parse(plain + (" " + field)).value();
+      EXPECT_EQ(check(spec, schedule).message(), "schedule: " + field.substr(0, field.find('=')) + " is not for " +
+                                                     std::string(to_string(schedule.nest)));
+    }
   }
 }
 
