@@ -277,6 +277,7 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
   if (Status status = check_cut(spec, schedule.split, true); !status.ok()) return status;
   if (Status status = check_fields(schedule); !status.ok()) return status;
   if (kernel::is_elementwise(spec)) return check_flat(spec, schedule);
+  if (schedule.nest == Nest::flat) return broken("a flat kernel reduces nothing");
   if (is_staged(schedule.nest)) return check_staged(spec, schedule);
   const Result<ReduceBody> body = read_body(spec);
   if (!body.ok()) return body.status();

@@ -1153,6 +1153,15 @@ TEST(Check, RefusesWhatTheNestDoesNotHave) {
   }
 }
 
+TEST(Check, RefusesAFlatKernelThatReduces) {
+  const Schedule flat = parse("avx2 flat level=1").value();
+  for (const char* space : {"reduced 8, kept 128", "kept 8, kept 128"}) {
+    const KernelSpec spec =
+        spec_of("max", "f32", space, "[128, 1]", std::string(space)[0] == 'r' ? "[0, 1]" : "[128, 1]");
+    EXPECT_EQ(check(spec, flat).message(), "schedule: a flat kernel reduces nothing") << space;
+  }
+}
+
 TEST(Body, SaysWhatItCannotRun) {
   const KernelSpec plain = spec_of("max", "f32", "kept 8, reduced 128", "[128, 1]", "[1, 0]");
   EXPECT_TRUE(read_body(plain).ok());
