@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "schedule/levels.hpp"
+
 namespace tenfold::jit {
 
 std::size_t most_ahead(const kernel::KernelSpec& spec) {
@@ -11,8 +13,7 @@ std::size_t most_ahead(const kernel::KernelSpec& spec) {
 }
 
 bool has_narrow_tasks(const schedule::Schedule& schedule) {
-  constexpr std::int64_t kPageColumns = 1024;
-  return schedule.tile.level == schedule.vector_level && schedule.tile.grain < kPageColumns;
+  return schedule.tile.level == schedule.vector_level && schedule.tile.grain < schedule::kPageElements;
 }
 
 std::vector<Ahead> look_ahead(Assembler& assembler, OperandWalk& walk, const std::vector<StagePlace>& places, int level,

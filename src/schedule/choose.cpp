@@ -2,6 +2,7 @@
 //
 // The heuristic. Where its numbers come from: docs/measurements.md.
 #include <algorithm>
+#include <string>
 
 #include "schedule/around.hpp"
 #include "schedule/body.hpp"
@@ -40,9 +41,9 @@ constexpr int kMostTurns = 64;
 constexpr std::int64_t kLeastRowsOfTurns = 32;
 /// Where few are enough (Machine::Streams), so many of so many bytes.
 constexpr std::int64_t kLeastOfFewTurns = 4, kLeastRowOfFewTurns = 1024, kLeastRowOfFewTurnsOfAvx512 = 1536;
-/// Up to so much, which the caches of two cores hold, tasks may read parts of rows of 1 KiB: what is too little for
-/// partial results.
-constexpr std::int64_t kSliverBytes = 2 << 20;
+/// Up to so much, which the caches of two cores hold, tasks may read such parts of rows: what is too little for partial
+/// results.
+constexpr std::int64_t kSliverBytes = 2 << 20, kSliverRowBytes = 1 << 10;
 /// Rows of arg-reductions from so many steps on are taken in groups of four. Shorter ones are not, as a row ends with a
 /// look at where its extreme was.
 constexpr std::int64_t kLeastStepsOfGroups = 24;
@@ -55,8 +56,8 @@ std::int64_t outer_tasks(const KernelSpec& spec, int vector_level) {
   return tasks;
 }
 
-/// Cuts the widest reduced level when the kept levels give too few tasks. Grains are whole blocks of a row
-/// (kChain * kChainedUnroll * 16 elements), or whole chains of a column, so that no piece ends inside one.
+/// Cuts the widest reduced level when the kept levels give too few tasks. Grains are whole blocks of a row (pages), or
+/// whole chains of a column, so that no piece ends inside one.
 Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, int cores) {
   // Packed rows are many.
   if (kernel::bytes_read(spec) < kSplitBytes || schedule.nest == Nest::packed) return {};
@@ -68,7 +69,8 @@ Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, 
   const int level = widest_level(spec, true);
   if (tasks >= kEnoughTasks || level < 0) return {};
   const std::int64_t extent = spec.levels[static_cast<std::size_t>(level)].extent;
-  const std::int64_t whole = level == schedule.vector_level ? 1024 : kChain;
+  static_assert(kPageElements % (kChain * kChainedUnroll * 16) == 0);
+  const std::int64_t whole = level == schedule.vector_level ? kPageElements : kChain;
   const std::int64_t wanted = is_exact(lanes) ? std::clamp<std::int64_t>(cores, 2, kSplitPieces) : kSplitPieces;
   const std::int64_t grain = divide_up(divide_up(extent, wanted), whole) * whole;
   const std::int64_t pieces = divide_up(extent, grain);
@@ -92,7 +94,7 @@ Cut choose_index_split(const KernelSpec& spec, const Schedule& schedule, const R
   if (level < 0) return {};
   const std::int64_t extent = spec.levels[static_cast<std::size_t>(level)].extent;
   const std::int64_t pieces = std::clamp<std::int64_t>(cores, 2, kSplitPieces);
-  const std::int64_t grain = divide_up(divide_up(extent, pieces), 1024) * 1024;
+  const std::int64_t grain = divide_up(divide_up(extent, pieces), kPageElements) * kPageElements;
   // Of each piece and output: an index, and an element that is fetched from where the piece has it.
   const std::int64_t partial_bytes = divide_up(extent, grain) * kernel::kept_count(spec) * 64;
   if (grain >= extent || partial_bytes * kPartialsPart > bytes) return {};
@@ -111,7 +113,7 @@ Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, i
     // A tile of whole cache lines of outputs, and at least 4 KiB of each row, keeps the reads streaming. What cannot be
     // split instead takes slivers.
     const bool slivers = kernel::bytes_read(spec) <= kSliverBytes || gives_index(lanes);
-    grain_unit = slivers ? 1024 / byte_size(spec.inputs[0].dtype) : 1024;
+    grain_unit = slivers ? kSliverRowBytes / byte_size(spec.inputs[0].dtype) : kPageElements;
     per_core = 1;
   }
   if (level < 0) return {};
@@ -251,8 +253,7 @@ Status check_columns(const KernelSpec& spec, const ReduceBody& body, const Sched
     return broken("chained columns run in 4 streams");
   if (schedule.ahead && schedule.columns != 0 && rows < 4)
     return broken("ahead is for tiles of 4 or 8 rows at once, and rows in registers");
-  if (schedule.columns % lanes_per_step(lanes, spec.inputs[0].dtype) != 0 || schedule.columns < 0 ||
-      schedule.columns > (1 << 16))
+  if (schedule.columns % lanes_per_step(lanes, spec.inputs[0].dtype) != 0)
     return broken("columns is not a multiple of the lanes");
   const Narrow narrow = narrow_columns(spec, lanes, schedule.vector_level);
   if (schedule.width != 0 && (schedule.columns == 0 || schedule.ahead || schedule.width != narrow.width ||
@@ -276,6 +277,8 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
   if (Status status = check_cut(spec, schedule.tile, false); !status.ok()) return status;
   if (Status status = check_cut(spec, schedule.split, true); !status.ok()) return status;
   if (Status status = check_fields(schedule); !status.ok()) return status;
+  if (schedule.columns < 0 || schedule.columns > kMostColumns)
+    return broken("columns is not from 0 to " + std::to_string(kMostColumns));
   if (kernel::is_elementwise(spec)) return check_flat(spec, schedule);
   if (schedule.nest == Nest::flat) return broken("a flat kernel reduces nothing");
   if (is_staged(schedule.nest)) return check_staged(spec, schedule);

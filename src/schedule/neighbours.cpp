@@ -13,8 +13,8 @@ namespace {
 
 using kernel::KernelSpec;
 
-/// Columns of a tile that may be asked for: a row of accumulators, and no more than a page of the widest lanes.
-constexpr std::int64_t kLeastColumns = 64, kMostColumns = 16384;
+/// Columns of a tile that may be tried: a row of accumulators at least, and 64 KiB of f32 at most.
+constexpr std::int64_t kLeastTriedColumns = 64, kMostTriedColumns = 16384;
 
 const kernel::Level& level_of(const KernelSpec& spec, int level) {
   return spec.levels[static_cast<std::size_t>(level)];
@@ -41,7 +41,7 @@ std::vector<Cut> tiles_of(const KernelSpec& spec, const Schedule& base) {
   if (level < 0) return tiles;
   const std::int64_t extent = level_of(spec, level).extent;
   // Of the vector level only whole pages, so that no tile ends inside a vector that another begins.
-  const std::int64_t unit = level == base.vector_level ? 1024 : 1;
+  const std::int64_t unit = level == base.vector_level ? kPageElements : 1;
   for (const std::int64_t pieces : {2, 4, 8, 16, 32, 64}) {
     const std::int64_t grain = ((extent - 1) / pieces / unit + 1) * unit;
     if (extent > 0 && grain < extent) tiles.push_back({level, grain});
@@ -72,9 +72,9 @@ std::vector<int> turns_of(const Schedule& base) {
 std::vector<std::int64_t> columns_of(const Schedule& base) {
   std::vector<std::int64_t> columns{base.columns};
   if (base.columns == 0 || base.width != 0) return columns;
-  for (std::int64_t less = base.columns / 2; less >= kLeastColumns && less >= base.columns / 8; less /= 2)
+  for (std::int64_t less = base.columns / 2; less >= kLeastTriedColumns && less >= base.columns / 8; less /= 2)
     columns.push_back(less);
-  for (std::int64_t more = base.columns * 2; more <= kMostColumns && more <= base.columns * 8; more *= 2)
+  for (std::int64_t more = base.columns * 2; more <= kMostTriedColumns && more <= base.columns * 8; more *= 2)
     columns.push_back(more);
   return columns;
 }

@@ -21,10 +21,8 @@ namespace {
 
 using kernel::KernelSpec;
 
-/// A task for threads has at least so many columns. The machine's own prefetching does not get going on parts of rows
-/// that are shorter than a page, so that these ask for the next rows.
+/// A task for threads has at least so many columns. Those of less than a page of a row ask for the next rows.
 constexpr std::int64_t kTaskColumns = 512;
-constexpr std::int64_t kPageColumns = 1024;
 /// Elements of 32 bits that scratch keeps of a row: what stays in L2 beside the row itself.
 constexpr std::int64_t kKept = 16 << 10;
 /// Rows up to this long take turns in pairs, as their ends wait for one another.
@@ -202,7 +200,7 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
   schedule.claim = pays_to_claim(spec, schedule.vector_level, target);
   if (schedule.nest == Nest::staged_rows && claims_lines_of_rows(spec, schedule, target)) schedule.claim = true;
   schedule.tile = choose_tile(spec, schedule, target.cores);
-  if (schedule.tile.level == schedule.vector_level && schedule.tile.grain < kPageColumns) schedule.ahead = true;
+  if (schedule.tile.level == schedule.vector_level && schedule.tile.grain < kPageElements) schedule.ahead = true;
   return schedule;
 }
 

@@ -175,8 +175,7 @@ Status check_staged_columns(const KernelSpec& spec, const Schedule& schedule) {
       (schedule.part > 0 && schedule.keep > kKeptOfColumns / schedule.part))
     return broken("scratch has no room for that part of a tile");
   if (schedule.serpentine && kernel::pass_count(spec) < 2) return broken("one pass cannot turn back");
-  if (schedule.columns < 16 || schedule.columns % 16 != 0 || schedule.columns > (1 << 16))
-    return broken("columns is not a multiple of 16");
+  if (schedule.columns < 16 || schedule.columns % 16 != 0) return broken("columns is not a multiple of 16");
   const auto is_sweep = [](int rows) { return rows == 1 || rows == 2 || rows == 4 || rows == 8; };
   if (!is_sweep(schedule.rows_at_once)) return broken("rows is not 1, 2, 4 or 8");
   if (!is_sweep(schedule.stored)) return broken("stored is not 1, 2, 4 or 8");

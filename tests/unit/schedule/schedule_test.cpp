@@ -1153,6 +1153,21 @@ TEST(Check, RefusesWhatTheNestDoesNotHave) {
   }
 }
 
+TEST(Check, SaysHowManyColumnsATileHas) {
+  const KernelSpec plain = spec_of("max", "f32", "reduced 128, kept 8", "[8, 1]", "[0, 1]"),
+                   staged = staged_spec("reduced 128, kept 8", "[8, 1]", "[0, 1]");
+  const auto said = [](const KernelSpec& spec, const std::string& nest, const char* columns) {
+    return check(spec, parse("avx2 " + nest + " level=1 rows=4 columns=" + columns).value()).message();
+  };
+  for (const auto& [spec, nest] : {std::pair(plain, "columns"), std::pair(staged, "staged_columns")}) {
+    EXPECT_EQ(said(spec, nest, "65536"), "");
+    for (const char* columns : {"65552", "131072", "-1024"})
+      EXPECT_EQ(said(spec, nest, columns), "schedule: columns is not from 0 to 65536") << nest;
+  }
+  EXPECT_EQ(said(plain, "columns", "1000"), "schedule: columns is not a multiple of the lanes");
+  EXPECT_EQ(said(staged, "staged_columns", "1000"), "schedule: columns is not a multiple of 16");
+}
+
 TEST(Check, RefusesAFlatKernelThatReduces) {
   const Schedule flat = parse("avx2 flat level=1").value();
   for (const char* space : {"reduced 8, kept 128", "kept 8, kept 128"}) {
