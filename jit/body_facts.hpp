@@ -28,7 +28,7 @@ class BodyFacts {
   bool is_rounded(int node) const { return is_moderate(node) && !is_kept_above_zero(node); }
 
  private:
-  const kernel::Node& at(int node) const { return spec_.body[static_cast<std::size_t>(node)]; }
+  const kernel::Node& at(int node) const { return kernel::node(spec_, node); }
   bool is_kept_above_zero(int node) const;
   bool finds_never_negative(int node) const;
   void find_ends_in_words();

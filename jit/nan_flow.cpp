@@ -68,7 +68,7 @@ class Flow {
     if (node.kind == Node::Kind::cast)
       return is_floating(node.dtype) && facts_[static_cast<std::size_t>(node.args[0])].difference;
     return node.kind == Node::Kind::apply && node.function == Function::sub && node.args[1] == max_ &&
-           node.args[0] == spec_.body[static_cast<std::size_t>(max_)].args[0];
+           node.args[0] == at(max_).args[0];
   }
 
   /// A logarithm, or 0 times a sum of exponentials, that is NaN where any of the row is, plus the max: neither is -0,
@@ -82,7 +82,7 @@ class Flow {
            (of.function == Function::mul && is_sum_of_exponentials(at(of.args[0])) && is_zero(at(of.args[1])));
   }
 
-  const Node& at(int node) const { return spec_.body[static_cast<std::size_t>(node)]; }
+  const Node& at(int node) const { return kernel::node(spec_, node); }
   bool is_sum_of_exponentials(const Node& node) const {
     if (node.kind != Node::Kind::reduce || node.monoid != kernel::Monoid::sum) return false;
     const Node& of = at(node.args[0]);
@@ -99,13 +99,13 @@ class Flow {
   /// The max itself where it is infinite, or else what does not need it.
   bool is_guarded(const Node& node) const {
     return guarded_ && node.kind == Node::Kind::apply && node.function == Function::select &&
-           is_guard(spec_.body[static_cast<std::size_t>(node.args[0])]) && node.args[1] == max_ && node.args[2] != max_;
+           is_guard(at(node.args[0])) && node.args[1] == max_ && node.args[2] != max_;
   }
 
   /// Of the max, differences, and sums that show NaN; of differences, exponentials, and what is taken from them.
   bool may_use(const Node& node, int arg) const {
     if (arg == max_) return is_difference(node) || is_beside_what_shows_nan(node) || is_guard(node) || is_guarded(node);
-    if (is_guard(spec_.body[static_cast<std::size_t>(arg)])) return is_guarded(node) && node.args[2] != arg;
+    if (is_guard(at(arg))) return is_guarded(node) && node.args[2] != arg;
     if (!facts_[static_cast<std::size_t>(arg)].difference || is_difference(node)) return true;
     if (node.kind != Node::Kind::apply) return false;
     return node.function == Function::exp ||
@@ -169,7 +169,7 @@ bool has_short_nans(const kernel::KernelSpec& spec, int node) {
   if (dtype != DType::f32 && dtype != DType::bf16) return false;
   std::vector<Bits> bits;
   for (int i = 0; i <= node; ++i) {
-    const Node& at = spec.body[static_cast<std::size_t>(i)];
+    const Node& at = kernel::node(spec, i);
     Bits least = Bits::short_values;
     for (const int arg : at.args) least = std::min(least, bits[static_cast<std::size_t>(arg)]);
     bits.push_back(bits_of(at, kernel::dtype_of(spec, i), least));

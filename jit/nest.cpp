@@ -28,8 +28,7 @@ LoopNest::LoopNest(Assembler& assembler, VectorLayer& layer, ReduceState& state,
 std::vector<int> LoopNest::other_levels(bool reduced) const {
   std::vector<int> levels;
   for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level)
-    if (spec.levels[static_cast<std::size_t>(level)].reduced == reduced && level != schedule.vector_level)
-      levels.push_back(level);
+    if (kernel::level(spec, level).reduced == reduced && level != schedule.vector_level) levels.push_back(level);
   return levels;
 }
 
@@ -212,7 +211,7 @@ void LoopNest::over(const std::vector<int>& levels, const std::function<void()>&
     return;
   }
   const int level = levels.front();
-  const bool kept = !spec.levels[static_cast<std::size_t>(level)].reduced;
+  const bool kept = !kernel::level(spec, level).reduced;
   const std::vector<int> inner(levels.begin() + 1, levels.end());
   Label again, done;
   {

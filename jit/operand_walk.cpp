@@ -46,11 +46,7 @@ const kernel::Operand& OperandWalk::operand(std::size_t k) const {
   return k < spec_.inputs.size() ? spec_.inputs[k] : spec_.outputs[k - spec_.inputs.size()];
 }
 
-int OperandWalk::last_kept_level() const {
-  int level = static_cast<int>(spec_.levels.size()) - 1;
-  while (level >= 0 && spec_.levels[static_cast<std::size_t>(level)].reduced) --level;
-  return level;
-}
+int OperandWalk::last_kept_level() const { return kernel::innermost(spec_, false); }
 
 void OperandWalk::start() {
   c_.mov(c_.rbp, c_.qword[c_.rdi + offsetof(KernelArgs, scratch)]);

@@ -80,7 +80,7 @@ class StageBuilder {
   StageProgram finish();
 
  private:
-  const kernel::Node& node(int index) const { return spec_.body[static_cast<std::size_t>(index)]; }
+  const kernel::Node& node(int index) const { return kernel::node(spec_, index); }
   DType dtype(int index) const { return kernel::dtype_of(spec_, index); }
   Lane make(int index);
   Lane missing(const std::string& what, DType of);

@@ -52,7 +52,7 @@ class ReductionFinder {
 
  private:
   StageReduction reduction(int index) const {
-    const Node& node = spec_.body[static_cast<std::size_t>(index)];
+    const Node& node = kernel::node(spec_, index);
     StageReduction r;
     r.monoid = node.monoid;
     r.element = node.args[0];
@@ -120,7 +120,7 @@ class ReductionFinder {
 
   /// Absolute values, of f32 lanes: NaNs without a sign are above infinity, and there is but one zero.
   bool has_clear_sign(int index) const {
-    const Node& node = spec_.body[static_cast<std::size_t>(index)];
+    const Node& node = kernel::node(spec_, index);
     return node.kind == Node::Kind::apply && node.function == Function::abs && is_f32(index);
   }
 
@@ -128,7 +128,7 @@ class ReductionFinder {
 
   /// Where max and min of the same reals are both asked for, three reductions of bits do for the two.
   bool find_extremes(int index) {
-    const Node& node = spec_.body[static_cast<std::size_t>(index)];
+    const Node& node = kernel::node(spec_, index);
     if (!is_f32(node.args[0]) || (node.monoid != Monoid::max && node.monoid != Monoid::min)) return false;
     const Monoid other = node.monoid == Monoid::max ? Monoid::min : Monoid::max;
     int twin = -1;

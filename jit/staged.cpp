@@ -54,8 +54,7 @@ Memory StagedKernel::tail_count() const { return c_.rbp + frame::kTailCount; }
 std::vector<int> StagedKernel::levels(bool reduced) const {
   std::vector<int> found;
   for (int level = 0; level < static_cast<int>(spec_.levels.size()); ++level)
-    if (level != schedule_.vector_level && spec_.levels[static_cast<std::size_t>(level)].reduced == reduced)
-      found.push_back(level);
+    if (level != schedule_.vector_level && kernel::level(spec_, level).reduced == reduced) found.push_back(level);
   return found;
 }
 

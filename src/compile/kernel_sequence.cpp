@@ -73,7 +73,7 @@ class Cutter {
     for (std::size_t node = begin; node < spec_.body.size(); ++node) {
       if (!is_computed(node)) continue;
       for (const int arg : spec_.body[node].args)
-        if (spec_.body[at(arg)].kind == Node::Kind::load) inputs.insert(spec_.body[at(arg)].index);
+        if (const Node& used = kernel::node(spec_, arg); used.kind == Node::Kind::load) inputs.insert(used.index);
       if (inputs.size() > room) break;
       if (node + 1 == spec_.body.size() || only_live(node + 1) != kNone) furthest = node + 1;
     }
@@ -97,7 +97,7 @@ class Cutter {
       if (!is_computed(node)) continue;
       Node copy = spec_.body[node];
       for (int& arg : copy.args) {
-        const Node& needed = spec_.body[at(arg)];
+        const Node& needed = kernel::node(spec_, arg);
         if (!part.known.contains(arg))
           part.known[arg] = needed.kind == Node::Kind::load
                                 ? part.load(spec_.inputs[at(needed.index)], {Place::Kind::operand, needed.index, 0})

@@ -11,6 +11,7 @@
 #include "compile/row_pieces.hpp"
 #include "kernel/moments.hpp"
 #include "kernel/passes.hpp"
+#include "schedule/levels.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -41,11 +42,11 @@ class Cutter {
  public:
   Cutter(const KernelSpec& spec, const RowCut& cut)
       : spec_(spec),
-        level_(reduced_level(spec)),
+        level_(at(kernel::innermost(spec, true))),
         passes_(kernel::passes_of(spec)),
         per_row_(kernel::per_row(spec)),
         sums_(kernel::sums_beside_moments(spec)),
-        vector_level_(level_of_neighbours(spec)),
+        vector_level_(at(schedule::vector_level_of(spec, spec.inputs[0]))),
         extent_(spec.levels[level_].extent),
         in_turn_(cut.in_turn > 0) {
     std::int64_t piece = in_turn_ ? extent_ / cut.in_turn : cut.piece;
@@ -79,7 +80,7 @@ class Cutter {
   }
 
  private:
-  const Node& node(int index) const { return spec_.body[at(index)]; }
+  const Node& node(int index) const { return kernel::node(spec_, index); }
   DType dtype(int index) const { return kernel::dtype_of(spec_, index); }
   bool is_reduction(int index) const { return node(index).kind == Node::Kind::reduce; }
 

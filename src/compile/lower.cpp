@@ -201,7 +201,7 @@ class Lowering {
   bool is_exact(int index) {
     const auto known = exact_.find(index);
     if (known != exact_.end()) return known->second;
-    const kernel::Node& node = lowered_.spec.body[static_cast<std::size_t>(index)];
+    const kernel::Node& node = kernel::node(lowered_.spec, index);
     bool exact = node.kind == kernel::Node::Kind::load || node.kind == kernel::Node::Kind::cast;
     if (node.kind == kernel::Node::Kind::reduce) exact = kernel::row(node.monoid).state == kernel::State::order;
     if (node.kind == kernel::Node::Kind::apply) exact = kernel::row(node.function).gives == kernel::Gives::exact;

@@ -74,7 +74,7 @@ std::optional<Plan> plan_long_rows(const KernelSpec& spec, const target::Target&
 Result<Plan> plan_split(const KernelSpec& spec, const target::Target& target, const schedule::Schedule& schedule) {
   const Result<schedule::ReduceBody> body = schedule::read_body(spec);
   if (!body.ok()) return body.status();
-  const std::int64_t extent = spec.levels[static_cast<std::size_t>(schedule.split.level)].extent;
+  const std::int64_t extent = kernel::level(spec, schedule.split.level).extent;
   const std::int64_t pieces = schedule::divide_up(extent, schedule.split.grain);
   if (!schedule::gives_index(schedule::lanes_of(spec, body.value())))
     return scheduled(in_pieces(spec, schedule::partial_dtype(spec, body.value()), pieces), target, &schedule);

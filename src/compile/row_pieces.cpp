@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "schedule/levels.hpp"
 #include "schedule/stage_traits.hpp"
 #include "schedule/turned.hpp"
 
@@ -16,8 +17,6 @@ using kernel::Node;
 
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 bool sums_exponentials(const KernelSpec& spec) {
   for (int sum = 0; sum < static_cast<int>(spec.body.size()); ++sum)
     for (int max = 0; max < sum; ++max)
@@ -27,19 +26,8 @@ bool sums_exponentials(const KernelSpec& spec) {
 
 }  // namespace
 
-std::size_t reduced_level(const KernelSpec& spec) {
-  return static_cast<std::size_t>(
-      std::find_if(spec.levels.begin(), spec.levels.end(), [](const kernel::Level& level) { return level.reduced; }) -
-      spec.levels.begin());
-}
-
-std::size_t level_of_neighbours(const KernelSpec& spec) {
-  const std::vector<std::int64_t>& strides = spec.inputs[0].strides;
-  return static_cast<std::size_t>(std::find(strides.begin(), strides.end(), 1) - strides.begin());
-}
-
 bool is_sum_of_exponentials(const KernelSpec& spec, int sum, int max) {
-  const auto node = [&spec](int index) -> const Node& { return spec.body[at(index)]; };
+  const auto node = [&spec](int index) -> const Node& { return kernel::node(spec, index); };
   const auto reduces = [&](int index, Monoid monoid) {
     return node(index).kind == Node::Kind::reduce && node(index).monoid == monoid;
   };
@@ -55,12 +43,12 @@ bool is_sum_of_exponentials(const KernelSpec& spec, int sum, int max) {
 namespace {
 
 std::int64_t long_row_piece(const KernelSpec& spec, const RowPieces& pieces) {
-  if (schedule::reduced_levels(spec) != 1 || spec.levels.size() >= at(kernel::kMaxLevels)) return 0;
-  const std::size_t level = reduced_level(spec), neighbours = level_of_neighbours(spec);
-  const std::int64_t rows = kernel::kept_count(spec), elements = spec.levels[level].extent;
-  if (rows == 0 || neighbours >= spec.levels.size()) return 0;
+  if (kernel::reduced_levels(spec) != 1 || spec.levels.size() >= kernel::kMaxLevels) return 0;
+  const int level = kernel::innermost(spec, true), neighbours = schedule::vector_level_of(spec, spec.inputs[0]);
+  const std::int64_t rows = kernel::kept_count(spec), elements = kernel::level(spec, level).extent;
+  if (rows == 0 || spec.inputs[0].strides[static_cast<std::size_t>(neighbours)] != 1) return 0;
   if (neighbours != level) {
-    const std::int64_t row_bytes = spec.levels[neighbours].extent * byte_size(spec.inputs[0].dtype);
+    const std::int64_t row_bytes = kernel::level(spec, neighbours).extent * byte_size(spec.inputs[0].dtype);
     const std::int64_t piece =
         std::min(pieces.piece, std::max(pieces.column_piece, pieces.column_piece_bytes / row_bytes));
     const bool far = kernel::bytes_read(spec) >=
@@ -76,8 +64,7 @@ std::int64_t long_row_piece(const KernelSpec& spec, const RowPieces& pieces) {
 std::int64_t pieces_in_turn(const KernelSpec& spec, const RowPieces& pieces) {
   constexpr std::int64_t kStep = 16, kRowsForThreads = 256, kMostColumns = 4096;
   const std::size_t levels = spec.levels.size();
-  if (levels < 2 || levels >= at(kernel::kMaxLevels) || schedule::reduced_levels(spec) != 1 ||
-      kernel::kept_count(spec) == 0)
+  if (levels < 2 || levels >= kernel::kMaxLevels || kernel::reduced_levels(spec) != 1 || kernel::kept_count(spec) == 0)
     return 0;
   const std::int64_t width = spec.levels[levels - 1].extent, rows = spec.levels[levels - 2].extent;
   const std::vector<std::int64_t>& strides = spec.inputs[0].strides;

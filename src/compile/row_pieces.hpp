@@ -3,7 +3,6 @@
 // Which rows are run in pieces (long_rows.hpp): by the shape and the body alone, as it decides bits.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "kernel/spec.hpp"
@@ -45,10 +44,6 @@ struct RowCut {
 
 /// That of the rows of `spec`, a body in stages.
 RowCut row_cut(const kernel::KernelSpec& spec, const RowPieces& pieces = {});
-
-/// Of a spec with one: the level that is reduced, and that along which the first input's elements are neighbours.
-std::size_t reduced_level(const kernel::KernelSpec& spec);
-std::size_t level_of_neighbours(const kernel::KernelSpec& spec);
 
 /// Whether node `sum` sums e^(x - max) of the elements x that node `max` is the maximum of.
 bool is_sum_of_exponentials(const kernel::KernelSpec& spec, int sum, int max);

@@ -16,7 +16,7 @@ using runtime::Location;
 
 runtime::Grid make_grid(const kernel::KernelSpec& spec, const schedule::Cut& cut) {
   if (cut.level < 0) return {};
-  const std::int64_t extent = spec.levels[static_cast<std::size_t>(cut.level)].extent;
+  const std::int64_t extent = kernel::level(spec, cut.level).extent;
   return {cut.level, extent, cut.grain, schedule::divide_up(extent, cut.grain)};
 }
 

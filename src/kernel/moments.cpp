@@ -22,7 +22,7 @@ class Matcher {
   }
 
  private:
-  const Node& node(int index) const { return spec_.body[static_cast<std::size_t>(index)]; }
+  const Node& node(int index) const { return kernel::node(spec_, index); }
   bool is_f32(int index) const { return dtype_of(spec_, index) == DType::f32; }
   static bool is_sum(const Node& of) { return of.kind == Node::Kind::reduce && of.monoid == Monoid::sum; }
 

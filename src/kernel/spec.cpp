@@ -119,8 +119,23 @@ Status check(const KernelSpec& spec) {
   return {};
 }
 
+int reduced_levels(const KernelSpec& spec) noexcept {
+  return static_cast<int>(std::ranges::count(spec.levels, true, &Level::reduced));
+}
+
+int innermost(const KernelSpec& spec, bool reduced) noexcept {
+  int found = static_cast<int>(spec.levels.size()) - 1;
+  while (found >= 0 && level(spec, found).reduced != reduced) --found;
+  return found;
+}
+
+int outermost(const KernelSpec& spec, bool reduced) noexcept {
+  const auto found = std::ranges::find(spec.levels, reduced, &Level::reduced);
+  return found == spec.levels.end() ? -1 : static_cast<int>(found - spec.levels.begin());
+}
+
 DType dtype_of(const KernelSpec& spec, int node) {
-  const Node& at = spec.body[static_cast<std::size_t>(node)];
+  const Node& at = kernel::node(spec, node);
   switch (at.kind) {
     case Node::Kind::load: return spec.inputs[static_cast<std::size_t>(at.index)].dtype;
     case Node::Kind::count: return DType::f64;

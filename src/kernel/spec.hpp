@@ -85,6 +85,15 @@ struct KernelSpec {
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };
 
+inline const Level& level(const KernelSpec& spec, int index) { return spec.levels[static_cast<std::size_t>(index)]; }
+inline const Node& node(const KernelSpec& spec, int index) { return spec.body[static_cast<std::size_t>(index)]; }
+
+/// How many levels are reduced.
+int reduced_levels(const KernelSpec& spec) noexcept;
+/// The last, and the first level that is reduced or kept; -1 when there is none.
+int innermost(const KernelSpec& spec, bool reduced) noexcept;
+int outermost(const KernelSpec& spec, bool reduced) noexcept;
+
 /// Drops levels of extent 1 and merges neighbours of the same kind that every operand walks as one. Levels are first
 /// sorted by the first input's stride, widest outermost; without a reduced level, by the first output's. The result
 /// computes the same thing; unsupported_shape when more than kMaxLevels remain.

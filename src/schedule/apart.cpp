@@ -47,9 +47,9 @@ bool has_short_blocks(const KernelSpec& spec, std::int64_t outermost, std::int64
 std::vector<int> levels_inside(const KernelSpec& spec) {
   std::vector<int> reduced;
   for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level)
-    if (spec.levels[static_cast<std::size_t>(level)].reduced) reduced.push_back(level);
+    if (kernel::level(spec, level).reduced) reduced.push_back(level);
   if (reduced.size() < 2) return {};
-  const std::int64_t outermost = spec.levels[static_cast<std::size_t>(reduced.front())].extent;
+  const std::int64_t outermost = kernel::level(spec, reduced.front()).extent;
   const std::int64_t inside = kernel::reduced_count(spec) / outermost;
   const bool few = inside < kRowsInLine || byte_size(spec.inputs[0].dtype) == 1;
   if (!(outermost >= kElementsOfPartial && few) && !has_short_blocks(spec, outermost, inside)) return {};
@@ -76,7 +76,7 @@ std::vector<int> levels_apart(const KernelSpec& spec) {
   if (reduced / row >= kElementsOfPartial) return {last};
   std::vector<int> others;
   for (int level = 0; level < last; ++level)
-    if (spec.levels[static_cast<std::size_t>(level)].reduced) others.push_back(level);
+    if (kernel::level(spec, level).reduced) others.push_back(level);
   const std::int64_t most = most_packed_width(lanes_of(spec, body.value()), spec.inputs[0].dtype);
   return row >= kLeastPackedWidth && row <= most ? others : std::vector<int>{};
 }

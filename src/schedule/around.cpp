@@ -65,7 +65,7 @@ bool may_go_around(const KernelSpec& spec, int vector_level) {
 
 bool pays_around(const KernelSpec& spec, int vector_level, const target::Target& target, bool kept) {
   const Machine::Stores& machine = machine_of(target).stores;
-  const bool columns_keep = kept && !spec.levels[static_cast<std::size_t>(vector_level)].reduced;
+  const bool columns_keep = kept && !kernel::level(spec, vector_level).reduced;
   const Share& least = columns_keep ? machine.kept_columns_around : machine.around;
   return may_go_around(spec, vector_level) && lies_on_lines(spec, vector_level) &&
          least.reached_by(kernel::bytes_moved(spec), target) && (kept || !stores_expensive_elements(spec));
@@ -96,7 +96,7 @@ bool may_claim(const KernelSpec& spec, int vector_level) {
 }
 
 bool pays_to_claim(const KernelSpec& spec, int vector_level, const target::Target& target) {
-  const bool in_order = kernel::is_elementwise(spec) || spec.levels[static_cast<std::size_t>(vector_level)].reduced;
+  const bool in_order = kernel::is_elementwise(spec) || kernel::level(spec, vector_level).reduced;
   const std::int64_t most =
       in_order && !stores_expensive_elements(spec) ? target.l2_bytes / kNearPart : target.l2_bytes;
   return machine_of(target).stores.claims && kernel::bytes_moved(spec) > most && may_claim(spec, vector_level);

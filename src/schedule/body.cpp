@@ -43,7 +43,7 @@ Status read_node(const kernel::KernelSpec& spec, std::size_t index, int& chain, 
     return {};
   }
   const bool by_count = node.function == kernel::Function::div && !body.square_root && !body.divide_by_count &&
-                        spec.body[static_cast<std::size_t>(node.args[1])].kind == Node::Kind::count;
+                        kernel::node(spec, node.args[1]).kind == Node::Kind::count;
   if (!by_count) return unsupported("another function after the reduction");
   body.divide_by_count = true;
   return {};

@@ -68,7 +68,7 @@ Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, 
   if (columns) tasks *= std::max<std::int64_t>(1, kept / tasks / lanes_of_tile / 4);
   const int level = widest_level(spec, true);
   if (tasks >= kEnoughTasks || level < 0) return {};
-  const std::int64_t extent = spec.levels[static_cast<std::size_t>(level)].extent;
+  const std::int64_t extent = kernel::level(spec, level).extent;
   static_assert(kPageElements % (kChain * kChainedUnroll * 16) == 0);
   const std::int64_t whole = level == schedule.vector_level ? kPageElements : kChain;
   const std::int64_t wanted = is_exact(lanes) ? std::clamp<std::int64_t>(cores, 2, kSplitPieces) : kSplitPieces;
@@ -87,12 +87,12 @@ Cut choose_index_split(const KernelSpec& spec, const Schedule& schedule, const R
   const std::int64_t bytes = kernel::bytes_read(spec);
   if (cores < 2 || bytes < kIndexSplitBytes || body.stores_extreme || schedule.nest == Nest::packed) return {};
   if (schedule.tile.level >= 0 &&
-      divide_up(spec.levels[static_cast<std::size_t>(schedule.tile.level)].extent, schedule.tile.grain) >= cores)
+      divide_up(kernel::level(spec, schedule.tile.level).extent, schedule.tile.grain) >= cores)
     return {};
   const int level = widest_level(spec, true);
   // What is reduced over one element has no level left to cut.
   if (level < 0) return {};
-  const std::int64_t extent = spec.levels[static_cast<std::size_t>(level)].extent;
+  const std::int64_t extent = kernel::level(spec, level).extent;
   const std::int64_t pieces = std::clamp<std::int64_t>(cores, 2, kSplitPieces);
   const std::int64_t grain = divide_up(divide_up(extent, pieces), kPageElements) * kPageElements;
   // Of each piece and output: an index, and an element that is fetched from where the piece has it.
@@ -105,7 +105,7 @@ Cut choose_index_split(const KernelSpec& spec, const Schedule& schedule, const R
 Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, int cores) {
   int level = widest_level(spec, false, schedule.vector_level);
   std::int64_t grain_unit = 1, per_core = 4;
-  const bool few_outside = level < 0 || spec.levels[static_cast<std::size_t>(level)].extent < 2 * cores;
+  const bool few_outside = level < 0 || kernel::level(spec, level).extent < 2 * cores;
   if (few_outside && schedule.nest == Nest::columns) {
     // Rows of narrow columns are whole.
     if (schedule.width > 0) return {};
@@ -117,7 +117,7 @@ Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, i
     per_core = 1;
   }
   if (level < 0) return {};
-  const std::int64_t extent = spec.levels[static_cast<std::size_t>(level)].extent;
+  const std::int64_t extent = kernel::level(spec, level).extent;
   const std::int64_t unit_bytes =
       std::max<std::int64_t>(1, kernel::bytes_read(spec) / std::max<std::int64_t>(1, extent));
   std::int64_t grain = std::max(divide_up(extent, per_core * cores), divide_up(kTaskBytes, unit_bytes));
@@ -136,7 +136,7 @@ int most_order_unroll(target::Isa isa) { return isa == target::Isa::avx2 ? 2 : 4
 
 int choose_arg_unroll(const KernelSpec& spec, int vector_level, const ReduceBody& body) {
   const int most = most_arg_unroll(spec, body);
-  const std::int64_t extent = spec.levels[static_cast<std::size_t>(vector_level)].extent;
+  const std::int64_t extent = kernel::level(spec, vector_level).extent;
   const std::int64_t steps = extent / lanes_per_step(Lanes::arg, spec.inputs[0].dtype);
   return most == kGroupSteps && steps < kLeastStepsOfGroups ? 2 : most;
 }
@@ -188,10 +188,10 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
   const Lanes lanes = lanes_of(spec, body.value());
   schedule.vector_level = vector_level_of(spec, spec.inputs[0]);
   if (takes_lanes_across(spec, schedule.vector_level)) --schedule.vector_level;
-  const bool reduced = spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced;
+  const bool reduced = kernel::level(spec, schedule.vector_level).reduced;
   schedule.nest = !reduced ? Nest::columns : packs(spec, body.value()) ? Nest::packed : Nest::rows;
   if (schedule.nest == Nest::packed) {
-    schedule.width = static_cast<int>(spec.levels[static_cast<std::size_t>(schedule.vector_level)].extent);
+    schedule.width = static_cast<int>(kernel::level(spec, schedule.vector_level).extent);
     schedule.ahead = packed_asks_ahead(spec, target);
   } else if (schedule.nest == Nest::rows) {
     // Order states: integer max and min have a latency of one cycle, so two sets of three keep every port busy.
@@ -219,7 +219,7 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
 Status check_cut(const KernelSpec& spec, const Cut& cut, bool reduced) {
   if (cut.level < 0) return {};
   if (cut.level >= static_cast<int>(spec.levels.size()) || cut.grain < 1) return broken("no such cut");
-  if (spec.levels[static_cast<std::size_t>(cut.level)].reduced != reduced)
+  if (kernel::level(spec, cut.level).reduced != reduced)
     return broken("a tile is of a kept level, a split of a reduced one");
   return {};
 }
@@ -259,7 +259,7 @@ Status check_columns(const KernelSpec& spec, const ReduceBody& body, const Sched
   if (schedule.width != 0 && (schedule.columns == 0 || schedule.ahead || schedule.width != narrow.width ||
                               (narrow.columns > 0 && schedule.columns != narrow.columns)))
     return broken("width is not that of narrow columns");
-  if (schedule.columns == 0 && (reduced_levels(spec) > 1 || kernel::reduced_count(spec) > kChain))
+  if (schedule.columns == 0 && (kernel::reduced_levels(spec) > 1 || kernel::reduced_count(spec) > kChain))
     return broken("columns in registers are for one reduced level of at most 16");
   return {};
 }
@@ -287,7 +287,7 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
   if (schedule.nest == Nest::packed) return check_packed(spec, body.value(), schedule);
   if (schedule.vector_level < 0 || schedule.vector_level >= static_cast<int>(spec.levels.size()))
     return broken("no such vector level");
-  const bool reduced = spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced;
+  const bool reduced = kernel::level(spec, schedule.vector_level).reduced;
   if (reduced != (schedule.nest == Nest::rows)) return broken("the vector level is not of the nest's kind");
   return reduced ? check_rows(spec, body.value(), schedule) : check_columns(spec, body.value(), schedule);
 }

@@ -64,10 +64,8 @@ constexpr std::int64_t kMostAcross = 10, kLeastAcross = 8;
 
 /// Extent of the innermost reduced level, whose rows are swept side by side.
 std::int64_t inner_rows(const KernelSpec& spec) {
-  std::int64_t rows = 1;
-  for (const kernel::Level& level : spec.levels)
-    if (level.reduced) rows = level.extent;
-  return rows;
+  const int level = kernel::innermost(spec, true);
+  return level < 0 ? 1 : kernel::level(spec, level).extent;
 }
 
 /// Bytes of each row that a tile has: chained sums.
@@ -244,11 +242,10 @@ bool takes_lanes_across(const KernelSpec& spec, int vector_level) {
 }
 
 void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule) {
-  int reduced_levels = 0;
-  for (const kernel::Level& level : spec.levels) reduced_levels += level.reduced ? 1 : 0;
+  const int reduced_levels = kernel::reduced_levels(spec);
   const std::int64_t step = lanes_per_step(lanes, spec.inputs[0].dtype);
   const std::int64_t element = byte_size(spec.inputs[0].dtype);
-  const std::int64_t row_bytes = element * spec.levels[static_cast<std::size_t>(schedule.vector_level)].extent;
+  const std::int64_t row_bytes = element * kernel::level(spec, schedule.vector_level).extent;
   const std::int64_t reduced = kernel::reduced_count(spec);
   // So many rows in registers, a multiple of a page apart, drive out what is prefetched of one another; eight at a time
   // fit a set.
@@ -287,8 +284,7 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& t
 }
 
 int direct_ahead_bytes(const KernelSpec& spec, int vector_level) {
-  const std::int64_t row_bytes =
-      byte_size(spec.inputs[0].dtype) * spec.levels[static_cast<std::size_t>(vector_level)].extent;
+  const std::int64_t row_bytes = byte_size(spec.inputs[0].dtype) * kernel::level(spec, vector_level).extent;
   return row_bytes >= kPairRowBytes ? kLongRowAhead : kShortRowAhead;
 }
 
@@ -302,7 +298,7 @@ bool runs_over(const KernelSpec& spec, Lanes lanes, const Schedule& schedule) {
   if (!may_end_unmasked(spec, lanes, schedule) || ends_whole(spec, lanes, schedule)) return false;
   if (schedule.vector_level + 1 != static_cast<int>(spec.levels.size())) return false;
   int blocks = schedule.vector_level - 1;
-  while (blocks >= 0 && spec.levels[static_cast<std::size_t>(blocks)].reduced) --blocks;
+  while (blocks >= 0 && kernel::level(spec, blocks).reduced) --blocks;
   const std::int64_t width = spec.levels.back().extent;
   if (blocks < 0 || width % lanes_per_step(lanes, spec.inputs[0].dtype) == 0) return false;
   std::int64_t block = 1;

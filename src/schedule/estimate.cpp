@@ -20,9 +20,7 @@ constexpr double kRowCycles = 30, kPartCycles = 60;
 /// What is so much above the least is not worth a measurement.
 constexpr double kHopeless = 1.6;
 
-double extent_of(const KernelSpec& spec, int level) {
-  return static_cast<double>(spec.levels[static_cast<std::size_t>(level)].extent);
-}
+double extent_of(const KernelSpec& spec, int level) { return static_cast<double>(kernel::level(spec, level).extent); }
 
 double bytes_of(const KernelSpec& spec) { return static_cast<double>(kernel::bytes_read(spec)); }
 

@@ -65,7 +65,7 @@ Schedule choose_flat(const KernelSpec& spec, const target::Target& target) {
     schedule.claim = schedule.claim || may_claim(spec, schedule.vector_level);
   }
   const int widest = widest_level(spec, false, schedule.width > 0 ? schedule.vector_level : -1);
-  const std::int64_t extent = spec.levels[static_cast<std::size_t>(widest)].extent;
+  const std::int64_t extent = kernel::level(spec, widest).extent;
   if (extent == 0) return schedule;
   const std::int64_t unit_bytes =
       std::max<std::int64_t>(1, kernel::kept_count(spec) / extent * bytes_per_element(spec));

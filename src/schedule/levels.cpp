@@ -20,8 +20,7 @@ int widest_level(const kernel::KernelSpec& spec, bool reduced, int except) {
   int widest = -1;
   for (std::size_t level = 0; level < spec.levels.size(); ++level) {
     if (spec.levels[level].reduced != reduced || static_cast<int>(level) == except) continue;
-    if (widest < 0 || spec.levels[level].extent > spec.levels[static_cast<std::size_t>(widest)].extent)
-      widest = static_cast<int>(level);
+    if (widest < 0 || spec.levels[level].extent > kernel::level(spec, widest).extent) widest = static_cast<int>(level);
   }
   return widest;
 }

@@ -40,7 +40,7 @@ constexpr std::int64_t kGroupsOfRun = 16, kGroupsOfLongRows = 32, kGroupsOfInteg
 
 bool has_short_runs(const KernelSpec& spec, Lanes lanes, std::int64_t width, std::int64_t groups) {
   const std::int64_t element = byte_size(spec.inputs[0].dtype);
-  if (reduced_levels(spec) < 2 || element < 4) return false;
+  if (kernel::reduced_levels(spec) < 2 || element < 4) return false;
   if (lanes == Lanes::integer) return groups <= kGroupsOfIntegers;
   return lanes == Lanes::order && groups <= (width * element >= kLongRowBytes ? kGroupsOfLongRows : kGroupsOfRun);
 }
@@ -55,11 +55,9 @@ constexpr std::int64_t kTwoStepBytes = std::int64_t{16} << 20;
 }  // namespace
 
 Narrow narrow_columns(const KernelSpec& spec, Lanes lanes, int vector_level) {
-  const std::int64_t width = spec.levels[static_cast<std::size_t>(vector_level)].extent;
+  const std::int64_t width = kernel::level(spec, vector_level).extent;
   if (width < 1 || width > kMostRowElements) return {};
-  int inner = -1;
-  for (int level = 0; level < static_cast<int>(spec.levels.size()); ++level)
-    if (spec.levels[static_cast<std::size_t>(level)].reduced) inner = level;
+  const int inner = kernel::innermost(spec, true);
   const std::vector<std::int64_t>& strides = spec.inputs[0].strides;
   const bool dense = inner >= 0 && strides[static_cast<std::size_t>(vector_level)] == 1 &&
                      strides[static_cast<std::size_t>(inner)] == width;
@@ -72,7 +70,7 @@ Narrow narrow_columns(const KernelSpec& spec, Lanes lanes, int vector_level) {
   if (step / width * width >= step * 3 / 4) return {built_in, step};
   // Indices of whole steps come row by row.
   if (gives_index(lanes) && width % step == 0) return {};
-  const std::int64_t rows = spec.levels[static_cast<std::size_t>(inner)].extent;
+  const std::int64_t rows = kernel::level(spec, inner).extent;
   const std::int64_t group = rows_of_group(spec, width, rows, step);
   const bool cheap = lanes == Lanes::integer || byte_size(spec.inputs[0].dtype) < 8;
   const bool few = rows < group * kFewGroups && width > step && width <= 2 * step;

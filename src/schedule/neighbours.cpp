@@ -16,10 +16,6 @@ using kernel::KernelSpec;
 /// Columns of a tile that may be tried: a row of accumulators at least, and 64 KiB of f32 at most.
 constexpr std::int64_t kLeastTriedColumns = 64, kMostTriedColumns = 16384;
 
-const kernel::Level& level_of(const KernelSpec& spec, int level) {
-  return spec.levels[static_cast<std::size_t>(level)];
-}
-
 /// Whether the reductions give the same bits in any order: extremes do, integers where they are all that
 /// is made, and indices, as ties go by them.
 bool is_exact(const KernelSpec& spec) {
@@ -39,7 +35,7 @@ std::vector<Cut> tiles_of(const KernelSpec& spec, const Schedule& base) {
   // Where the heuristic cuts none: the widest kept one that lanes do not run along.
   const int level = base.tile.level >= 0 ? base.tile.level : widest_level(spec, false, base.vector_level);
   if (level < 0) return tiles;
-  const std::int64_t extent = level_of(spec, level).extent;
+  const std::int64_t extent = kernel::level(spec, level).extent;
   // Of the vector level only whole pages, so that no tile ends inside a vector that another begins.
   const std::int64_t unit = level == base.vector_level ? kPageElements : 1;
   for (const std::int64_t pieces : {2, 4, 8, 16, 32, 64}) {

@@ -25,10 +25,6 @@ bool reduces_one_at_a_time(const KernelSpec& spec) {
   return std::adjacent_find(seen.begin(), seen.end()) == seen.end();
 }
 
-std::ptrdiff_t reduced_levels(const KernelSpec& spec) {
-  return std::count_if(spec.levels.begin(), spec.levels.end(), [](const kernel::Level& l) { return l.reduced; });
-}
-
 std::ptrdiff_t expensive_functions(const KernelSpec& spec) {
   const std::vector<bool> per_row = kernel::per_row(spec);
   std::ptrdiff_t count = 0;

@@ -16,8 +16,6 @@ bool writes_elements(const kernel::KernelSpec& spec);
 /// Whether no pass has two reductions.
 bool reduces_one_at_a_time(const kernel::KernelSpec& spec);
 
-std::ptrdiff_t reduced_levels(const kernel::KernelSpec& spec);
-
 /// Functions of elements that are expensive to compute.
 std::ptrdiff_t expensive_functions(const kernel::KernelSpec& spec);
 

@@ -45,7 +45,7 @@ bool is_cached(const KernelSpec& spec, const target::Target& target) {
 Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
   const int level = widest_level(spec, false);
   if (level < 0) return {};
-  const std::int64_t extent = spec.levels[static_cast<std::size_t>(level)].extent;
+  const std::int64_t extent = kernel::level(spec, level).extent;
   if (extent == 0) return {};
   const std::int64_t unit_bytes = std::max<std::int64_t>(1, kernel::bytes_read(spec) / extent);
   // A task of columns reads parts of rows: one for each core.
@@ -63,21 +63,21 @@ Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
 int choose_pilot(const KernelSpec& spec) {
   constexpr std::int64_t kElementsOfStep = 256, kLeast = 512, kMost = kElementsOfStep * kChain;
   const std::int64_t count = kernel::reduced_count(spec);
-  if (count < kLeast || count > kMost || reduced_levels(spec) != 1 || !reduces_one_at_a_time(spec)) return 0;
+  if (count < kLeast || count > kMost || kernel::reduced_levels(spec) != 1 || !reduces_one_at_a_time(spec)) return 0;
   const std::vector<int> sums = kernel::sums_beside_moments(spec);
   if (std::all_of(sums.begin(), sums.end(), [](int sum) { return sum < 0; })) return 0;
   return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(divide_up(count, kElementsOfStep))));
 }
 
 bool keeps_rows(const KernelSpec& spec) {
-  return reduced_levels(spec) == 1 && kernel::reduced_count(spec) <= kKept && kernel::pass_count(spec) > 1 &&
+  return kernel::reduced_levels(spec) == 1 && kernel::reduced_count(spec) <= kKept && kernel::pass_count(spec) > 1 &&
          expensive_functions(spec) > 0;
 }
 
 /// Whether the ends of a row, which wait for one another, are long beside its elements, and there is another row.
 bool has_short_rows(const KernelSpec& spec, const target::Target& target) {
-  const auto last = std::find_if(spec.levels.rbegin(), spec.levels.rend(), [](const auto& l) { return !l.reduced; });
-  if (last == spec.levels.rend() || last->extent < 2 || kernel::pass_count(spec) < 2) return false;
+  const int last = kernel::innermost(spec, false);
+  if (last < 0 || kernel::level(spec, last).extent < 2 || kernel::pass_count(spec) < 2) return false;
   const std::int64_t count = kernel::reduced_count(spec), bytes = count * byte_size(spec.inputs[0].dtype);
   const Machine::StagedRows& machine = machine_of(target).staged_rows;
   const bool written = writes_elements(spec);
@@ -109,10 +109,9 @@ bool takes_four(const KernelSpec& spec, const target::Target& target) {
 /// Whether the second pass, or the only one, asks for the next row while its own is near: where what it computes would
 /// wait for the cache that the row comes from.
 bool asks_for_next_row(const KernelSpec& spec, const target::Target& target, const Schedule& schedule) {
-  const bool has_next = std::any_of(spec.levels.begin(), spec.levels.end(), [](const auto& l) { return !l.reduced; });
   const std::int64_t bytes = kernel::bytes_read(spec);
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
-  if (!has_next || reduced_levels(spec) != 1 || row_bytes > kMostNextRow) return false;
+  if (kernel::innermost(spec, false) < 0 || kernel::reduced_levels(spec) != 1 || row_bytes > kMostNextRow) return false;
   const Machine::StagedRows& machine = machine_of(target).staged_rows;
   const bool one_pass = kernel::pass_count(spec) == 1;
   const bool computes = !one_pass || (writes_elements(spec) && expensive_functions(spec) > 0);
@@ -124,8 +123,8 @@ bool asks_for_next_row(const KernelSpec& spec, const target::Target& target, con
 
 /// Whether a row of each of four runs comes in turn, and asks for the next ones of all: of what memory delivers.
 bool comes_in_runs(const KernelSpec& spec, const target::Target& target) {
-  const auto last = std::find_if(spec.levels.rbegin(), spec.levels.rend(), [](const auto& l) { return !l.reduced; });
-  if (last == spec.levels.rend() || last->extent < kLeastRunRows || reduced_levels(spec) > 1) return false;
+  const int last = kernel::innermost(spec, false);
+  if (last < 0 || kernel::level(spec, last).extent < kLeastRunRows || kernel::reduced_levels(spec) > 1) return false;
   const std::int64_t bytes = kernel::bytes_read(spec), cache = target.last_cache_bytes();
   const std::int64_t row_bytes = kernel::reduced_count(spec) * byte_size(spec.inputs[0].dtype);
   if (row_bytes < kLeastRunRow || row_bytes > kMostRunRow) return false;
@@ -159,12 +158,12 @@ Status check_staged_rows(const KernelSpec& spec, const Schedule& schedule) {
   if (schedule.unroll != 1 && schedule.unroll != 2 && schedule.unroll != 4) return broken("unroll is not 1, 2 or 4");
   const int rows = schedule.rows_at_once;
   if (rows != 1 && rows != 2 && rows != 4) return broken("rows is not 1, 2 or 4");
-  const bool is_one = reduced_levels(spec) == static_cast<std::ptrdiff_t>(spec.levels.size());
+  const bool is_one = kernel::reduced_levels(spec) == static_cast<int>(spec.levels.size());
   if (rows > 1 && is_one) return broken("there is one row, not several in turns");
   if (schedule.ahead && is_one) return broken("there is no next row");
   if (schedule.early && (!schedule.ahead || schedule.runs))
     return broken("early is for rows that ask for the next one");
-  if (schedule.runs && (!schedule.ahead || rows > 1 || reduced_levels(spec) > 1))
+  if (schedule.runs && (!schedule.ahead || rows > 1 || kernel::reduced_levels(spec) > 1))
     return broken("runs are of rows of one level, and ask for the next ones");
   return {};
 }
@@ -177,7 +176,7 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
   Schedule schedule;
   schedule.isa = target.isa;
   schedule.vector_level = vector_level_of(spec, spec.inputs[0]);
-  if (spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced) {
+  if (kernel::level(spec, schedule.vector_level).reduced) {
     schedule.nest = Nest::staged_rows;
     // Two sets side by side hide latencies; of long programs a vector has enough to do, and they fill the code cache.
     schedule.unroll = reduces_one_at_a_time(spec) && expensive_functions(spec) <= 1 ? 2 : 1;
@@ -207,14 +206,14 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
 Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
   const int levels = static_cast<int>(spec.levels.size());
   if (schedule.vector_level < 0 || schedule.vector_level >= levels) return broken("no such vector level");
-  const bool reduced = spec.levels[static_cast<std::size_t>(schedule.vector_level)].reduced;
+  const bool reduced = kernel::level(spec, schedule.vector_level).reduced;
   if (reduced != (schedule.nest == Nest::staged_rows)) return broken("the vector level is not of the nest's kind");
   if (spec.inputs.size() > static_cast<std::size_t>(kernel::kMaxInputs) ||
       spec.outputs.size() > static_cast<std::size_t>(kernel::kMaxOutputs))
     return {Code::unsupported_shape, "too many operands for one kernel"};
   if (schedule.width != 0)
     if (Status status = check_turned(spec, schedule); !status.ok()) return status;
-  const bool keeps = (!reduced || reduced_levels(spec) == 1) && kernel::reduced_count(spec) <= schedule.keep;
+  const bool keeps = (!reduced || kernel::reduced_levels(spec) == 1) && kernel::reduced_count(spec) <= schedule.keep;
   if (schedule.keep < 0 || (schedule.keep > 0 && !keeps)) return broken("scratch cannot keep a row");
   if (schedule.around && !may_go_around(spec, schedule.vector_level))
     return broken("no output can be stored around the caches");

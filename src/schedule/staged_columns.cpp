@@ -107,7 +107,7 @@ std::int64_t choose_columns_of_tile(const KernelSpec& spec, const target::Target
 }
 
 std::int64_t tile_bytes(const KernelSpec& spec, const Schedule& schedule) {
-  const kernel::Level& along = spec.levels[static_cast<std::size_t>(schedule.vector_level)];
+  const kernel::Level& along = kernel::level(spec, schedule.vector_level);
   return moving_bytes(spec) * kernel::reduced_count(spec) * std::min(schedule.columns, along.extent);
 }
 

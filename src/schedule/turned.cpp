@@ -27,9 +27,7 @@ constexpr std::int64_t kEnoughRows = 64;
 constexpr std::int64_t kRecordBytes = 48;
 constexpr std::int64_t kMostColumns = 256;
 
-std::int64_t extent_of(const KernelSpec& spec, int level) {
-  return spec.levels[static_cast<std::size_t>(level)].extent;
-}
+std::int64_t extent_of(const KernelSpec& spec, int level) { return kernel::level(spec, level).extent; }
 
 std::ptrdiff_t turned_inputs(const KernelSpec& spec, const TurnedLevels& levels) {
   return std::count_if(spec.inputs.begin(), spec.inputs.end(),
@@ -72,10 +70,9 @@ std::int64_t choose_columns(const KernelSpec& spec, const TurnedLevels& levels, 
 
 /// How many rows a sweep takes: those left over come one by one.
 int choose_sweep(const KernelSpec& spec) {
-  const auto last =
-      std::find_if(spec.levels.rbegin(), spec.levels.rend(), [](const auto& level) { return level.reduced; });
+  const std::int64_t extent = extent_of(spec, kernel::innermost(spec, true));
   int best = 1;
-  const auto sweeps = [&](int rows) { return last->extent / rows + 2 * (last->extent % rows); };
+  const auto sweeps = [&](int rows) { return extent / rows + 2 * (extent % rows); };
   for (const int rows : {2, 4, 8})
     if (sweeps(rows) <= sweeps(best)) best = rows;
   return best;
@@ -116,10 +113,9 @@ TurnedLevels transposed_levels(const KernelSpec& spec, TurnedLevels levels) {
 
 TurnedLevels turned_levels(const KernelSpec& spec) {
   TurnedLevels levels;
-  const auto first =
-      std::find_if(spec.levels.begin(), spec.levels.end(), [](const auto& level) { return level.reduced; });
-  if (first == spec.levels.begin() || first == spec.levels.end()) return {};
-  levels.inside = static_cast<int>(first - spec.levels.begin());
+  const int first = kernel::outermost(spec, true);
+  if (first <= 0) return {};
+  levels.inside = first;
   if (!has_reductions(spec)) return transposed_levels(spec, levels);
   for (int level = 0; level < levels.inside; ++level)
     if (!levels.found() || extent_of(spec, level) >= std::min(kEnoughRows, extent_of(spec, levels.rows)))

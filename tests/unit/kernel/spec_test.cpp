@@ -148,6 +148,18 @@ TEST(Counts, MultiplyExtentsByKind) {
   EXPECT_EQ(reduced_count(spec), 1024);
 }
 
+TEST(Levels, OfAKindAreFoundFromBothEnds) {
+  const KernelSpec mixed = sum_of({{4, false}, {5, true}, {6, false}, {7, true}}, {210, 42, 7, 1}, {6, 0, 1, 0});
+  EXPECT_EQ(outermost(mixed, false), 0);
+  EXPECT_EQ(outermost(mixed, true), 1);
+  EXPECT_EQ(innermost(mixed, false), 2);
+  EXPECT_EQ(innermost(mixed, true), 3);
+  EXPECT_EQ(reduced_levels(mixed), 2);
+  const KernelSpec one = sum_of({{4, true}}, {1}, {0});
+  EXPECT_EQ(outermost(one, false), -1);
+  EXPECT_EQ(innermost(one, false), -1);
+}
+
 TEST(NarrowBytes, AreThoseThatAllValuesHave) {
   const auto bytes_of = [](const std::string& a, const std::string& b, const std::string& function) {
     return narrow_bytes(parsed("kernel\nspace kept 64\nin x0 " + a + " [1]\nin x1 " + b + " [1]\nout y0 " +
