@@ -4,6 +4,7 @@
 #include "schedule/columns.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "schedule/arg_body.hpp"
 #include "schedule/machine.hpp"
@@ -62,101 +63,129 @@ constexpr int kNearArgTileRecords = 64;
 /// together.
 constexpr std::int64_t kMostAcross = 10, kLeastAcross = 8;
 
-/// Extent of the innermost reduced level, whose rows are swept side by side.
-std::int64_t inner_rows(const KernelSpec& spec) {
-  const int level = kernel::innermost(spec, true);
-  return level < 0 ? 1 : kernel::level(spec, level).extent;
+/// How rows are read: columns of a tile, rows of a sweep of it, and whether it asks for the next ones.
+struct Tile {
+  std::int64_t columns;
+  int rows = kChainedStreams;
+  bool ahead = false;
+};
+
+/// What the choice goes by.
+struct ColumnsCase {
+  const KernelSpec& spec;
+  const target::Target& target;
+  const Machine& machine;
+  Lanes lanes;
+  bool avx2;
+  std::int64_t element;     ///< bytes of one
+  std::int64_t step;        ///< elements of a vector step
+  std::int64_t gap;         ///< from a column to the next, in elements
+  std::int64_t row_bytes;   ///< of all columns of a row
+  std::int64_t rows;        ///< that are reduced
+  std::int64_t inner_rows;  ///< of the innermost reduced level, which are swept side by side
+  int reduced_levels;
+  std::int64_t bytes;  ///< that are read
+  std::int64_t cache;  ///< of the last cache
+
+  /// The last cache holds the tensor with room to spare.
+  bool near() const { return bytes <= cache / kCachePart; }
+  /// A tile that has `part` bytes of each row.
+  Tile tile(std::int64_t part, int at_once = kChainedStreams, bool ahead = false) const {
+    return {part / element, at_once, ahead};
+  }
+};
+
+ColumnsCase case_of(const KernelSpec& spec, Lanes lanes, const target::Target& target, int vector_level) {
+  const kernel::Operand& input = spec.inputs[0];
+  const std::int64_t element = byte_size(input.dtype);
+  const int inner = kernel::innermost(spec, true);
+  return {.spec = spec,
+          .target = target,
+          .machine = machine_of(target),
+          .lanes = lanes,
+          .avx2 = target.isa == target::Isa::avx2,
+          .element = element,
+          .step = lanes_per_step(lanes, input.dtype),
+          .gap = input.strides[static_cast<std::size_t>(vector_level)],
+          .row_bytes = element * kernel::level(spec, vector_level).extent,
+          .rows = kernel::reduced_count(spec),
+          .inner_rows = inner < 0 ? 1 : kernel::level(spec, inner).extent,
+          .reduced_levels = kernel::reduced_levels(spec),
+          .bytes = kernel::bytes_read(spec),
+          .cache = target.last_cache_bytes()};
 }
 
-/// Bytes of each row that a tile has: chained sums.
-std::int64_t chained_tile(std::int64_t row_bytes, bool near, const target::Target& target) {
-  if (!near) return kPartRowBytes;
-  if (machine_of(target).columns.long_parts && row_bytes > kPairRowBytes) return kLongTileBytes;
-  return row_bytes <= kPairRowBytes ? kPairRowBytes : kTileRowBytes;
+/// Tiles of chained sums.
+Tile chained_tile(const ColumnsCase& of) {
+  if (of.reduced_levels == 1 && of.rows <= kStripRows && of.row_bytes % kAliasBytes != 0)
+    return {kStripTileSteps * of.step};
+  if (!of.near()) return of.tile(kPartRowBytes);
+  if (of.machine.columns.long_parts && of.row_bytes > kPairRowBytes) return of.tile(kLongTileBytes);
+  return of.tile(of.row_bytes <= kPairRowBytes ? kPairRowBytes : kTileRowBytes);
 }
 
-/// Adjacent rows of f64 that a sweep adds, in their order: of short ones a sweep of one is as good.
-int rows_of_doubles(std::int64_t row_bytes) { return row_bytes >= kLeastWideRow ? 8 : 1; }
+/// Rows of a sweep whose order is not free. Adjacent rows of f64 are added in their order: of short ones a
+/// sweep of one is as good.
+int rows_in_order(const ColumnsCase& of) {
+  return of.lanes != Lanes::wide_f64 ? kChainedStreams : of.row_bytes >= kLeastWideRow ? 8 : 1;
+}
 
 /// Whether a tile has a page of each row, and asks for the next rows' beyond what the machine sees coming.
-bool takes_pages(const KernelSpec& spec, std::int64_t row_bytes, const target::Target& target) {
-  if (!machine_of(target).columns.pages_of_long_rows || row_bytes <= kPartRowBytes) return false;
-  if (inner_rows(spec) <= kFewRows) return true;
-  return row_bytes > kWholeRowBytes && (target.isa == target::Isa::avx2 || byte_size(spec.inputs[0].dtype) <= 2);
+bool takes_pages(const ColumnsCase& of) {
+  if (!of.machine.columns.pages_of_long_rows || of.row_bytes <= kPartRowBytes) return false;
+  return of.inner_rows <= kFewRows || (of.row_bytes > kWholeRowBytes && (of.avx2 || of.element <= 2));
 }
 
-/// The tile of whole rows in L3 and beyond (Machine::Columns), which come in the order of memory; false where rows have
+/// The tile of whole rows in L3 and beyond (Machine::Columns), which come in the order of memory; none where rows have
 /// the same tiles there as on other machines.
-bool choose_whole_rows(const KernelSpec& spec, std::int64_t row_bytes, const target::Target& target,
-                       Schedule& schedule) {
-  const std::int64_t element = byte_size(spec.inputs[0].dtype), bytes = kernel::bytes_read(spec);
-  const bool wide = target.isa != target::Isa::avx2;
-  if (bytes <= target.l2_bytes || row_bytes <= kShortRowBytes) return false;
-  if (bytes <= target.last_cache_bytes()) {
-    if (row_bytes > kLongTileBytes) return false;
-    schedule.columns = kLongTileBytes / element;
-    schedule.rows_at_once = wide && element != 4 ? 8 : 4;
-    return true;
+std::optional<Tile> whole_rows_tile(const ColumnsCase& of) {
+  if (of.bytes <= of.target.l2_bytes || of.row_bytes <= kShortRowBytes) return {};
+  if (of.bytes <= of.cache) {
+    if (of.row_bytes > kLongTileBytes) return {};
+    return of.tile(kLongTileBytes, !of.avx2 && of.element != 4 ? 8 : 4);
   }
-  const bool is_long = row_bytes > kWholeRowBytes;
-  if (element == 2 ? is_long : !wide && !(is_long && element == 4)) return false;
-  schedule.columns = kWholeRowBytes / element;
-  schedule.rows_at_once = is_long && element == 4 && !(wide && row_bytes % kAliasBytes == 0) ? 8 : 4;
-  return true;
+  const bool is_long = of.row_bytes > kWholeRowBytes, long_words = is_long && of.element == 4;
+  if (of.element == 2 ? is_long : of.avx2 && !long_words) return {};
+  return of.tile(kWholeRowBytes, long_words && (of.avx2 || of.row_bytes % kAliasBytes != 0) ? 8 : 4);
 }
 
 /// Whether columns have gaps between them, and lie in more than L2 with these.
-bool spans_more_than_l2(const KernelSpec& spec, int vector_level, const target::Target& target) {
-  const std::int64_t gap = spec.inputs[0].strides[static_cast<std::size_t>(vector_level)];
-  return gap > 1 && kernel::bytes_read(spec) > target.l2_bytes / gap;
+bool spans_more_than_l2(const ColumnsCase& of) { return of.gap > 1 && of.bytes > of.target.l2_bytes / of.gap; }
+
+/// Tiles of states whose order is free; `many`: eight rows at a time leave few over.
+Tile exact_tile(const ColumnsCase& of, bool many) {
+  const Machine::Columns& machine = of.machine.columns;
+  const bool integers = of.lanes == Lanes::integer;
+  const bool stays = of.bytes <= of.cache && !of.machine.fills_cache.reached_by(of.bytes, of.target);
+  const bool in_l2 =
+      of.bytes <= of.target.l2_bytes && (of.target.l1_bytes >= kL1OfEightRows || machine.eight_rows_in_l2);
+  if (many && in_l2 && machine.eight_rows_in_l2 && of.row_bytes > kShortRowBytes)
+    return of.tile(of.row_bytes > kTileRowBytes ? kPairRowBytes : kTileRowBytes, integers && of.element == 8 ? 4 : 8);
+  if (many && (of.row_bytes <= kShortRowBytes || in_l2)) return of.tile(kTileRowBytes, 8);
+  if (of.element == 1 && of.row_bytes >= kPairByteRow) return of.tile(kByteTile, machine.rows_of_bytes);
+  if (of.row_bytes > kPairRowBytes) {
+    if (of.near()) return of.tile(machine.long_parts ? kLongTileBytes : kPairRowBytes, many ? 8 : 4);
+    if (many && takes_pages(of)) return of.tile(kTileRowBytes, 8, true);
+    return of.tile(of.row_bytes <= kWholeRowBytes ? kWholeRowBytes : kPartRowBytes, many ? 8 : 4, !many);
+  }
+  if (many && !stays) return of.tile(kPairRowBytes, 8);
+  if (of.row_bytes > kTileRowBytes || (integers && of.row_bytes >= kPairIntegerRow))
+    return of.tile(kPairRowBytes, machine.eight_whole_rows && (!integers || of.element == 8) && many ? 8 : 2);
+  return of.tile(kTileRowBytes, 4);
 }
 
-/// Tiles of states whose order is free, how many rows they take at once, and whether they ask for the next ones.
-void choose_exact_tile(const KernelSpec& spec, Lanes lanes, std::int64_t row_bytes, bool near,
-                       const target::Target& target, Schedule& schedule) {
-  const Machine::Columns& machine = machine_of(target).columns;
-  const std::int64_t bytes = kernel::bytes_read(spec);
-  const bool in_cache = bytes <= target.last_cache_bytes();
-  const bool stays = in_cache && !machine_of(target).fills_cache.reached_by(bytes, target);
-  const bool in_l2 = bytes <= target.l2_bytes && (target.l1_bytes >= kL1OfEightRows || machine.eight_rows_in_l2);
-  const std::int64_t element = byte_size(spec.inputs[0].dtype);
-  const bool many = inner_rows(spec) >= kRowsOfEight && schedule.width == 0;
-  if (machine.gapped_rows_alone && spans_more_than_l2(spec, schedule.vector_level, target) && schedule.width == 0) {
-    schedule.columns = kLongTileBytes / element;
-    schedule.rows_at_once = 1;
-    return;
-  }
-  const bool whole_rows = machine.whole_rows_in_l3 && many && lanes == Lanes::order;
-  if (whole_rows && choose_whole_rows(spec, row_bytes, target, schedule)) return;
-  const bool pairs = row_bytes > kTileRowBytes || (lanes == Lanes::integer && row_bytes >= kPairIntegerRow);
-  const auto tile = [&](std::int64_t part, int rows) {
-    schedule.columns = part / element;
-    schedule.rows_at_once = rows;
-  };
-  if (many && in_l2 && machine.eight_rows_in_l2 && row_bytes > kShortRowBytes) {
-    tile(row_bytes > kTileRowBytes ? kPairRowBytes : kTileRowBytes, lanes == Lanes::integer && element == 8 ? 4 : 8);
-  } else if (many && (row_bytes <= kShortRowBytes || in_l2)) {
-    tile(kTileRowBytes, 8);
-  } else if (element == 1 && row_bytes >= kPairByteRow) {
-    tile(kByteTile, machine.rows_of_bytes);
-  } else if (row_bytes > kPairRowBytes && near) {
-    tile(machine.long_parts ? kLongTileBytes : kPairRowBytes, many ? 8 : 4);
-  } else if (many && row_bytes > kPairRowBytes && takes_pages(spec, row_bytes, target)) {
-    tile(kTileRowBytes, 8);
-    schedule.ahead = true;
-  } else if (row_bytes > kPairRowBytes) {
-    tile(row_bytes <= kWholeRowBytes ? kWholeRowBytes : kPartRowBytes, many ? 8 : 4);
-    schedule.ahead = !many;
-  } else if (many && !stays) {
-    tile(kPairRowBytes, 8);
-  } else if (pairs) {
-    tile(kPairRowBytes, machine.eight_whole_rows && (lanes == Lanes::order || element == 8) && many ? 8 : 2);
-  } else {
-    tile(kTileRowBytes, 4);
-  }
-  if (lanes == Lanes::order && schedule.rows_at_once == 8 && row_bytes <= kWholeRowBytes && !in_cache &&
-      machine.pages_of_long_rows && (target.isa == target::Isa::avx2 || element >= 4))
-    schedule.ahead = true;
+/// The same, but for columns with gaps, and for rows that are whole or ask for the next ones.
+Tile exact_tile_of_rows(const ColumnsCase& of, bool narrow) {
+  const Machine::Columns& machine = of.machine.columns;
+  const bool many = of.inner_rows >= kRowsOfEight && !narrow, order = of.lanes == Lanes::order;
+  if (machine.gapped_rows_alone && spans_more_than_l2(of) && !narrow) return of.tile(kLongTileBytes, 1);
+  if (machine.whole_rows_in_l3 && many && order)
+    if (const std::optional<Tile> whole = whole_rows_tile(of)) return *whole;
+  Tile tile = exact_tile(of, many);
+  if (order && tile.rows == 8 && of.row_bytes <= kWholeRowBytes && of.bytes > of.cache && machine.pages_of_long_rows &&
+      (of.avx2 || of.element >= 4))
+    tile.ahead = true;
+  return tile;
 }
 
 /// Few rows are seen coming without being asked for as far as so many times L2.
@@ -166,13 +195,11 @@ constexpr std::int64_t kSeenPart = 2;
 /// sight of many long rows, and of those whose lines meet in the same sets of L1. Where lines do not meet, the wider
 /// elements of AVX-512 gain beyond L2 alone; indices, whose outputs are a stream as well, gain as soon as there are
 /// three rows.
-bool direct_asks_ahead(const KernelSpec& spec, Lanes lanes, std::int64_t row_bytes, const target::Target& target) {
-  const std::int64_t bytes = kernel::bytes_read(spec);
-  if (gives_index(lanes) && kernel::reduced_count(spec) <= 2 && bytes <= target.l2_bytes) return false;
-  const bool seen = target.isa != target::Isa::avx2 && byte_size(spec.inputs[0].dtype) > 2 &&
-                    row_bytes % kAliasBytes != 0 && bytes <= kSeenPart * target.l2_bytes;
-  return machine_of(target).columns.direct_rows_ask && row_bytes >= kPairRowBytes &&
-         bytes <= target.last_cache_bytes() && !seen;
+bool direct_asks_ahead(const ColumnsCase& of) {
+  if (gives_index(of.lanes) && of.rows <= 2 && of.bytes <= of.target.l2_bytes) return false;
+  const bool seen =
+      !of.avx2 && of.element > 2 && of.row_bytes % kAliasBytes != 0 && of.bytes <= kSeenPart * of.target.l2_bytes;
+  return of.machine.columns.direct_rows_ask && of.row_bytes >= kPairRowBytes && of.bytes <= of.cache && !seen;
 }
 
 /// How far ahead of itself a row is asked for, of long ones and of blocks of short ones.
@@ -181,43 +208,51 @@ constexpr int kLongRowAhead = 384, kShortRowAhead = 2048;
 /// shorter rows than others, and none of a few bytes.
 constexpr std::int64_t kMostBlockBytes = 4096, kLeastBlockRow = 16, kMostSummedRow = 256;
 
-bool blocks_ask_ahead(const KernelSpec& spec, Lanes lanes, std::int64_t row_bytes, const target::Target& target) {
-  const bool short_rows = row_bytes < kMostSummedRow || lanes != Lanes::chained_f32;
-  return machine_of(target).fills_cache.reached_by(kernel::bytes_read(spec), target) && short_rows &&
-         row_bytes >= kLeastBlockRow && row_bytes * kernel::reduced_count(spec) <= kMostBlockBytes;
+bool blocks_ask_ahead(const ColumnsCase& of) {
+  const bool short_rows = of.row_bytes < kMostSummedRow || of.lanes != Lanes::chained_f32;
+  return of.machine.fills_cache.reached_by(of.bytes, of.target) && short_rows && of.row_bytes >= kLeastBlockRow &&
+         of.row_bytes * of.rows <= kMostBlockBytes;
 }
 
 /// Tiles of indices that go by how far away rows are, and whether they ask for the next rows. Of what is near,
 /// prefetches only take time; of what is farther away they gain more, but for long rows.
-void choose_places_by_distance(const KernelSpec& spec, std::int64_t row_bytes, const target::Target& target,
-                               Schedule& schedule) {
-  const std::int64_t element = byte_size(spec.inputs[0].dtype), bytes = kernel::bytes_read(spec);
-  const std::int64_t cache = target.last_cache_bytes();
-  const bool near = bytes <= cache / kNearPart, far = bytes > cache;
+Tile places_tile_by_distance(const ColumnsCase& of) {
+  const bool near = of.bytes <= of.cache / kNearPart, far = of.bytes > of.cache;
+  if (far && of.row_bytes > kLongTileBytes) return of.tile(kWholeRowBytes);
   // Whole rows, one behind the other, of which AVX2 takes no more than the machine's own prefetching brings.
-  const bool seen_coming = target.isa == target::Isa::avx2 && row_bytes <= kTileRowBytes && bytes <= cache / kCachePart;
-  if (far && row_bytes > kLongTileBytes) {
-    schedule.columns = kWholeRowBytes / element;
-  } else {
-    schedule.ahead = !near && !seen_coming;
-    schedule.columns = ((near && row_bytes > kTileRowBytes) || far ? kPairRowBytes : kTileRowBytes) / element;
-  }
+  const bool seen_coming = of.avx2 && of.row_bytes <= kTileRowBytes && of.near();
+  return of.tile((near && of.row_bytes > kTileRowBytes) || far ? kPairRowBytes : kTileRowBytes, kChainedStreams,
+                 !near && !seen_coming);
 }
 
 /// Tiles of indices, and whether they ask for the next rows.
-void choose_places_tile(const KernelSpec& spec, Lanes lanes, std::int64_t row_bytes, std::int64_t step,
-                        const target::Target& target, Schedule& schedule) {
-  const std::int64_t bytes = kernel::bytes_read(spec);
-  const Machine::Columns& machine = machine_of(target).columns;
-  const bool near = machine.near_places && row_bytes >= kLeastNearRow && bytes <= target.last_cache_bytes() / kNearPart;
-  if ((machine.places_by_distance || near) && lanes == Lanes::arg)
-    return choose_places_by_distance(spec, row_bytes, target, schedule);
-  if (machine.pages_of_keys && bytes <= target.last_cache_bytes() / kCachePart) {
-    schedule.columns = kTileRowBytes / byte_size(spec.inputs[0].dtype);
-    return;
+Tile places_tile(const ColumnsCase& of) {
+  const Machine::Columns& machine = of.machine.columns;
+  const bool near = machine.near_places && of.row_bytes >= kLeastNearRow && of.bytes <= of.cache / kNearPart;
+  if ((machine.places_by_distance || near) && of.lanes == Lanes::arg) return places_tile_by_distance(of);
+  if (machine.pages_of_keys && of.near()) return of.tile(kTileRowBytes);
+  const bool ahead = of.lanes == Lanes::keys || of.row_bytes <= kNearArgRowBytes || of.bytes > kNearArgBytes;
+  return {(ahead ? kArgTileRecords : kNearArgTileRecords) * of.step, kChainedStreams, ahead};
+}
+
+/// Whether columns have no tile, but a row of accumulators in registers.
+bool is_direct(const ColumnsCase& of) {
+  // So many rows in registers, a multiple of a page apart, drive out what is prefetched of one another; eight at a time
+  // fit a set.
+  const bool meets = is_exact(of.lanes) && of.rows >= kRowsOfEight && of.row_bytes % kAliasBytes == 0;
+  return of.reduced_levels <= 1 && of.rows <= kChain && !meets;
+}
+
+Tile tile_of(const ColumnsCase& of, bool narrow) {
+  switch (of.lanes) {
+    case Lanes::wide_f64: return {kTileRecords * of.step, rows_in_order(of)};
+    case Lanes::arg:
+    case Lanes::keys: return places_tile(of);
+    case Lanes::chained_f32: return chained_tile(of);
+    case Lanes::order:
+    case Lanes::integer: break;
   }
-  schedule.ahead = lanes == Lanes::keys || row_bytes <= kNearArgRowBytes || bytes > kNearArgBytes;
-  schedule.columns = (schedule.ahead ? kArgTileRecords : kNearArgTileRecords) * step;
+  return exact_tile_of_rows(of, narrow);
 }
 
 /// Whether columns that are no whole vector step may be taken as one.
@@ -242,45 +277,20 @@ bool takes_lanes_across(const KernelSpec& spec, int vector_level) {
 }
 
 void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule) {
-  const int reduced_levels = kernel::reduced_levels(spec);
-  const std::int64_t step = lanes_per_step(lanes, spec.inputs[0].dtype);
-  const std::int64_t element = byte_size(spec.inputs[0].dtype);
-  const std::int64_t row_bytes = element * kernel::level(spec, schedule.vector_level).extent;
-  const std::int64_t reduced = kernel::reduced_count(spec);
-  // So many rows in registers, a multiple of a page apart, drive out what is prefetched of one another; eight at a time
-  // fit a set.
-  const bool meets = is_exact(lanes) && reduced >= kRowsOfEight && row_bytes % kAliasBytes == 0;
-  const bool direct = reduced_levels <= 1 && reduced <= kChain && !meets;
-  schedule.columns = 0;
-  if (direct) {
-    schedule.ahead =
-        blocks_ask_ahead(spec, lanes, row_bytes, target) || direct_asks_ahead(spec, lanes, row_bytes, target);
+  const ColumnsCase of = case_of(spec, lanes, target, schedule.vector_level);
+  if (is_direct(of)) {
+    schedule.ahead = blocks_ask_ahead(of) || direct_asks_ahead(of);
     return;
   }
-  const bool near = kernel::bytes_read(spec) <= target.last_cache_bytes() / kCachePart;
   Narrow narrow = narrow_columns(spec, lanes, schedule.vector_level);
   // Groups of rows of indices lose to row by row, which asks for rows ahead, where the last cache hardly holds the
   // tensor.
-  if (lanes == Lanes::arg && narrow.columns > step && !near) narrow = {};
+  if (lanes == Lanes::arg && narrow.columns > of.step && !of.near()) narrow = {};
+  const Tile tile = narrow.columns > 0 ? Tile{narrow.columns, rows_in_order(of)} : tile_of(of, narrow.width > 0);
   schedule.width = narrow.width;
-  schedule.rows_at_once = lanes == Lanes::wide_f64 ? rows_of_doubles(row_bytes) : kChainedStreams;
-  if (narrow.columns > 0) {
-    schedule.columns = narrow.columns;
-    return;
-  }
-  switch (lanes) {
-    case Lanes::wide_f64: schedule.columns = kTileRecords * step; return;
-    case Lanes::arg:
-    case Lanes::keys: choose_places_tile(spec, lanes, row_bytes, step, target, schedule); return;
-    case Lanes::chained_f32: {
-      const bool strips =
-          reduced_levels == 1 && kernel::reduced_count(spec) <= kStripRows && row_bytes % kAliasBytes != 0;
-      schedule.columns = strips ? kStripTileSteps * step : chained_tile(row_bytes, near, target) / element;
-      return;
-    }
-    case Lanes::order:
-    case Lanes::integer: choose_exact_tile(spec, lanes, row_bytes, near, target, schedule); return;
-  }
+  schedule.columns = tile.columns;
+  schedule.rows_at_once = tile.rows;
+  schedule.ahead = tile.ahead;
 }
 
 int direct_ahead_bytes(const KernelSpec& spec, int vector_level) {
