@@ -13,6 +13,7 @@
 #include "jit/staged.hpp"
 #include "jit/staging.hpp"
 #include "kernel/text_stream.hpp"
+#include "schedule/column_ends.hpp"
 #include "schedule/columns.hpp"
 #include "schedule/spread.hpp"
 #include "schedule/turned.hpp"

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "jit/abi.hpp"
-#include "schedule/columns.hpp"
+#include "schedule/column_ends.hpp"
 
 namespace tenfold::jit {
 

@@ -30,7 +30,7 @@ struct LoopNest {
   Gpr in, out;            ///< where the loops stand; in a second output, frame::kOutput2 says
   bool around = false;    ///< what is emitted stores whole vectors past the caches
   const bool ends_whole;  ///< columns: the partial step is a whole one, some of whose columns have been taken before
-  const bool runs_over;   ///< columns: or it is one that runs on into what lies behind (schedule/columns.hpp)
+  const bool runs_over;   ///< columns: or it is one that runs on into what lies behind (schedule/column_ends.hpp)
 
   bool input_contiguous() const { return input_gap() == 1; }
   int input_gap() const { return known_gap(spec.inputs[0].strides[vector_level()]); }

@@ -7,7 +7,7 @@
 
 #include "schedule/apart.hpp"
 #include "schedule/body.hpp"
-#include "schedule/columns.hpp"
+#include "schedule/column_ends.hpp"
 #include "specs.hpp"
 
 namespace tenfold::schedule {
