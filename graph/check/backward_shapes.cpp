@@ -9,6 +9,7 @@
 #include "graph/check/check.hpp"
 #include "graph/check/report.hpp"
 #include "graph/check/rules.hpp"
+#include "graph/ir/data_format.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -20,12 +21,11 @@ Shape shape_of(const Value& value) { return value.ranked ? Shape(value.shape) : 
 /// The gradient of a bias: the channels of diff_dst.
 Result<Shape> bias_shape(const Op& op, const Value& gradient) {
   if (!gradient.ranked) return Shape(Dims{kUnknownDim});
-  const bool second = attribute_or<std::string>(op, "data_format", "NXC") == "NCX";
-  if (gradient.shape.size() >= (second ? 2U : 1U))
-    return Shape(Dims{second ? gradient.shape[1] : gradient.shape.back()});
+  const std::size_t rank = gradient.shape.size();
+  if (has_channels(op, rank)) return Shape(Dims{gradient.shape[channel_dim(op, rank)]});
   return refuse(Code::invalid_shape, op,
                 "diff_dst " + show_shape(gradient) + " has no channels by data_format '" +
-                    std::string(second ? "NCX" : "NXC") + "'",
+                    std::string(channels_last(op) ? "NXC" : "NCX") + "'",
                 "shape.E5");
 }
 

@@ -11,6 +11,7 @@
 #include "graph/check/report.hpp"
 #include "graph/check/rules.hpp"
 #include "graph/check/window.hpp"
+#include "graph/ir/data_format.hpp"
 
 namespace tenfold::graph {
 namespace {

@@ -15,6 +15,7 @@
 #include "graph/check/check.hpp"
 #include "graph/check/report.hpp"
 #include "graph/check/rules.hpp"
+#include "graph/ir/data_format.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -113,17 +114,16 @@ Shapes layer_norm_backward(const Graph& graph, const Op& op) {
   return std::vector<Shape>{source.shape, scale, scale};
 }
 
-/// norm.N4: where the channels are, and that there are any.
-Result<std::size_t> channel_dim(const Op& op, const Dims& source) {
-  const bool last = op.dialect == Dialect::onednn && attribute_or<std::string>(op, "data_format", "NXC") == "NXC";
-  if (source.size() >= 2) return last ? source.size() - 1 : std::size_t{1};
+/// norm.N4: where the channels are, and that there are any beside a batch.
+Result<std::size_t> norm_channel(const Op& op, const Dims& source) {
+  if (source.size() >= 2) return channel_dim(op, source.size());
   return refuse(Code::invalid_shape, op, "input of shape " + show_dims(source) + " has no channels", "norm.N4");
 }
 
 Shapes group_norm(const Graph& graph, const Op& op) {
   const Value& source = *input(graph, op, 0);
   if (!source.ranked) return std::vector<Shape>(op.outputs.size());
-  const Result<std::size_t> channel = channel_dim(op, source.shape);
+  const Result<std::size_t> channel = norm_channel(op, source.shape);
   if (!channel.ok()) return channel.status();
   const std::int64_t channels = source.shape[channel.value()];
   const std::int64_t groups = integer_of(op, op.dialect == Dialect::onnx ? "num_groups" : "groups");
@@ -152,7 +152,7 @@ Result<Dims> channel_operand(const Op& op, const Dims& source) {
   if (batch && version_of(op)->since_version < kSpatialBatchNorm && attribute_or<std::int64_t>(op, "spatial", 1) == 0 &&
       !source.empty())
     return Dims(source.begin() + 1, source.end());
-  const Result<std::size_t> channel = channel_dim(op, source);
+  const Result<std::size_t> channel = norm_channel(op, source);
   if (!channel.ok()) return channel.status();
   return Dims{source[channel.value()]};
 }

@@ -12,6 +12,7 @@
 #include "graph/check/movement.hpp"
 #include "graph/check/report.hpp"
 #include "graph/check/rules.hpp"
+#include "graph/ir/data_format.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -86,11 +87,10 @@ Result<Shape> select_shape(const Graph& graph, const Op& op) {
                 "shape.E4");
 }
 
-/// The channels' dim for data_format, or nullopt when the rank is too small to have one.
+/// How many channels there are, or nullopt when the rank is too small to have any.
 std::optional<std::int64_t> channels(const Op& op, const Dims& shape) {
-  const bool second = op.dialect == Dialect::onnx || attribute_or<std::string>(op, "data_format", "NXC") == "NCX";
-  if (shape.size() < (second ? 2u : 1u)) return std::nullopt;
-  return second ? shape[1] : shape.back();
+  if (!has_channels(op, shape.size())) return std::nullopt;
+  return shape[channel_dim(op, shape.size())];
 }
 
 std::string channels_text(const Op& op, const Dims& shape) {
@@ -99,9 +99,9 @@ std::string channels_text(const Op& op, const Dims& shape) {
          (!dim                  ? "no channels"
           : *dim == kUnknownDim ? "? channels"
                                 : std::to_string(*dim) + " channels") +
-         (op.dialect == Dialect::onnx
-              ? " along dim 1"
-              : " by data_format '" + attribute_or<std::string>(op, "data_format", "NXC") + "'");
+         (op.dialect == Dialect::onnx ? " along dim 1"
+          : channels_last(op)         ? " by data_format 'NXC'"
+                                      : " by data_format 'NCX'");
 }
 
 Result<Shape> bias_add_shape(const Graph& graph, const Op& op) {

@@ -10,6 +10,7 @@
 #include "graph/check/report.hpp"
 #include "graph/check/rules.hpp"
 #include "graph/check/window.hpp"
+#include "graph/ir/data_format.hpp"
 #include "graph/ir/twin.hpp"
 
 namespace tenfold::graph {

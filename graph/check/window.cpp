@@ -19,8 +19,6 @@ namespace {
 constexpr std::int64_t kMostEntry = std::int64_t{1} << 30;
 constexpr std::int64_t kMostDim = std::int64_t{1} << 31;
 
-bool is_channels_last(const Op& op) { return attribute_or<std::string>(op, "data_format", "NXC") == "NXC"; }
-
 struct ListRow {
   std::string_view name;
   std::int64_t least, fallback;
@@ -81,23 +79,6 @@ Status check_dims(const Op& op, const Dims& dims, std::string_view what) {
 }
 
 }  // namespace
-
-std::size_t channel_dim(const Op& op, std::size_t rank) { return is_channels_last(op) ? rank - 1 : 1; }
-
-std::size_t first_spatial_dim(const Op& op) noexcept { return is_channels_last(op) ? 1 : 2; }
-
-Dims spatial_dims(const Op& op, const Dims& data) {
-  const auto first = data.begin() + static_cast<std::ptrdiff_t>(first_spatial_dim(op));
-  return Dims(first, first + static_cast<std::ptrdiff_t>(data.size() - 2));
-}
-
-Dims data_shape(const Op& op, std::int64_t batch, std::int64_t channels, const Dims& spatial) {
-  Dims shape{batch};
-  if (!is_channels_last(op)) shape.push_back(channels);
-  shape.insert(shape.end(), spatial.begin(), spatial.end());
-  if (is_channels_last(op)) shape.push_back(channels);
-  return shape;
-}
 
 Result<WindowFacts> read_windows(const Op& op, std::size_t spatial) {
   WindowFacts facts;

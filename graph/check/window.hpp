@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The windows of convolutions and pools as the judge reads them: where channels and spatial dims are, what strides,
-// dilations and pads are by the attributes, and how many windows there are. Dims may be unknown. Only for the check
-// room.
+// The windows of convolutions and pools as the judge reads them: what strides, dilations and pads are by the
+// attributes, and how many windows there are. Dims may be unknown. Only for the check room.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +14,6 @@
 #include "tenfold/status.hpp"
 
 namespace tenfold::graph {
-
-/// The channels' dim and the first spatial one of data that have a batch; the last dim for NXC.
-std::size_t channel_dim(const Op& op, std::size_t rank);
-std::size_t first_spatial_dim(const Op& op) noexcept;
-Dims spatial_dims(const Op& op, const Dims& data);
-/// The shape of data of `batch` and `channels`.
-Dims data_shape(const Op& op, std::int64_t batch, std::int64_t channels, const Dims& spatial);
 
 /// What the attributes say of windows over so many spatial dims; refuses with window.W1 to W3. Kernel and pads that are
 /// counted automatically are left to count_windows().

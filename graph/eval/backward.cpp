@@ -12,6 +12,7 @@
 #include "graph/eval/gradient.hpp"
 #include "graph/eval/shapes.hpp"
 #include "graph/eval/walk.hpp"
+#include "graph/ir/data_format.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -46,7 +47,7 @@ void for_each_gradient(const Op& op, Inputs inputs, std::span<const Bounds> boun
 Dims side_strides(const Op& op, const Dims& data, const Dims& side) {
   Dims strides(data.size(), 0);
   if (op.kind == "BiasAddBackward" || (side.size() == 1 && side[0] != 1)) {
-    strides[static_cast<std::size_t>(channel_dim(op, static_cast<int>(data.size())))] = 1;
+    strides[channel_dim(op, data.size())] = 1;
     return strides;
   }
   const Dims own = row_major_strides(side);
@@ -78,7 +79,7 @@ struct Sum {
 Dims output_shape_of(const Op& op, Inputs inputs) {
   if (op.kind == "PReLUBackward") return inputs[1].desc.shape;
   const Dims& data = inputs[0].desc.shape;
-  return {data[static_cast<std::size_t>(channel_dim(op, static_cast<int>(data.size())))]};
+  return {data[channel_dim(op, data.size())]};
 }
 
 /// Sums of what each element adds to the gradient of the slope or bias; `store` takes diff_src of PReLU.
@@ -148,13 +149,13 @@ Result<std::vector<Dims>> summing_backward_shapes(const Op& op, Inputs inputs) {
     return fail(op, Code::invalid_op, std::to_string(inputs.size()) + " inputs, not " + (prelu ? "3" : "1"));
   const Dims& data = inputs[0].desc.shape;
   if (!prelu) {
-    if (data.empty()) return fail(op, Code::invalid_shape, "diff_dst has no channels (shape.E5)");
+    if (!has_channels(op, data.size())) return fail(op, Code::invalid_shape, "diff_dst has no channels (shape.E5)");
     return std::vector<Dims>{output_shape_of(op, inputs)};
   }
   const Dims& slope = inputs[1].desc.shape;
   bool fits = data == inputs[2].desc.shape && slope.size() <= data.size();
   if (fits && slope.size() == 1 && slope[0] != 1) {
-    fits = slope[0] == data[static_cast<std::size_t>(channel_dim(op, static_cast<int>(data.size())))];
+    fits = has_channels(op, data.size()) && slope[0] == data[channel_dim(op, data.size())];
   } else {
     for (std::size_t i = 0; fits && i < slope.size(); ++i)
       fits = slope[i] == 1 || slope[i] == data[data.size() - slope.size() + i];

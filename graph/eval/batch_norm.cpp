@@ -7,6 +7,7 @@
 #include <string>
 
 #include "graph/eval/row_pass.hpp"
+#include "graph/ir/data_format.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -28,7 +29,7 @@ Result<ChannelPlan> plan_channels(const Op& op, Inputs inputs) {
   ChannelPlan plan{inputs[0].desc.shape, {}, {}};
   const std::size_t rank = plan.shape.size();
   if (rank < 2) return fail(op, Code::invalid_shape, "the source has no channels");
-  plan.channel = {static_cast<std::size_t>(channel_dim(op, static_cast<int>(rank)))};
+  plan.channel = {channel_dim(op, rank)};
   plan.reduced.assign(rank, true);
   plan.reduced[plan.channel[0]] = false;
   for (std::size_t i = 1; i < inputs.size(); ++i) {

@@ -16,6 +16,7 @@
 #include "graph/eval/products.hpp"
 #include "graph/eval/shapes.hpp"
 #include "graph/eval/window.hpp"
+#include "graph/ir/data_format.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -108,13 +109,13 @@ Status find_windows(const Op& op, const Kind& kind, ConvolutionPlan& plan) {
     plan.output = data_layout(op, plan.output_shape);
     Dims spatial;
     if (Status s = read_transposed_window(op, plan.output.spatial, plan.window, spatial); !s.ok()) return s;
-    plan.input_shape = shape_of_data(op, plan.output.batch, plan.weights.inputs * plan.groups, spatial);
+    plan.input_shape = data_shape(op, plan.output.batch, plan.weights.inputs * plan.groups, spatial);
     plan.input = data_layout(op, plan.input_shape);
     return {};
   }
   plan.input = data_layout(op, plan.input_shape);
   if (Status s = read_window(op, plan.input.spatial, plan.window); !s.ok()) return s;
-  Dims shape = shape_of_data(op, plan.input.batch, plan.weights.outputs, plan.window.output);
+  Dims shape = data_shape(op, plan.input.batch, plan.weights.outputs, plan.window.output);
   if (!plan.output_shape.empty() && plan.output_shape != shape)
     return fail(op, Code::invalid_shape, "its operands do not fit together");
   plan.output_shape = std::move(shape);
@@ -193,7 +194,7 @@ Products products_of(const Op& op, ConvolutionPlan plan, Inputs inputs) {
   products.has_bias = has_bias(op, inputs);
   if (products.has_bias) {
     products.bias_strides.assign(products.shape.size(), 0);
-    products.bias_strides[static_cast<std::size_t>(channel_dim(op, static_cast<int>(products.shape.size())))] = 1;
+    products.bias_strides[channel_dim(op, products.shape.size())] = 1;
   }
   const bool swapped = kind_of(op).first == Side::output && plan.way == Way::to_weights;
   products.add = [plan = std::move(plan), swapped](const double* a, const double* b, double* results) {
@@ -210,7 +211,7 @@ Result<std::vector<Dims>> convolution_shapes(const Op& op, Inputs inputs) {
   if (!plan.ok()) return plan.status();
   const Dims& shape = plan.value().result();
   if (has_bias(op, inputs)) {
-    const auto channels = shape[static_cast<std::size_t>(channel_dim(op, static_cast<int>(shape.size())))];
+    const auto channels = shape[channel_dim(op, shape.size())];
     if (inputs[2].desc.shape != Dims{channels})
       return fail(op, Code::invalid_shape, "the bias has not one element for each channel");
   }

@@ -12,6 +12,7 @@
 #include "graph/eval/separable.hpp"
 #include "graph/eval/shapes.hpp"
 #include "graph/eval/window.hpp"
+#include "graph/ir/data_format.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -73,9 +74,8 @@ Result<InterpolatePlan> plan_interpolate(const Op& op, Inputs inputs) {
   const std::size_t wanted = backward ? 2 : 1;
   if (inputs.size() < wanted || inputs.size() > wanted + 1 || is_missing(inputs[wanted - 1]))
     return fail(op, Code::invalid_op, std::to_string(inputs.size()) + " inputs");
-  InterpolatePlan plan{inputs[0].desc.shape, {}, 1};
+  InterpolatePlan plan{inputs[0].desc.shape, {}, first_spatial_dim(op)};
   if (plan.source.size() < 3) return fail(op, Code::invalid_shape, "the rank must be at least 3");
-  if (attribute_or<std::string>(op, "data_format", "NXC") == "NCX") plan.first = 2;
   const DataLayout layout = data_layout(op, plan.source);
   const Result<Dims> sizes = wanted_sizes(op, inputs, wanted, layout.spatial);
   if (!sizes.ok()) return sizes.status();
@@ -84,7 +84,7 @@ Result<InterpolatePlan> plan_interpolate(const Op& op, Inputs inputs) {
       !std::all_of(sizes.value().begin(), sizes.value().end(), in_range) ||
       !std::all_of(layout.spatial.begin(), layout.spatial.end(), in_range))
     return fail(op, Code::invalid_op, "sizes or scales do not fit the source");
-  plan.result = shape_of_data(op, layout.batch, layout.channels, sizes.value());
+  plan.result = data_shape(op, layout.batch, layout.channels, sizes.value());
   if (backward && inputs[1].desc.shape != plan.result)
     return fail(op, Code::invalid_shape, "its inputs do not fit together");
   return plan;

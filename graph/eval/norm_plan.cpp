@@ -7,6 +7,7 @@
 #include <string>
 
 #include "graph/eval/shapes.hpp"
+#include "graph/ir/data_format.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -68,14 +69,13 @@ Result<NormPlan> plan_layer(const Op& op, Inputs inputs, NormPlan plan) {
   return plan;
 }
 
-Result<std::size_t> channel_of(const Op& op, const Dims& shape) {
+Result<std::size_t> norm_channel(const Op& op, const Dims& shape) {
   if (shape.size() < 2) return fail(op, Code::invalid_shape, "its source has no channels");
-  const bool last = op.dialect == Dialect::onednn && attribute_or<std::string>(op, "data_format", "NXC") == "NXC";
-  return last ? shape.size() - 1 : std::size_t{1};
+  return channel_dim(op, shape.size());
 }
 
 Result<NormPlan> plan_group(const Op& op, Inputs inputs, NormPlan plan) {
-  const Result<std::size_t> channel = channel_of(op, plan.shape);
+  const Result<std::size_t> channel = norm_channel(op, plan.shape);
   if (!channel.ok()) return channel.status();
   const std::size_t c = channel.value();
   plan.epsilon = real_attribute(op, "epsilon");
@@ -110,7 +110,7 @@ Result<NormPlan> plan_channel(const Op& op, NormPlan plan) {
     plan.scale_dims = {0};
     return plan;
   }
-  const Result<std::size_t> channel = channel_of(op, plan.shape);
+  const Result<std::size_t> channel = norm_channel(op, plan.shape);
   if (!channel.ok()) return channel.status();
   plan.scale_dims = {channel.value()};
   for (std::size_t i = 2; instance && i < plan.shape.size(); ++i) plan.reduced[i] = true;

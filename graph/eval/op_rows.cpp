@@ -282,11 +282,6 @@ std::vector<std::int64_t> integers(const Op& op, std::string_view name) {
   return {};
 }
 
-int channel_dim(const Op& op, int rank) {
-  const bool second = attribute_or<std::string>(op, "data_format", "NXC") == "NCX";
-  return second ? std::min(1, rank - 1) : rank - 1;
-}
-
 Status fail(const Op& op, Code code, const std::string& text) { return Status(code, describe(op) + ": " + text); }
 
 }  // namespace tenfold::graph

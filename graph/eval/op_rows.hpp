@@ -52,9 +52,6 @@ bool flag(const Op& op, std::string_view name, bool fallback) noexcept;
 /// A list of integers; empty when it is not there.
 std::vector<std::int64_t> integers(const Op& op, std::string_view name);
 
-/// The dimension that a 1-D bias or slope runs along: 1 for data_format NCX, the last for NXC (the default).
-int channel_dim(const Op& op, int rank);
-
 /// How failures of the evaluator read: "op 7 'a' (Abs): text".
 Status fail(const Op& op, Code code, const std::string& text);
 

@@ -18,6 +18,7 @@
 #include "graph/eval/shapes.hpp"
 #include "graph/eval/walk.hpp"
 #include "graph/eval/window.hpp"
+#include "graph/ir/data_format.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -64,7 +65,7 @@ Result<PoolPlan> plan_pool(const Op& op, Inputs inputs) {
   if (Status s = find_shapes(op, inputs, plan); !s.ok()) return s;
   plan.input = data_layout(op, plan.input_shape);
   plan.excludes_pads = flag(op, "exclude_pad", false);
-  plan.first_spatial = attribute_or<std::string>(op, "data_format", "NXC") == "NXC" ? 1 : 2;
+  plan.first_spatial = first_spatial_dim(op);
   plan.window.kernel = integers(op, "kernel");
   if (Status s = read_window(op, plan.input.spatial, plan.window); !s.ok()) return s;
   if (plan.backward) {
@@ -72,7 +73,7 @@ Result<PoolPlan> plan_pool(const Op& op, Inputs inputs) {
     plan.output = data_layout(op, plan.output_shape);
     if (plan.output.spatial != plan.window.output) plan.window.output = plan.window.counts(plan.input.spatial, true);
   }
-  const Dims shape = shape_of_data(op, plan.input.batch, plan.input.channels, plan.window.output);
+  const Dims shape = data_shape(op, plan.input.batch, plan.input.channels, plan.window.output);
   if (plan.backward && shape != plan.output_shape)
     return fail(op, Code::invalid_shape, "its inputs do not fit together");
   plan.output_shape = shape;

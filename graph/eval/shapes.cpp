@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "graph/eval/composite.hpp"
+#include "graph/ir/data_format.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -43,9 +44,11 @@ Result<std::vector<std::int64_t>> read_axes(const Op& op, std::span<const ConstT
 std::optional<std::size_t> channel_of(const Op& op, const OpRow& row, std::span<const ConstTensor> inputs) {
   const Dims& data = inputs[0].desc.shape;
   const Dims& channel = inputs[1].desc.shape;
-  if (data.empty() || channel.size() != 1) return std::nullopt;
+  if (channel.size() != 1) return std::nullopt;
   if (row.name == "prelu" && (channel[0] == 1 || !flag(op, "per_channel_broadcast", true))) return std::nullopt;
-  const auto dim = static_cast<std::size_t>(channel_dim(op, static_cast<int>(data.size())));
+  // Without channels, it fits nowhere.
+  if (!has_channels(op, data.size())) return data.size() + 1;
+  const std::size_t dim = channel_dim(op, data.size());
   return channel[0] == data[dim] ? std::optional(dim) : std::nullopt;
 }
 

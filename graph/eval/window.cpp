@@ -9,12 +9,11 @@
 
 #include "graph/eval/element.hpp"
 #include "graph/eval/shapes.hpp"
+#include "graph/ir/data_format.hpp"
 #include "graph/ir/twin.hpp"
 
 namespace tenfold::graph {
 namespace {
-
-bool has_last_channels(const Op& op) { return attribute_or<std::string>(op, "data_format", "NXC") == "NXC"; }
 
 /// Of entries and spatial dims, so that no product of two of them overflows.
 constexpr std::int64_t kMostEntry = std::int64_t{1} << 30;
@@ -72,23 +71,9 @@ void pad_automatically(const Op& op, std::size_t dim, std::int64_t needed, Windo
 }  // namespace
 
 DataLayout data_layout(const Op& op, const Dims& shape) {
-  const std::size_t rank = shape.size();
-  const std::size_t channel = has_last_channels(op) ? rank - 1 : 1;
-  const std::size_t first = has_last_channels(op) ? 1 : 2;
+  const std::size_t channel = channel_dim(op, shape.size());
   const Dims strides = row_major_strides(shape);
-  DataLayout layout{shape[0], shape[channel], strides[0], strides[channel], {}, {}};
-  for (std::size_t i = first; i < first + rank - 2; ++i) {
-    layout.spatial.push_back(shape[i]);
-    layout.spatial_strides.push_back(strides[i]);
-  }
-  return layout;
-}
-
-Dims shape_of_data(const Op& op, std::int64_t batch, std::int64_t channels, const Dims& spatial) {
-  Dims shape{batch};
-  shape.insert(shape.end(), spatial.begin(), spatial.end());
-  shape.insert(has_last_channels(op) ? shape.end() : shape.begin() + 1, channels);
-  return shape;
+  return {shape[0], shape[channel], strides[0], strides[channel], spatial_dims(op, shape), spatial_dims(op, strides)};
 }
 
 std::int64_t Window::taps() const {

@@ -13,7 +13,7 @@
 
 namespace tenfold::graph {
 
-/// Where batch, channels and spatial dims are in a tensor of data_format NXC or NCX.
+/// The batch, channels and spatial dims of a tensor, and where they are.
 struct DataLayout {
   std::int64_t batch = 0, channels = 0;
   std::int64_t batch_stride = 0, channel_stride = 0;  ///< in row-major order
@@ -21,8 +21,6 @@ struct DataLayout {
 };
 /// `shape` has a batch, channels and spatial dims.
 DataLayout data_layout(const Op& op, const Dims& shape);
-/// The shape of such a tensor.
-Dims shape_of_data(const Op& op, std::int64_t batch, std::int64_t channels, const Dims& spatial);
 
 struct Window {
   Dims kernel, strides, dilations;

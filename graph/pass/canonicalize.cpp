@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "graph/check/check.hpp"
+#include "graph/ir/data_format.hpp"
 #include "graph/pass/core_form.hpp"
 #include "graph/pass/fresh_ids.hpp"
 #include "graph/pass/pass.hpp"
@@ -149,8 +150,7 @@ class Canonicalizer {
   /// Puts a core.reshape before the second operand where NumPy's broadcasting would lay it along the wrong dim. False
   /// when that cannot be known yet (a rank is open): the op then stays in its dialect.
   bool align_channels(Op& op) {
-    const bool second_dim = attribute_or<std::string>(op, "data_format", "NXC") == "NCX";
-    if (!second_dim || !attribute_or<bool>(op, "per_channel_broadcast", true)) return true;
+    if (channels_last(op) || !attribute_or<bool>(op, "per_channel_broadcast", true)) return true;
     const Value& source = graph_.values[op.inputs[0]];
     const Value& operand = graph_.values[op.inputs[1]];
     if (!source.ranked || !operand.ranked) return false;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/ir/data_format.hpp"
 #include "graph/pass/decompose.hpp"
 
 namespace tenfold::graph {
@@ -152,10 +153,6 @@ constexpr Row kRows[] = {
     {"TanhBackward", tanh_gradient},
 };
 
-std::size_t channel_dim(const Op& op, std::size_t rank) {
-  return attribute_or<std::string>(op, "data_format", "NXC") == "NCX" ? 1 : rank - 1;
-}
-
 }  // namespace
 
 bool decompose_backward(Composer& make, const Op& op) {
@@ -177,7 +174,7 @@ bool decompose_prelu_backward(Composer& make, const Op& op) {
   const Dims shape = make.shape(slope);
   const std::size_t rank = make.shape(x).size();
   if (shape.size() == 1 && shape[0] != 1) {
-    if (shape[0] == kUnknownDim) return false;
+    if (shape[0] == kUnknownDim || !has_channels(op, rank)) return false;
     slope = make.along(slope, channel_dim(op, rank), rank);
   }
   make.give(0, m.above(x, 0, d, m.mul(d, slope)));
@@ -196,6 +193,7 @@ bool decompose_prelu_backward(Composer& make, const Op& op) {
 
 bool decompose_bias_add_backward(Composer& make, const Op& op) {
   const Dims shape = make.shape(op.inputs[0]);
+  if (!has_channels(op, shape.size())) return false;
   const std::size_t channels = channel_dim(op, shape.size());
   std::vector<std::int64_t> axes;
   for (std::size_t i = 0; i < shape.size(); ++i)

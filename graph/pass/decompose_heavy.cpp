@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/ir/data_format.hpp"
 #include "graph/ir/twin.hpp"
 #include "graph/pass/decompose.hpp"
 
@@ -32,8 +33,7 @@ bool adds_bias_apart(const Composer& make, const Op& op) {
 ValueId bias_of(Composer& make, const Op& op, ValueId bias) {
   if (op.kind == "MatMul") return bias;
   const std::size_t rank = make.shape(op.outputs[0]).size();
-  const bool channels_last = attribute_or<std::string>(op, "data_format", "NXC") == "NXC";
-  return make.along(bias, channels_last ? rank - 1 : 1, rank);
+  return make.along(bias, channel_dim(op, rank), rank);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "graph/check/check.hpp"
+#include "graph/ir/data_format.hpp"
 #include "graph/pass/decompose.hpp"
 
 namespace tenfold::graph {
@@ -58,12 +59,6 @@ ValueId as_wide_as(Composer& make, ValueId operand, ValueId x) {
 }
 
 ValueId side(Composer& make, ValueId operand, ValueId x) { return make.cast(operand, make.dtype(x)); }
-
-/// Where the channels of the source are.
-std::size_t channel_dim(const Op& op, std::size_t rank) {
-  const bool last = op.dialect == Dialect::onednn && attribute_or<std::string>(op, "data_format", "NXC") == "NXC";
-  return last ? rank - 1 : 1;
-}
 
 bool is_affine(const Op& op) {
   return op.dialect == Dialect::onnx || op.kind == "RMSNorm" || attribute_or<bool>(op, "use_affine", true);

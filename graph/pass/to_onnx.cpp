@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "graph/check/check.hpp"
+#include "graph/ir/data_format.hpp"
 #include "graph/ir/half.hpp"
 #include "graph/pass/core_form.hpp"
 #include "graph/pass/fresh_ids.hpp"
@@ -182,8 +183,7 @@ class ToOnnx {
 
   /// Whether NumPy's broadcasting has the second operand of BiasAdd or PReLU where oneDNN has it.
   bool aligned(const Op& op) const {
-    const bool second_dim = attribute_or<std::string>(op, "data_format", "NXC") == "NCX";
-    if (!second_dim || !attribute_or<bool>(op, "per_channel_broadcast", true)) return true;
+    if (channels_last(op) || !attribute_or<bool>(op, "per_channel_broadcast", true)) return true;
     const Value& source = graph_.values[op.inputs[0]];
     const Value& operand = graph_.values[op.inputs[1]];
     if (!source.ranked || !operand.ranked) return false;

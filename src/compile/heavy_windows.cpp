@@ -10,6 +10,7 @@
 #include "compile/heavy.hpp"
 #include "compile/strided.hpp"
 #include "graph/check/check.hpp"
+#include "graph/ir/data_format.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -61,16 +62,14 @@ class Reader {
 
   TensorDesc operand(const TensorDesc& desc, int index) const {
     const std::size_t last = desc.shape.size() - 1;
-    if (index != row_.weights) return in_order(desc, 0, is("data_format", "NXC", "NXC") ? last : 1);
+    if (index != row_.weights) return in_order(desc, 0, graph::channel_dim(op_, desc.shape.size()));
     const char* const spatial_first = row_.transposed ? "XOI" : "XIO";
-    return is("weights_format", spatial_first, spatial_first) ? in_order(desc, last, last - 1) : desc;
+    return graph::attribute_or<std::string>(op_, "weights_format", spatial_first) == spatial_first
+               ? in_order(desc, last, last - 1)
+               : desc;
   }
 
  private:
-  bool is(std::string_view name, const char* fallback, std::string_view value) const {
-    return graph::attribute_or<std::string>(op_, name, fallback) == value;
-  }
-
   const graph::Op& op_;
   const Row& row_;
 };

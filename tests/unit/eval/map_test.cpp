@@ -135,6 +135,26 @@ TEST(Map, BiasesAndSlopesRunAlongTheChannel) {
   EXPECT_TRUE(same_values(y.values(), {-2, -4, -6, -8}));
 }
 
+TEST(Map, OneDimHasNoSecondThatChannelsWouldBe) {
+  Tensor x(DType::f32, {2}, {-1, -2});
+  Tensor c(DType::f32, {2}, {10, 100});
+  Tensor y(DType::f32, {2});
+  const NamedAttribute ncx{"data_format", std::string("NCX")};
+  for (const char* kind : {"BiasAdd", "PReLU"}) {
+    EXPECT_EQ(run_op(make_op(Dialect::onednn, kind, {ncx}), {x.in(), c.in()}, y).code(), Code::invalid_shape) << kind;
+    EXPECT_TRUE(run_op(make_op(Dialect::onednn, kind), {x.in(), c.in()}, y).ok()) << kind;
+  }
+  Tensor one(DType::f32, {1}, {2});
+  EXPECT_TRUE(run_op(make_op(Dialect::onednn, "PReLU", {ncx}), {x.in(), one.in()}, y).ok());
+  const Op backward = make_op(Dialect::onednn, "BiasAddBackward", {ncx});
+  EXPECT_EQ(run_op(backward, {x.in()}, y).code(), Code::invalid_shape);
+  const ConstTensor inputs[] = {x.in(), c.in(), x.in()};
+  Tensor by_slope(DType::f32, {2});
+  const MutableTensor outputs[] = {y.out(), by_slope.out()};
+  const Status status = evaluate_op(make_op(Dialect::onednn, "PReLUBackward", {ncx}), inputs, outputs);
+  EXPECT_EQ(status.code(), Code::invalid_shape);
+}
+
 TEST(Map, DtypesMixAndIntegersStayExact) {
   Tensor a(DType::s32, {2}, {2147483647, -5});
   Tensor b(DType::s32, {2}, {1, 7});
