@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "graph/check/check.hpp"
 #include "graph/eval/eval.hpp"
+#include "graph/ir/attribute.hpp"
 #include "schemas/op_table.hpp"
 
 namespace tenfold::tools {

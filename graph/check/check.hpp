@@ -46,9 +46,6 @@ Dims reduced_shape(const Dims& shape, const std::vector<std::int64_t>& axes, boo
 /// NumPy's multidirectional broadcast of two shapes (kUnknownDim matches anything); nullopt when they do not fit.
 std::optional<Dims> broadcast_shapes(const Dims& a, const Dims& b);
 
-/// The version of the op's table row that its opset sees; null when there is no such op or it is younger.
-const schemas::OpVersion* version_of(const Op& op) noexcept;
-
 /// What a reduction without axes means: oneDNN's is the identity, ONNX's reduces all axes, or with
 /// `noop_with_empty_axes` each element alone (so that L1 still takes the absolute value).
 enum class EmptyAxes : std::uint8_t { identity, all, each };
@@ -66,10 +63,6 @@ struct AxesFacts {
 
 /// `op` is a reduction (not an arg-reduction) that obeys the rules.
 Result<AxesFacts> axes_facts(const Graph& graph, const Op& op);
-
-/// An attribute of type s64 or f32 as the op's version has it: as given, else its default, else 0.
-std::int64_t integer_of(const Op& op, std::string_view name);
-double real_of(const Op& op, std::string_view name);
 
 /// The axes, in [0, rank) and ascending, that a softmax, a norm over dims or a global pool of either dialect reduces
 /// in its first input: ONNX's Softmax and its kin flatten all dims from `axis` on below version 13. invalid_op with

@@ -7,6 +7,7 @@
 
 #include "graph/check/check.hpp"
 #include "graph/check/rules.hpp"
+#include "graph/ir/attribute.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -212,11 +213,6 @@ const FunctionFacts* find_function_facts(std::string_view name) noexcept {
   for (const FunctionFacts& row : kFunctions)
     if (row.name == name) return &row;
   return nullptr;
-}
-
-const schemas::OpVersion* version_of(const Op& op) noexcept {
-  const schemas::OpDesc* desc = schemas::find_op(op.dialect, op.kind);
-  return desc == nullptr ? nullptr : schemas::version_for(*desc, op.dialect == Dialect::onnx ? op.opset : 0);
 }
 
 }  // namespace tenfold::graph

@@ -13,6 +13,7 @@
 #include "graph/check/movement.hpp"
 #include "graph/check/report.hpp"
 #include "graph/check/rules.hpp"
+#include "graph/ir/attribute.hpp"
 
 namespace tenfold::graph {
 namespace {

@@ -9,6 +9,7 @@
 #include "graph/check/check.hpp"
 #include "graph/check/report.hpp"
 #include "graph/check/rules.hpp"
+#include "graph/ir/attribute.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -86,7 +87,7 @@ Status check_flags(const Op& op, Form form) {
 Status check_numbers(const Graph& graph, const Op& op) {
   if (op.dialect != Dialect::onnx) return {};
   if (op.kind == "LpNormalization") {
-    const std::int64_t p = integer_of(op, "p");
+    const std::int64_t p = integer_attribute(op, "p");
     if (p != 1 && p != 2)
       return refuse(Code::invalid_op, op, "attribute 'p' is " + std::to_string(p) + ", must be 1 or 2", "norm.N6");
   }
@@ -103,10 +104,10 @@ Status check_numbers(const Graph& graph, const Op& op) {
   }
   if (find_attribute(op, "stash_type") == nullptr || onnx_stash_dtype(op) != DType::undef) return {};
   // No output of the others has that type, so any that is computed in will do.
-  const std::int64_t stash = integer_of(op, "stash_type");
+  const std::int64_t stash = integer_attribute(op, "stash_type");
   if (op.kind != "LayerNormalization" && (stash == kOnnxFloat16 || stash == kOnnxDouble)) return {};
   return refuse(Code::invalid_op, op,
-                "attribute 'stash_type' is " + std::to_string(integer_of(op, "stash_type")) +
+                "attribute 'stash_type' is " + std::to_string(integer_attribute(op, "stash_type")) +
                     ", must be 1 (FLOAT) or 16 (BFLOAT16)",
                 "norm.N6");
 }
@@ -130,7 +131,7 @@ Status check_inference(const Op& op) {
 }  // namespace
 
 DType onnx_stash_dtype(const Op& op) {
-  switch (integer_of(op, "stash_type")) {
+  switch (integer_attribute(op, "stash_type")) {
     case 1: return DType::f32;
     case 16: return DType::bf16;
     default: return DType::undef;

@@ -3,7 +3,6 @@
 // What softmax, the norms, global pools and their backward ops make of their inputs' shapes: which dims they reduce,
 // and where scale, bias and stats lie along.
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <numeric>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "graph/check/check.hpp"
 #include "graph/check/report.hpp"
 #include "graph/check/rules.hpp"
+#include "graph/ir/attribute.hpp"
 #include "graph/ir/data_format.hpp"
 
 namespace tenfold::graph {
@@ -30,14 +30,6 @@ constexpr std::int64_t kDefaultMvn[] = {0, 2, 3};
 
 const Value* input(const Graph& graph, const Op& op, std::size_t i) {
   return i < op.inputs.size() && op.inputs[i] != kNone ? &graph.values[op.inputs[i]] : nullptr;
-}
-
-std::string_view default_text(const Op& op, std::string_view name) {
-  const schemas::OpVersion* version = version_of(op);
-  if (version == nullptr) return {};
-  for (const schemas::AttrDesc& attribute : version->attributes)
-    if (attribute.name == name) return attribute.default_text;
-  return {};
 }
 
 bool is_flattening(const Op& op) {
@@ -126,7 +118,7 @@ Shapes group_norm(const Graph& graph, const Op& op) {
   const Result<std::size_t> channel = norm_channel(op, source.shape);
   if (!channel.ok()) return channel.status();
   const std::int64_t channels = source.shape[channel.value()];
-  const std::int64_t groups = integer_of(op, op.dialect == Dialect::onnx ? "num_groups" : "groups");
+  const std::int64_t groups = integer_attribute(op, op.dialect == Dialect::onnx ? "num_groups" : "groups");
   if (groups < 1 || (channels != kUnknownDim && channels % groups != 0))
     return refuse(Code::invalid_op, op,
                   std::to_string(groups) + " groups do not divide the channels of " + show_dims(source.shape),
@@ -183,21 +175,6 @@ Shapes over_axes(const Graph& graph, const Op& op, bool keeps_shape) {
 
 }  // namespace
 
-std::int64_t integer_of(const Op& op, std::string_view name) {
-  const std::string_view text = default_text(op, name);
-  std::int64_t fallback = 0;
-  std::from_chars(text.data(), text.data() + text.size(), fallback);
-  return attribute_or<std::int64_t>(op, name, fallback);
-}
-
-double real_of(const Op& op, std::string_view name) {
-  const std::string_view text = default_text(op, name);
-  double fallback = 0;
-  std::from_chars(text.data(), text.data() + text.size(), fallback);
-  // Files hold attributes of type f32 in that precision.
-  return static_cast<double>(static_cast<float>(attribute_or<double>(op, name, fallback)));
-}
-
 Result<std::vector<std::int64_t>> norm_axes(const Op& op, std::size_t rank) {
   const auto wide_rank = static_cast<int>(rank);
   const Form form = form_of(op);
@@ -209,7 +186,7 @@ Result<std::vector<std::int64_t>> norm_axes(const Op& op, std::size_t rank) {
   if (form == Form::axis_norm || form == Form::layer_norm || form == Form::layer_norm_backward) {
     const bool begins = op.dialect == Dialect::onednn && form != Form::axis_norm;
     const Result<std::vector<std::int64_t>> axis =
-        normalize_axes({integer_of(op, begins ? "begin_norm_axis" : "axis")}, wide_rank, describe(op));
+        normalize_axes({integer_attribute(op, begins ? "begin_norm_axis" : "axis")}, wide_rank, describe(op));
     if (!axis.ok()) return axis.status();
     if (form == Form::axis_norm && !is_flattening(op)) return axis;
     first = axis.value()[0];

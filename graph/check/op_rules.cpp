@@ -12,6 +12,7 @@
 #include "graph/check/check.hpp"
 #include "graph/check/report.hpp"
 #include "graph/check/rules.hpp"
+#include "graph/ir/attribute.hpp"
 #include "schemas/op_table.hpp"
 
 namespace tenfold::graph {

@@ -12,6 +12,7 @@
 #include "graph/check/quantize.hpp"
 #include "graph/check/report.hpp"
 #include "graph/check/rules.hpp"
+#include "graph/ir/attribute.hpp"
 
 namespace tenfold::graph {
 namespace {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "graph/eval/row_pass.hpp"
+#include "graph/ir/attribute.hpp"
 #include "graph/ir/data_format.hpp"
 
 namespace tenfold::graph {
@@ -72,9 +73,9 @@ struct Forward {
     const std::size_t gamma = pass.stats(3), beta = pass.stats(4), y = pass.result(0);
     const std::size_t next_mean = pass.result(1), next_variance = pass.result(2);
     const std::size_t mean_out = pass.result(3), variance_out = pass.result(4);
-    const T epsilon{Real{real_attribute(op, "epsilon")}};
+    const T epsilon{Real{f32_attribute(op, "epsilon")}};
     const bool has_momentum = find_attribute(op, "momentum") != nullptr;
-    const T momentum{Real{has_momentum ? real_attribute(op, "momentum") : kMomentum}};
+    const T momentum{Real{has_momentum ? f32_attribute(op, "momentum") : kMomentum}};
 
     pass.rows([&](const auto& row) {
       std::vector<T> centred = pass.row(x, row);
@@ -116,7 +117,7 @@ struct Backward {
     const std::size_t x = pass.data(0), g = pass.data(1), given_mean = pass.stats(2), given_variance = pass.stats(3);
     const std::size_t gamma = pass.stats(4);
     const std::size_t diff_src = pass.result(0), diff_gamma = pass.result(1), diff_beta = pass.result(2);
-    const T epsilon{Real{real_attribute(op, "epsilon")}};
+    const T epsilon{Real{f32_attribute(op, "epsilon")}};
 
     pass.rows([&](const auto& row) {
       const T mean = pass.get(given_mean, row);

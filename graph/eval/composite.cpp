@@ -3,7 +3,6 @@
 // See composite.hpp. The rows name functions of the files by family, which normalize.hpp and its like declare.
 #include "graph/eval/composite.hpp"
 
-#include <charconv>
 #include <string>
 
 #include "graph/eval/backward.hpp"
@@ -115,16 +114,6 @@ constexpr CompositeRow kComposites[] = {
     {Dialect::onednn, "PReLUBackward", summing_backward_shapes, evaluate_summing_backward, bound_summing_backward},
 };
 
-std::string_view default_text(const Op& op, std::string_view name) {
-  const schemas::OpDesc* desc = schemas::find_op(op.dialect, op.kind);
-  const schemas::OpVersion* version =
-      desc == nullptr ? nullptr : schemas::version_for(*desc, op.dialect == Dialect::onnx ? op.opset : 0);
-  if (version == nullptr) return {};
-  for (const schemas::AttrDesc& attribute : version->attributes)
-    if (attribute.name == name) return attribute.default_text;
-  return {};
-}
-
 }  // namespace
 
 const CompositeRow* find_composite(const Op& op) noexcept {
@@ -146,21 +135,6 @@ Status evaluate_composite(const CompositeRow& row, const Op& op, Inputs inputs, 
 
 bool has_input(Inputs inputs, std::size_t index) noexcept {
   return index < inputs.size() && !is_missing(inputs[index]);
-}
-
-std::int64_t integer_attribute(const Op& op, std::string_view name) {
-  const std::string_view text = default_text(op, name);
-  std::int64_t fallback = 0;
-  std::from_chars(text.data(), text.data() + text.size(), fallback);
-  return attribute_or<std::int64_t>(op, name, fallback);
-}
-
-double real_attribute(const Op& op, std::string_view name) {
-  const std::string_view text = default_text(op, name);
-  double fallback = 0;
-  std::from_chars(text.data(), text.data() + text.size(), fallback);
-  // Files hold attributes of type f32 in that precision.
-  return static_cast<double>(static_cast<float>(attribute_or<double>(op, name, fallback)));
 }
 
 }  // namespace tenfold::graph

@@ -43,8 +43,4 @@ Status evaluate_composite(const CompositeRow& row, const Op& op, Inputs inputs, 
 /// Whether input `index` is there.
 bool has_input(Inputs inputs, std::size_t index) noexcept;
 
-/// An attribute of type s64 or f32 as the op's version has it: as given, else its default, else 0.
-std::int64_t integer_attribute(const Op& op, std::string_view name);
-double real_attribute(const Op& op, std::string_view name);
-
 }  // namespace tenfold::graph

@@ -12,6 +12,7 @@
 
 #include "graph/eval/composite.hpp"
 #include "graph/eval/doubt.hpp"
+#include "graph/ir/attribute.hpp"
 
 namespace tenfold::graph {
 
@@ -21,10 +22,10 @@ struct GradientFacts {
       : kind(op.kind),
         by_dst(flag(op, "use_dst", true) && declares_use_dst(op.kind)),
         tanh_form(attribute_or<std::string>(op, "mode", "gelu_erf") == "gelu_tanh"),
-        alpha(real_attribute(op, "alpha")),
-        beta(real_attribute(op, "beta")),
-        min(real_attribute(op, "min")),
-        max(real_attribute(op, "max")) {}
+        alpha(f32_attribute(op, "alpha")),
+        beta(f32_attribute(op, "beta")),
+        min(f32_attribute(op, "min")),
+        max(f32_attribute(op, "max")) {}
 
   static bool declares_use_dst(std::string_view kind) {
     for (const std::string_view name :

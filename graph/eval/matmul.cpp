@@ -13,6 +13,7 @@
 #include "graph/eval/shapes.hpp"
 #include "graph/eval/walk.hpp"
 #include "graph/eval/window.hpp"
+#include "graph/ir/attribute.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -137,8 +138,8 @@ Result<MatmulPlan> plan_op(const Op& op, Inputs inputs) {
   Result<MatmulPlan> plan = plan_matmul(twin ? *twin : op, inputs);
   if (!plan.ok() || op.kind != "Gemm") return plan;
   Products& products = plan.value().products;
-  products.alpha = real_attribute(op, "alpha");
-  if (products.has_bias) products.beta = real_attribute(op, "beta");
+  products.alpha = f32_attribute(op, "alpha");
+  if (products.has_bias) products.beta = f32_attribute(op, "beta");
   const bool whole = std::trunc(products.alpha) == products.alpha && std::trunc(products.beta) == products.beta &&
                      std::fabs(products.alpha) < 0x1p62 && std::fabs(products.beta) < 0x1p62;
   if (is_integral(inputs[0].desc.dtype) && !whole)

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "graph/eval/shapes.hpp"
+#include "graph/ir/attribute.hpp"
 #include "graph/ir/data_format.hpp"
 
 namespace tenfold::graph {
@@ -52,7 +53,7 @@ Result<NormPlan> plan_layer(const Op& op, Inputs inputs, NormPlan plan) {
   const bool onnx = op.dialect == Dialect::onnx;
   const Result<std::size_t> axis = wrapped_axis(op, onnx ? "axis" : "begin_norm_axis", rank);
   if (!axis.ok()) return axis.status();
-  plan.epsilon = real_attribute(op, "epsilon");
+  plan.epsilon = f32_attribute(op, "epsilon");
   for (std::size_t i = axis.value(); i < rank; ++i) plan.reduced[i] = true;
   plan.stats_dims = range(0, onnx ? rank : axis.value());
   plan.stats = Dims(plan.shape.begin(), plan.shape.begin() + static_cast<std::ptrdiff_t>(axis.value()));
@@ -78,7 +79,7 @@ Result<NormPlan> plan_group(const Op& op, Inputs inputs, NormPlan plan) {
   const Result<std::size_t> channel = norm_channel(op, plan.shape);
   if (!channel.ok()) return channel.status();
   const std::size_t c = channel.value();
-  plan.epsilon = real_attribute(op, "epsilon");
+  plan.epsilon = f32_attribute(op, "epsilon");
   plan.groups = integer_attribute(op, op.dialect == Dialect::onnx ? "num_groups" : "groups");
   if (plan.groups < 1 || plan.shape[c] % plan.groups != 0)
     return fail(op, Code::invalid_op, std::to_string(plan.groups) + " groups do not divide its channels");
@@ -97,7 +98,7 @@ Result<NormPlan> plan_group(const Op& op, Inputs inputs, NormPlan plan) {
 }
 
 Result<NormPlan> plan_channel(const Op& op, NormPlan plan) {
-  plan.epsilon = real_attribute(op, "epsilon");
+  plan.epsilon = f32_attribute(op, "epsilon");
   const bool instance = op.kind == "InstanceNormalization";
   if (!instance) {
     plan.statistic = Statistic::given;

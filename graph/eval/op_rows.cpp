@@ -4,8 +4,9 @@
 #include "graph/eval/op_rows.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
+
+#include "graph/ir/attribute.hpp"
 
 namespace tenfold::graph {
 namespace {
@@ -190,26 +191,10 @@ std::uint8_t apply_defaults(const Op& op, std::string_view function, Parameters&
     const auto* named =
         std::find_if(std::begin(kNamed), std::end(kNamed), [&](const Named& n) { return n.name == attribute.name; });
     if (named == std::end(kNamed) || attribute.default_text.empty()) continue;
-    float value = 0;
-    std::from_chars(attribute.default_text.data(), attribute.default_text.data() + attribute.default_text.size(),
-                    value);
-    parameters.*named->value = static_cast<double>(value);
+    parameters.*named->value = f32_attribute(op, attribute.name);
     met |= named->need;
   }
   return met;
-}
-
-/// An attribute of type f32, which a reader may have kept as an integer.
-const Attribute* find_number(const Op& op, std::string_view name, double& value) noexcept {
-  const Attribute* attribute = find_attribute(op, name);
-  if (attribute == nullptr) return nullptr;
-  if (const auto* real = std::get_if<double>(attribute))
-    value = static_cast<double>(static_cast<float>(*real));
-  else if (const auto* integer = std::get_if<std::int64_t>(attribute))
-    value = static_cast<double>(static_cast<float>(*integer));
-  else
-    return nullptr;
-  return attribute;
 }
 
 }  // namespace
@@ -221,9 +206,7 @@ const OpRow* find_op_row(const Op& op) noexcept {
 }
 
 const schemas::OpVersion* onnx_version(const Op& op) noexcept {
-  if (op.dialect != Dialect::onnx) return nullptr;
-  const schemas::OpDesc* desc = schemas::find_op(op.dialect, op.kind);
-  return desc == nullptr ? nullptr : schemas::version_for(*desc, op.opset);
+  return op.dialect == Dialect::onnx ? version_of(op) : nullptr;
 }
 
 bool declares_attribute(const Op& op, std::string_view name) noexcept {
@@ -252,9 +235,13 @@ Result<Parameters> read_parameters(const Op& op, const FunctionRow& function, st
   parameters.dtype = dtype;
   std::uint8_t needs = inputs == 1 ? function.needs : std::uint8_t{kNothing};
   if (op.dialect != Dialect::onednn) needs &= static_cast<std::uint8_t>(~apply_defaults(op, function.name, parameters));
-  for (const Named& named : kNamed)
-    if (find_number(op, named.name, parameters.*named.value) == nullptr && (needs & named.need) != 0)
+  for (const Named& named : kNamed) {
+    const Attribute* given = find_attribute(op, named.name);
+    const bool is_number = given != nullptr && std::holds_alternative<double>(*given);
+    if (!is_number && (needs & named.need) != 0)
       return fail(op, Code::invalid_op, "attribute '" + std::string(named.name) + "' is missing or not a number");
+    parameters.*named.value = f32_attribute(op, named.name, parameters.*named.value);
+  }
   parameters.fmod = flag(op, "fmod", false);
   parameters.left = attribute_or<std::string>(op, "direction", "") == "LEFT";
   parameters.detect_negative = flag(op, "detect_negative", true);

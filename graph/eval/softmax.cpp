@@ -11,6 +11,7 @@
 #include <string>
 
 #include "graph/eval/row_pass.hpp"
+#include "graph/ir/attribute.hpp"
 
 namespace tenfold::graph {
 namespace {

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "graph/ir/attribute.hpp"
+
 namespace tenfold::graph {
 namespace {
 
@@ -157,7 +159,7 @@ void write_gemm(const Op& op, std::span<const Dims>, Twin& twin) {
   set_attribute(twin.op, "transpose_a", attribute_or<std::int64_t>(op, "transA", 0) != 0);
   set_attribute(twin.op, "transpose_b", attribute_or<std::int64_t>(op, "transB", 0) != 0);
   const bool has_bias = twin.op.inputs.size() > 2;
-  twin.is_whole = attribute_or<double>(op, "alpha", 1) == 1 && (!has_bias || attribute_or<double>(op, "beta", 1) == 1);
+  twin.is_whole = f32_attribute(op, "alpha") == 1 && (!has_bias || f32_attribute(op, "beta") == 1);
 }
 
 void write_convolution(const Op& op, std::span<const Dims> inputs, Twin& twin) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/ir/attribute.hpp"
 #include "graph/ir/data_format.hpp"
 #include "graph/pass/decompose.hpp"
 
@@ -18,8 +19,6 @@ namespace {
 constexpr double kGeluLimit = 16, kLeastQuotient = 0x1p-64;
 constexpr double kMishLimit = 128;
 constexpr double kTanhCubic = 0.044715;
-
-double real(const Op& op, std::string_view name, double fallback) { return attribute_or<double>(op, name, fallback); }
 
 /// Short names for what the formulas are made of.
 struct Maths {
@@ -55,11 +54,11 @@ ValueId relu_gradient(const Maths& m, const Op&, ValueId x, ValueId d) {
 
 ValueId clamp_gradient(const Maths& m, const Op& op, ValueId x, ValueId d) {
   const ValueId zero = m.number(0);
-  return m.above(x, real(op, "min", 0), m.below(x, real(op, "max", 0), d, zero), zero);
+  return m.above(x, f32_attribute(op, "min"), m.below(x, f32_attribute(op, "max"), d, zero), zero);
 }
 
 ValueId elu_gradient(const Maths& m, const Op& op, ValueId x, ValueId d) {
-  const double alpha = real(op, "alpha", 0);
+  const double alpha = f32_attribute(op, "alpha");
   const bool by_dst = attribute_or<bool>(op, "use_dst", true);
   const ValueId slope = by_dst ? m.add(x, alpha) : m.mul(m.of("exp", x), alpha);
   return m.above(x, 0, d, m.mul(d, slope));
@@ -92,8 +91,8 @@ ValueId gelu_gradient(const Maths& m, const Op& op, ValueId x, ValueId d) {
 }
 
 ValueId hard_sigmoid_gradient(const Maths& m, const Op& op, ValueId x, ValueId d) {
-  const double alpha = real(op, "alpha", 0);
-  const ValueId line = m.add(m.mul(x, alpha), real(op, "beta", 0.0));
+  const double alpha = f32_attribute(op, "alpha");
+  const ValueId line = m.add(m.mul(x, alpha), f32_attribute(op, "beta"));
   const ValueId zero = m.number(0);
   return m.above(line, 0, m.below(line, 1, m.mul(d, alpha), zero), zero);
 }
@@ -118,7 +117,7 @@ ValueId sigmoid_gradient(const Maths& m, const Op& op, ValueId x, ValueId d) {
 }
 
 ValueId softplus_gradient(const Maths& m, const Op& op, ValueId x, ValueId d) {
-  return m.mul(d, m.of("sigmoid", m.mul(x, real(op, "beta", 1.0))));
+  return m.mul(d, m.of("sigmoid", m.mul(x, f32_attribute(op, "beta"))));
 }
 
 ValueId sqrt_gradient(const Maths& m, const Op& op, ValueId x, ValueId d) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/ir/attribute.hpp"
 #include "graph/ir/data_format.hpp"
 #include "graph/ir/twin.hpp"
 #include "graph/pass/decompose.hpp"
@@ -66,7 +67,7 @@ bool decompose_gemm(Composer& make, const Op& op) {
   inputs.resize(2);
   ValueId result = make.again(inputs, {DType::f32}, onednn_twin(op, {})->op)[0];
   const auto times = [&](ValueId x, std::string_view name) {
-    const auto factor = static_cast<double>(static_cast<float>(attribute_or<double>(op, name, 1)));
+    const double factor = f32_attribute(op, name);
     return factor == 1 ? x : make.map("mul", x, factor);
   };
   result = times(result, "alpha");

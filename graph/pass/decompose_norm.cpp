@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "graph/check/check.hpp"
+#include "graph/ir/attribute.hpp"
 #include "graph/ir/data_format.hpp"
 #include "graph/pass/decompose.hpp"
 
@@ -90,7 +91,7 @@ bool decompose_layer_norm(Composer& make, const Op& op) {
   if (op.outputs.size() > 1 && !Composer::is_expressible(make.shape(op.outputs[1]))) return false;
   const ValueId x = source_of(make, op);
   const Centred facts = centre(make, x, axes.value());
-  const ValueId divisor = deviation(make, facts.variance, real_of(op, "epsilon"));
+  const ValueId divisor = deviation(make, facts.variance, f32_attribute(op, "epsilon"));
   make.give(0, affine(make, op, make.map("div", {facts.rest, divisor})));
   const bool onnx = op.dialect == Dialect::onnx;
   if (op.outputs.size() > 1) make.give(1, make.reshape(facts.mean, make.shape(op.outputs[1])));
@@ -106,7 +107,7 @@ bool decompose_rms_norm(Composer& make, const Op& op) {
   if (!axes.ok()) return false;
   const ValueId x = source_of(make, op);
   const ValueId mean_square = make.reduce("mean", make.map("square", {x}), axes.value());
-  const ValueId divisor = deviation(make, mean_square, real_of(op, "epsilon"));
+  const ValueId divisor = deviation(make, mean_square, f32_attribute(op, "epsilon"));
   make.give(0, affine(make, op, make.map("div", {x, divisor})));
   return true;
 }
@@ -114,7 +115,7 @@ bool decompose_rms_norm(Composer& make, const Op& op) {
 bool decompose_group_norm(Composer& make, const Op& op) {
   const Dims shape = make.shape(op.inputs[0]);
   const std::size_t channel = channel_dim(op, shape.size());
-  const std::int64_t groups = integer_of(op, op.dialect == Dialect::onnx ? "num_groups" : "groups");
+  const std::int64_t groups = integer_attribute(op, op.dialect == Dialect::onnx ? "num_groups" : "groups");
   // A reshape has one open dim, and the groups' channels must be known to be split.
   for (const std::int64_t dim : shape)
     if (dim == kUnknownDim) return false;
@@ -129,7 +130,7 @@ bool decompose_group_norm(Composer& make, const Op& op) {
 
   const ValueId x = make.reshape(source_of(make, op), split);
   const Centred facts = centre(make, x, axes);
-  ValueId y = make.map("div", {facts.rest, deviation(make, facts.variance, real_of(op, "epsilon"))});
+  ValueId y = make.map("div", {facts.rest, deviation(make, facts.variance, f32_attribute(op, "epsilon"))});
   const auto along = [&](ValueId operand) {
     // ONNX's versions before 21 have a scale by group or by channel.
     const bool by_channel = make.shape(operand) == Dims{shape[channel]};
@@ -152,7 +153,7 @@ bool decompose_instance_norm(Composer& make, const Op& op) {
   if (!axes.ok()) return false;
   const ValueId x = make.widen(op.inputs[0]);
   const Centred facts = centre(make, x, axes.value());
-  ValueId y = make.map("div", {facts.rest, deviation(make, facts.variance, real_of(op, "epsilon"))});
+  ValueId y = make.map("div", {facts.rest, deviation(make, facts.variance, f32_attribute(op, "epsilon"))});
   y = make.map("mul", {y, make.along(side(make, op.inputs[1], x), 1, rank)});
   make.give(0, make.map("add", {y, make.along(side(make, op.inputs[2], x), 1, rank)}));
   return true;
@@ -168,7 +169,7 @@ bool decompose_batch_norm(Composer& make, const Op& op) {
     const ValueId value = side(make, op.inputs[i], x);
     return rank < 2 || by_element ? value : make.along(value, channel_dim(op, rank), rank);
   };
-  const ValueId divisor = deviation(make, operand(4), real_of(op, "epsilon"));
+  const ValueId divisor = deviation(make, operand(4), f32_attribute(op, "epsilon"));
   const ValueId rest = make.map("sub", {x, operand(3)});
   const ValueId scaled = make.map("mul", {make.map("div", {rest, divisor}), operand(1)});
   make.give(0, make.map("add", {scaled, operand(2)}));
@@ -183,11 +184,11 @@ bool decompose_batch_norm_training(Composer& make, const Op& op) {
   const ValueId x = make.widen(op.inputs[0]);
   const auto operand = [&](std::size_t i) { return make.along(side(make, op.inputs[i], x), channel, rank); };
   const Centred facts = centre(make, x, all_but(channel, rank));
-  ValueId y = make.map("div", {facts.rest, deviation(make, facts.variance, real_of(op, "epsilon"))});
+  ValueId y = make.map("div", {facts.rest, deviation(make, facts.variance, f32_attribute(op, "epsilon"))});
   if (has_input(op, 3)) y = make.map("mul", {y, operand(3)});
   if (has_input(op, 4)) y = make.map("add", {y, operand(4)});
   make.give(0, y);
-  const double momentum = find_attribute(op, "momentum") == nullptr ? kMomentum : real_of(op, "momentum");
+  const double momentum = find_attribute(op, "momentum") == nullptr ? kMomentum : f32_attribute(op, "momentum");
   for (const auto& [now, old, next, batch] : {std::tuple{facts.mean, std::size_t{1}, std::size_t{1}, std::size_t{3}},
                                               {facts.variance, std::size_t{2}, std::size_t{2}, std::size_t{4}}}) {
     const ValueId flat = make.reshape(now, make.shape(op.inputs[old]));
@@ -207,7 +208,7 @@ bool decompose_batch_norm_backward(Composer& make, const Op& op) {
   const ValueId x = make.widen(op.inputs[0]);
   const ValueId gradient = make.widen(op.inputs[1]);
   const auto operand = [&](std::size_t i) { return make.along(side(make, op.inputs[i], x), channel, rank); };
-  const ValueId divisor = deviation(make, operand(3), real_of(op, "epsilon"));
+  const ValueId divisor = deviation(make, operand(3), f32_attribute(op, "epsilon"));
   const ValueId normal = make.map("div", {make.map("sub", {x, operand(2)}), divisor});
   const ValueId products = make.map("mul", {gradient, normal});
   const ValueId rest = make.map("sub", {make.map("sub", {gradient, make.reduce("mean", gradient, axes)}),
@@ -235,7 +236,7 @@ bool decompose_lp_norm(Composer& make, const Op& op) {
   const Result<std::vector<std::int64_t>> axes = norm_axes(op, make.shape(op.inputs[0]).size());
   if (!axes.ok()) return false;
   const ValueId x = make.widen(op.inputs[0]);
-  const ValueId norm = make.reduce(integer_of(op, "p") == 1 ? "l1" : "l2", x, axes.value());
+  const ValueId norm = make.reduce(integer_attribute(op, "p") == 1 ? "l1" : "l2", x, axes.value());
   const ValueId zero = make.compare("equal", {norm, make.constant(0, make.dtype(x))});
   const ValueId divisor = make.select(zero, make.constant(1, make.dtype(x)), norm);
   make.give(0, make.map("div", {x, divisor}));
@@ -252,7 +253,7 @@ bool decompose_layer_norm_backward(Composer& make, const Op& op) {
   if (!Composer::is_expressible(stats)) return false;
   const ValueId mean = make.reshape(side(make, op.inputs[2], x), stats);
   const ValueId variance = make.reshape(side(make, op.inputs[3], x), stats);
-  const ValueId divisor = deviation(make, variance, real_of(op, "epsilon"));
+  const ValueId divisor = deviation(make, variance, f32_attribute(op, "epsilon"));
   const ValueId normal = make.map("div", {make.map("sub", {x, mean}), divisor});
   const bool scales = is_affine(op) && has_input(op, 4);
   const ValueId scaled = scales ? make.map("mul", {gradient, side(make, op.inputs[4], x)}) : gradient;

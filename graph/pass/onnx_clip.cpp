@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/ir/attribute.hpp"
 #include "graph/ir/half.hpp"
 #include "graph/pass/core_form.hpp"
 

@@ -3,7 +3,6 @@
 // ONNX's ops as core ops, by a table. Defaults of attributes are those of the version that the op's opset sees, taken
 // from the op tables and written out.
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/ir/attribute.hpp"
 #include "graph/ir/twin.hpp"
 #include "graph/pass/core_form.hpp"
 
@@ -154,9 +154,7 @@ std::vector<NamedAttribute> parameters(const Op& op) {
       const bool value = given == nullptr ? fallback : std::get<std::int64_t>(*given) != 0;
       if (value != fallback) found.push_back({std::string(desc.name), value});
     } else if (desc.type == schemas::AttrType::f32) {
-      double value = 0;
-      std::from_chars(desc.default_text.data(), desc.default_text.data() + desc.default_text.size(), value);
-      found.push_back({std::string(desc.name), given == nullptr ? Attribute(value) : *given});
+      found.push_back({std::string(desc.name), given == nullptr ? Attribute(f32_default(desc)) : *given});
     }
   }
   return found;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/check/check.hpp"
+#include "graph/ir/attribute.hpp"
 #include "graph/pass/core_form.hpp"
 
 namespace tenfold::graph {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "graph/check/check.hpp"
+#include "graph/ir/attribute.hpp"
 #include "graph/ir/data_format.hpp"
 #include "graph/ir/half.hpp"
 #include "graph/pass/core_form.hpp"
@@ -69,13 +70,6 @@ constexpr Row kRows[] = {
     {"Tanh", "Tanh"},
     {"TypeCast", "Cast", How::cast},
 };
-
-/// An attribute of type f32, which a reader may have kept as an integer.
-double number_of(const Op& op, std::string_view name, double fallback) {
-  const auto whole = attribute_or<std::int64_t>(op, name, 0);
-  const double number = attribute_or<double>(op, name, whole != 0 ? static_cast<double>(whole) : fallback);
-  return static_cast<double>(static_cast<float>(number));
-}
 
 /// The number as an element of `dtype`; nullopt where that would round it.
 std::optional<std::vector<std::byte>> element_of(DType dtype, double number) {
@@ -139,7 +133,7 @@ class ToOnnx {
         if (Status s = add_scalar(op, "beta", DType::f32); !s.ok()) return s;
         break;
       case How::softplus:
-        if (number_of(op, "beta", 1) != 1) return no_onnx_form(op, "its beta is not 1");
+        if (f32_attribute(op, "beta") != 1) return no_onnx_form(op, "its beta is not 1");
         break;
       case How::channels:
         if (!aligned(op))
@@ -174,7 +168,7 @@ class ToOnnx {
   }
 
   Status add_scalar(Op& op, std::string_view attribute, DType dtype) {
-    std::optional<std::vector<std::byte>> data = element_of(dtype, number_of(op, attribute, 0));
+    std::optional<std::vector<std::byte>> data = element_of(dtype, f32_attribute(op, attribute));
     if (!data)
       return no_onnx_form(op, "its " + std::string(attribute) + " is no number of " + std::string(to_string(dtype)));
     op.inputs.push_back(add_constant(op, attribute, dtype, {}, std::move(*data)));

@@ -8,6 +8,7 @@
 
 #include "api/places.hpp"
 #include "graph/check/check.hpp"
+#include "graph/ir/attribute.hpp"
 
 namespace tenfold::api {
 

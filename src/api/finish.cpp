@@ -12,6 +12,7 @@
 
 #include "api/split.hpp"
 #include "graph/check/check.hpp"
+#include "graph/ir/attribute.hpp"
 #include "runtime/float_state.hpp"
 
 namespace tenfold::api {

@@ -14,6 +14,7 @@
 
 #include "graph/check/check.hpp"
 #include "graph/eval/eval.hpp"
+#include "graph/ir/attribute.hpp"
 #include "runtime/float_state.hpp"
 
 namespace tenfold::api {

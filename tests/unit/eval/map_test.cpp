@@ -50,7 +50,7 @@ TEST(Map, EveryDialectOpEqualsItsCoreFunction) {
   Tensor a(DType::f32, {4}, {-2.5, -0.25, 0.75, 3});
   Tensor b(DType::f32, {4}, {0.5, -1, 2, 3});
   for (const Pair& pair : pairs) {
-    std::vector<NamedAttribute> attributes = {{"alpha", 0.3}, {"beta", 1.5}, {"min", -1.0}, {"max", std::int64_t{1}}};
+    std::vector<NamedAttribute> attributes = {{"alpha", 0.3}, {"beta", 1.5}, {"min", -1.0}, {"max", 1.0}};
     const DType to = std::string(pair.kind) == "GreaterEqual" ? DType::boolean : DType::f32;
     std::vector<ConstTensor> inputs = {a.in()};
     if (pair.arity == 2) inputs.push_back(b.in());
