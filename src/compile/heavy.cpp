@@ -4,36 +4,34 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace tenfold::compiler {
 namespace {
 
-struct Row {
-  std::string_view kind;
-  Result<HeavySource> (*source)(const graph::Graph& graph, const graph::Op& op, std::span<const graph::OpId> through);
+using onednn::Kind;
+
+constexpr int kOutput = HeavyRow::kOutput, kNowhere = HeavyRow::kNowhere;
+constexpr HeavyRow kHeavy[] = {
+    {"AvgPool", windows_source, Kind::average_pool, 1},
+    {"AvgPoolBackward", windows_source, Kind::average_pool_to_input, 1},
+    {"ConvTranspose", windows_source, Kind::convolution_to_input, 2, 1, true},
+    {"ConvTransposeBackwardData", windows_source, Kind::convolution, 2, 1, true},
+    {"ConvTransposeBackwardWeights", windows_source, Kind::convolution_to_weights, 2, kOutput, true, true},
+    {"Convolution", windows_source, Kind::convolution, 2, 1},
+    {"ConvolutionBackwardData", windows_source, Kind::convolution_to_input, 2, 1},
+    {"ConvolutionBackwardWeights", windows_source, Kind::convolution_to_weights, 2, kOutput},
+    {"Interpolate", windows_source, Kind::resample, 1},
+    {"InterpolateBackward", windows_source, Kind::resample_to_input, 1, kNowhere, false, false, 1},
+    {"MatMul", matmul_source, Kind::matmul, 2},
+    {"MaxPool", windows_source, Kind::max_pool, 1},
+    {"MaxPoolBackward", windows_source, Kind::max_pool_to_input, 2},
 };
 
-constexpr Row kHeavy[] = {
-    {"AvgPool", windows_source},
-    {"AvgPoolBackward", windows_source},
-    {"ConvTranspose", windows_source},
-    {"ConvTransposeBackwardData", windows_source},
-    {"ConvTransposeBackwardWeights", windows_source},
-    {"Convolution", windows_source},
-    {"ConvolutionBackwardData", windows_source},
-    {"ConvolutionBackwardWeights", windows_source},
-    {"Interpolate", windows_source},
-    {"InterpolateBackward", windows_source},
-    {"MatMul", matmul_source},
-    {"MaxPool", windows_source},
-    {"MaxPoolBackward", windows_source},
-};
-
-const Row* find_row(const graph::Op& op) noexcept {
+const HeavyRow* find_row(const graph::Op& op) noexcept {
   if (op.dialect != graph::Dialect::onednn) return nullptr;
-  const auto* row = std::find_if(std::begin(kHeavy), std::end(kHeavy), [&](const Row& r) { return r.kind == op.kind; });
+  const auto* row =
+      std::find_if(std::begin(kHeavy), std::end(kHeavy), [&](const HeavyRow& r) { return r.kind == op.kind; });
   return row == std::end(kHeavy) ? nullptr : row;
 }
 
@@ -73,7 +71,8 @@ bool is_heavy(const graph::Op& op) noexcept { return find_row(op) != nullptr; }
 Result<HeavyOp> lower_heavy(const graph::Graph& graph, const graph::Op& op, std::span<const graph::OpId> through,
                             const target::Target& target) {
   if (target.isa == target::Isa::reference) return Status(Code::unsupported_target, "the target is 'reference'");
-  Result<HeavySource> source = find_row(op)->source(graph, op, through);
+  const HeavyRow& row = *find_row(op);
+  Result<HeavySource> source = row.source(graph, op, row, through);
   if (!source.ok()) return source.status();
   // oneDNN 2.6.3 divides by the number of rows.
   const onednn::HeavySpec& spec = source.value().spec;

@@ -4,8 +4,10 @@
 // becomes a call of it; heavy_matmul.cpp and its like say each op in the terms of onednn/spec.hpp.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "graph/ir/graph.hpp"
@@ -36,9 +38,26 @@ bool is_heavy(const graph::Op& op) noexcept;
 Result<HeavyOp> lower_heavy(const graph::Graph& graph, const graph::Op& op, std::span<const graph::OpId> through,
                             const target::Target& target);
 
+/// A heavy op in oneDNN's terms: a row of the table in heavy.cpp.
+struct HeavyRow {
+  static constexpr int kOutput = 3, kNowhere = 4;
+
+  std::string_view kind;
+  /// The op's family.
+  Result<HeavySource> (*source)(const graph::Graph& graph, const graph::Op& op, const HeavyRow& row,
+                                std::span<const graph::OpId> through);
+  onednn::Kind as;
+  std::size_t inputs;       ///< how many of the op's are operands; a bias comes besides
+  int weights = kNowhere;   ///< which operand are the weights of windows, the output being kOutput
+  bool transposed = false;  ///< the formats of a transposed convolution
+  bool swapped = false;     ///< the spec has the op's two operands the other way round
+  std::size_t first = 0;    ///< the op's inputs before it are no operands
+};
+
 /// Sources of the families of ops.
-Result<HeavySource> matmul_source(const graph::Graph& graph, const graph::Op& op, std::span<const graph::OpId> through);
-Result<HeavySource> windows_source(const graph::Graph& graph, const graph::Op& op,
+Result<HeavySource> matmul_source(const graph::Graph& graph, const graph::Op& op, const HeavyRow& row,
+                                  std::span<const graph::OpId> through);
+Result<HeavySource> windows_source(const graph::Graph& graph, const graph::Op& op, const HeavyRow& row,
                                    std::span<const graph::OpId> through);
 
 /// Completes the spec of an Interpolate or its backward op; unsupported_* where oneDNN resamples otherwise.

@@ -144,11 +144,11 @@ Status settle_output(HeavySource& source) {
 
 }  // namespace
 
-Result<HeavySource> matmul_source(const graph::Graph& graph, const graph::Op& op,
+Result<HeavySource> matmul_source(const graph::Graph& graph, const graph::Op& op, const HeavyRow& row,
                                   std::span<const graph::OpId> through) {
   HeavySource source;
-  source.spec.kind = onednn::Kind::matmul;
-  for (const std::size_t index : {std::size_t{0}, std::size_t{1}}) {
+  source.spec.kind = row.as;
+  for (std::size_t index = 0; index < row.inputs; ++index) {
     TensorDesc desc;
     Result<StridedWalk> walk = read_matrix(graph, op, index, through, desc);
     if (!walk.ok()) return walk.status();

@@ -3,7 +3,6 @@
 // Convolutions, pools and interpolations in oneDNN's terms. Six convolutions are three: a transposed one computes what
 // another's gradient with respect to its input is. Formats (NXC, NCX; XIO, OIX, XOI, IOX) are but strides.
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <utility>
 
@@ -16,31 +15,6 @@ namespace tenfold::compiler {
 namespace {
 
 using onednn::Kind;
-
-struct Row {
-  std::string_view kind;
-  Kind as;
-  std::size_t inputs;  ///< how many of the op's are operands; a bias comes besides
-  bool swapped;        ///< the spec has the op's two operands the other way round
-  int weights;         ///< which operand they are, the output being kOutput
-  bool transposed;
-  std::size_t first = 0;  ///< the op's inputs before it are no operands
-};
-constexpr int kOutput = 3, kNowhere = 4;
-constexpr Row kRows[] = {
-    {"AvgPool", Kind::average_pool, 1, false, kNowhere, false},
-    {"AvgPoolBackward", Kind::average_pool_to_input, 1, false, kNowhere, false},
-    {"ConvTranspose", Kind::convolution_to_input, 2, false, 1, true},
-    {"ConvTransposeBackwardData", Kind::convolution, 2, false, 1, true},
-    {"ConvTransposeBackwardWeights", Kind::convolution_to_weights, 2, true, kOutput, true},
-    {"Convolution", Kind::convolution, 2, false, 1, false},
-    {"ConvolutionBackwardData", Kind::convolution_to_input, 2, false, 1, false},
-    {"ConvolutionBackwardWeights", Kind::convolution_to_weights, 2, false, kOutput, false},
-    {"Interpolate", Kind::resample, 1, false, kNowhere, false},
-    {"InterpolateBackward", Kind::resample_to_input, 1, false, kNowhere, false, 1},
-    {"MaxPool", Kind::max_pool, 1, false, kNowhere, false},
-    {"MaxPoolBackward", Kind::max_pool_to_input, 2, false, kNowhere, false},
-};
 
 Dims permuted(const Dims& dims, const std::vector<std::size_t>& order) {
   Dims out;
@@ -58,7 +32,7 @@ TensorDesc in_order(const TensorDesc& desc, std::size_t first, std::size_t secon
 
 class Reader {
  public:
-  Reader(const graph::Op& op, const Row& row) : op_(op), row_(row) {}
+  Reader(const graph::Op& op, const HeavyRow& row) : op_(op), row_(row) {}
 
   TensorDesc operand(const TensorDesc& desc, int index) const {
     const std::size_t last = desc.shape.size() - 1;
@@ -71,7 +45,7 @@ class Reader {
 
  private:
   const graph::Op& op_;
-  const Row& row_;
+  const HeavyRow& row_;
 };
 
 bool is_pool(Kind kind) {
@@ -105,9 +79,8 @@ bool repeats(const TensorDesc& desc) {
 
 }  // namespace
 
-Result<HeavySource> windows_source(const graph::Graph& graph, const graph::Op& op,
+Result<HeavySource> windows_source(const graph::Graph& graph, const graph::Op& op, const HeavyRow& row,
                                    std::span<const graph::OpId> through) {
-  const Row& row = *std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.kind == op.kind; });
   const Reader reader(op, row);
   HeavySource source;
   source.spec.kind = row.as;
@@ -125,7 +98,7 @@ Result<HeavySource> windows_source(const graph::Graph& graph, const graph::Op& o
   }
   TensorDesc out = graph::desc_of(graph.values[op.outputs[0]]);
   out.strides = strides_of(out);
-  source.spec.outputs = {reader.operand(out, kOutput)};
+  source.spec.outputs = {reader.operand(out, HeavyRow::kOutput)};
   source.outputs = {op.outputs[0]};
   for (const std::vector<TensorDesc>* descs : {&source.spec.inputs, &source.spec.outputs})
     for (const TensorDesc& desc : *descs) {
