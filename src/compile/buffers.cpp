@@ -44,6 +44,12 @@ Location Buffers::location(graph::ValueId value) {
   return locations_[value];
 }
 
+Location Buffers::location(const OperandSource& operand) {
+  Location found = location(operand.value);
+  found.offset += operand.offset;
+  return found;
+}
+
 Location Buffers::temporary(std::int64_t bytes) { return block(bytes, region_); }
 
 Location Buffers::block(std::int64_t bytes, std::size_t last) {

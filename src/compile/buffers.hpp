@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compile/arena.hpp"
+#include "compile/operand_source.hpp"
 #include "compile/partition.hpp"
 #include "graph/ir/graph.hpp"
 #include "runtime/program.hpp"
@@ -23,6 +24,8 @@ class Buffers {
 
   /// The value's place. A value that nobody outside sees gets one in the arena the first time it is asked for.
   runtime::Location location(graph::ValueId value);
+  /// Where an operand begins in its value's place.
+  runtime::Location location(const OperandSource& operand);
   /// A temporary that is no value of the graph: until the end of the region.
   runtime::Location temporary(std::int64_t bytes);
   /// The steps of the region are there: what none of the next ones reads makes room.

@@ -39,15 +39,24 @@ bool is_empty(const graph::Value& value) {
   return count.ok() && count.value() == 0;
 }
 
-std::int64_t least_bytes(const graph::Graph& graph, const std::vector<graph::ValueId>& values) {
+std::int64_t least_bytes(const graph::Graph& graph, graph::ValueId value) {
+  if (value == graph::kNone) return 0;
+  const TensorDesc desc = graph::desc_of(graph.values[value]);
+  const Result<std::int64_t> count = numel(desc.shape);
+  const Result<std::int64_t> span = span_bytes(desc);
+  return count.ok() && span.ok() ? std::min(count.value() * byte_size(desc.dtype), span.value()) : 0;
+}
+
+std::int64_t least_bytes(const graph::Graph& graph, const graph::Op& op) {
   std::int64_t bytes = 0;
-  for (const graph::ValueId value : values) {
-    if (value == graph::kNone) continue;
-    const TensorDesc desc = graph::desc_of(graph.values[value]);
-    const Result<std::int64_t> count = numel(desc.shape);
-    const Result<std::int64_t> span = span_bytes(desc);
-    if (count.ok() && span.ok()) bytes += std::min(count.value() * byte_size(desc.dtype), span.value());
-  }
+  for (const graph::ValueId value : op.inputs) bytes += least_bytes(graph, value);
+  for (const graph::ValueId value : op.outputs) bytes += least_bytes(graph, value);
+  return bytes;
+}
+
+std::int64_t least_bytes(const graph::Graph& graph, const std::vector<OperandSource>& operands) {
+  std::int64_t bytes = 0;
+  for (const OperandSource& operand : operands) bytes += least_bytes(graph, operand.value);
   return bytes;
 }
 
@@ -85,7 +94,7 @@ Status compile_region(const graph::Graph& graph, const Region& region, Buffers& 
     report.reason = "the output has no element";
   } else if (region.heavy) {
     report.kind = RegionReport::Kind::onednn;
-    report.bytes_moved = report.bytes_least = least_bytes(graph, last.inputs) + least_bytes(graph, last.outputs);
+    report.bytes_moved = report.bytes_least = least_bytes(graph, last);
     add_heavy_step(*region.heavy, buffers, compiled.program, report);
   } else if (region.status.ok()) {
     for (const PlannedPart& part : region.parts) {
@@ -99,7 +108,7 @@ Status compile_region(const graph::Graph& graph, const Region& region, Buffers& 
   } else if (is_unsupported(region.status)) {
     report.kind = RegionReport::Kind::reference;
     report.reason = region.status.message();
-    report.bytes_moved = report.bytes_least = least_bytes(graph, last.inputs) + least_bytes(graph, last.outputs);
+    report.bytes_moved = report.bytes_least = least_bytes(graph, last);
     status = add_reference_step(graph, last, buffers, compiled.program);
   } else {
     status = region.status;

@@ -66,6 +66,16 @@ bool is_empty(const TensorDesc& desc) { return std::find(desc.shape.begin(), des
 
 }  // namespace
 
+void HeavySource::add_input(const StridedWalk& walk, TensorDesc desc) {
+  inputs.push_back({walk.root, walk.first * byte_size(desc.dtype)});
+  spec.inputs.push_back(std::move(desc));
+}
+
+void HeavySource::swap_operands() {
+  std::swap(spec.inputs[0], spec.inputs[1]);
+  std::swap(inputs[0], inputs[1]);
+}
+
 bool is_heavy(const graph::Op& op) noexcept { return find_row(op) != nullptr; }
 
 Result<HeavyOp> lower_heavy(const graph::Graph& graph, const graph::Op& op, std::span<const graph::OpId> through,

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "compile/operand_source.hpp"
+#include "compile/strided.hpp"
 #include "graph/ir/graph.hpp"
 #include "onednn/call.hpp"
 #include "target/target.hpp"
@@ -17,11 +19,15 @@
 
 namespace tenfold::compiler {
 
-/// A spec and the values that its operands are.
+/// A spec and where its operands are.
 struct HeavySource {
   onednn::HeavySpec spec;
-  std::vector<graph::ValueId> inputs, outputs;
-  std::vector<std::int64_t> input_offsets;  ///< bytes from element 0 of it
+  std::vector<OperandSource> inputs, outputs;
+
+  /// One that lies where `walk` says, and is `desc` in the spec.
+  void add_input(const StridedWalk& walk, TensorDesc desc);
+  /// The first two inputs in the other order.
+  void swap_operands();
 };
 
 /// A heavy op as it will run.

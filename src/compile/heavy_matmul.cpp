@@ -89,9 +89,7 @@ Status read_bias(const graph::Graph& graph, const graph::Op& op, std::span<const
   TensorDesc row{bias.dtype, {bias.shape.back()}, {1}};
   row.shape.insert(row.shape.begin(), out.shape.size() - 1, 1);
   row.strides.insert(row.strides.begin(), out.shape.size() - 1, bias.shape.back());
-  source.spec.inputs.push_back(std::move(row));
-  source.inputs.push_back(walk.value().root);
-  source.input_offsets.push_back(walk.value().first * byte_size(bias.dtype));
+  source.add_input(walk.value(), std::move(row));
   return {};
 }
 
@@ -136,9 +134,7 @@ Status settle_output(HeavySource& source) {
     swap_last_two(desc->shape);
     swap_last_two(desc->strides);
   }
-  std::swap(inputs[0], inputs[1]);
-  std::swap(source.inputs[0], source.inputs[1]);
-  std::swap(source.input_offsets[0], source.input_offsets[1]);
+  source.swap_operands();
   return {};
 }
 
@@ -154,9 +150,7 @@ Result<HeavySource> matmul_source(const graph::Graph& graph, const graph::Op& op
     if (!walk.ok()) return walk.status();
     if (desc.dtype != DType::f32)
       return Status(Code::unsupported_dtype, "oneDNN multiplies f32, not " + std::string(to_string(desc.dtype)));
-    source.inputs.push_back(walk.value().root);
-    source.input_offsets.push_back(walk.value().first * byte_size(desc.dtype));
-    source.spec.inputs.push_back(std::move(desc));
+    source.add_input(walk.value(), std::move(desc));
   }
   TensorDesc out = graph::desc_of(graph.values[op.outputs[0]]);
   out.strides = strides_of(out);
@@ -170,7 +164,7 @@ Result<HeavySource> matmul_source(const graph::Graph& graph, const graph::Op& op
     out.shape.insert(out.shape.end() - 1, 1);
     out.strides.insert(out.strides.end() - 1, 1);
   }
-  source.outputs = {op.outputs[0]};
+  source.outputs = {OperandSource{op.outputs[0]}};
   source.spec.outputs.push_back(std::move(out));
 
   std::vector<TensorDesc>& inputs = source.spec.inputs;

@@ -91,15 +91,13 @@ Result<HeavySource> windows_source(const graph::Graph& graph, const graph::Op& o
     Result<StridedWalk> walk = strided_walk(graph, input, through);
     if (!walk.ok()) return walk.status();
     const TensorDesc desc{value.dtype, value.shape, walk.value().strides};
-    source.spec.inputs.push_back(i == 2 ? desc : reader.operand(desc, static_cast<int>(i)));
     if (repeats(desc)) return Status(Code::unsupported_shape, "an operand that repeats elements");
-    source.inputs.push_back(walk.value().root);
-    source.input_offsets.push_back(walk.value().first * byte_size(desc.dtype));
+    source.add_input(walk.value(), i == 2 ? desc : reader.operand(desc, static_cast<int>(i)));
   }
   TensorDesc out = graph::desc_of(graph.values[op.outputs[0]]);
   out.strides = strides_of(out);
   source.spec.outputs = {reader.operand(out, HeavyRow::kOutput)};
-  source.outputs = {op.outputs[0]};
+  source.outputs = {OperandSource{op.outputs[0]}};
   for (const std::vector<TensorDesc>* descs : {&source.spec.inputs, &source.spec.outputs})
     for (const TensorDesc& desc : *descs) {
       if (desc.dtype != DType::f32)
@@ -107,11 +105,7 @@ Result<HeavySource> windows_source(const graph::Graph& graph, const graph::Op& o
       if (std::find(desc.shape.begin(), desc.shape.end(), 0) != desc.shape.end())
         return Status(Code::unsupported_shape, "a tensor without elements");
     }
-  if (row.swapped) {
-    std::swap(source.spec.inputs[0], source.spec.inputs[1]);
-    std::swap(source.inputs[0], source.inputs[1]);
-    std::swap(source.input_offsets[0], source.input_offsets[1]);
-  }
+  if (row.swapped) source.swap_operands();
   if (row.as == Kind::resample || row.as == Kind::resample_to_input) {
     if (Status status = settle_resampling(op, source.spec); !status.ok()) return status;
     return source;

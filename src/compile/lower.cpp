@@ -54,7 +54,7 @@ class Lowering {
  public:
   Lowering(const graph::Graph& graph, std::span<const OpId> ops, std::span<const ValueId> outputs)
       : graph_(graph), ops_(ops), space_(graph), body_(lowered_.spec) {
-    lowered_.outputs.assign(outputs.begin(), outputs.end());
+    for (const ValueId value : outputs) lowered_.outputs.push_back({value});
   }
 
   Result<Lowered> run() {
@@ -75,8 +75,8 @@ class Lowering {
       if (is_slice(graph_.ops[id])) {
         if (made_.contains(graph_.ops[id].inputs[0]))
           return unsupported_shape("a slice of what the kernel itself makes");
-        if (std::find(lowered_.outputs.begin(), lowered_.outputs.end(), graph_.ops[id].outputs[0]) !=
-            lowered_.outputs.end())
+        const OperandSource copied{graph_.ops[id].outputs[0]};
+        if (std::find(lowered_.outputs.begin(), lowered_.outputs.end(), copied) != lowered_.outputs.end())
           return unsupported_shape("a slice of a slice that is copied");
         continue;
       }
@@ -151,8 +151,7 @@ class Lowering {
       const StridedWalk walk = slice_walk(graph_, value, ops_);
       read_.push_back(value);
       lowered_.spec.inputs.push_back({dtype, strides_along_levels(value, walk.strides)});
-      lowered_.inputs.push_back(walk.root);
-      lowered_.input_offsets.push_back(walk.first * byte_size(dtype));
+      lowered_.inputs.push_back({walk.root, walk.first * byte_size(dtype)});
     }
     return {};
   }
@@ -213,7 +212,7 @@ class Lowering {
   Status add_outputs() {
     const std::vector<bool> per_row = kernel::per_row(lowered_.spec);
     for (std::size_t output = 0; output < lowered_.outputs.size(); ++output) {
-      const ValueId value = lowered_.outputs[output];
+      const ValueId value = lowered_.outputs[output].value;
       std::size_t kept = 0, reduced = 0;
       for (const int factor : space_.factors(value)) ++(reduced_.contains(factor) ? reduced : kept);
       if (kept + reduced_.size() != levels_.size() || (reduced != 0 && reduced != reduced_.size()))

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "compile/operand_source.hpp"
 #include "graph/ir/graph.hpp"
 #include "kernel/spec.hpp"
 #include "tenfold/status.hpp"
@@ -15,8 +16,7 @@ namespace tenfold::compiler {
 /// A kernel and the values that its operands are.
 struct Lowered {
   kernel::KernelSpec spec;
-  std::vector<graph::ValueId> inputs, outputs;              ///< by operand
-  std::vector<std::int64_t> input_offsets, output_offsets;  ///< bytes from element 0 of it; empty: none has one
+  std::vector<OperandSource> inputs, outputs;  ///< by operand
 };
 
 /// Whether kernels have elements of this dtype: all but those of 4 bits and f8.

@@ -87,8 +87,8 @@ Result<Lowered> lower_arg_reduce(const graph::Graph& graph, const graph::Op& arg
   if (extreme != nullptr) add(*extreme, asked->greatest ? Monoid::max : Monoid::min, false);
   Result<kernel::KernelSpec> collapsed = kernel::collapse(std::move(spec));
   if (!collapsed.ok()) return collapsed.status();
-  Lowered lowered{std::move(collapsed).value(), {arg.inputs[0]}, {arg.outputs[0]}, {}, {}};
-  if (extreme != nullptr) lowered.outputs.push_back(extreme->outputs[0]);
+  Lowered lowered{std::move(collapsed).value(), {{arg.inputs[0]}}, {{arg.outputs[0]}}};
+  if (extreme != nullptr) lowered.outputs.push_back({extreme->outputs[0]});
   return lowered;
 }
 

@@ -62,7 +62,7 @@ Result<Lowered> lower_copy(const graph::Graph& graph, graph::ValueId from, graph
   Result<kernel::KernelSpec> collapsed = kernel::collapse(std::move(spec));
   if (!collapsed.ok()) return collapsed.status();
   return Lowered{
-      std::move(collapsed).value(), {from}, {to}, {walk.from * byte_size(dtype)}, {walk.to * byte_size(dtype)}};
+      std::move(collapsed).value(), {{from, walk.from * byte_size(dtype)}}, {{to, walk.to * byte_size(dtype)}}};
 }
 
 bool is_movement(const graph::Op& op) noexcept {

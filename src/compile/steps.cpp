@@ -88,21 +88,14 @@ Status add_index_steps(const Plan& plan, const kernel::KernelSpec& spec, const L
 
 Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffers, runtime::Program& program,
                         RegionReport& report) {
-  const auto location = [&buffers](graph::ValueId value, const std::vector<std::int64_t>& offsets,
-                                   std::size_t operand) {
-    Location found = buffers.location(value);
-    if (!offsets.empty()) found.offset += offsets[operand];
-    return found;
-  };
   if (plan.index_grain > 0)
-    return add_index_steps(plan, lowered.spec, location(lowered.inputs[0], lowered.input_offsets, 0),
-                           location(lowered.outputs[0], lowered.output_offsets, 0), buffers, program, report);
+    return add_index_steps(plan, lowered.spec, buffers.location(lowered.inputs[0]),
+                           buffers.location(lowered.outputs[0]), buffers, program, report);
   std::vector<Location> between;
   for (const std::int64_t bytes : plan.between) between.push_back(buffers.temporary(bytes));
-  const auto locate = [&](const Place& place, const std::vector<graph::ValueId>& values,
-                          const std::vector<std::int64_t>& offsets) {
+  const auto locate = [&](const Place& place, const std::vector<OperandSource>& operands) {
     const auto index = static_cast<std::size_t>(place.index);
-    Location found = place.kind == Place::Kind::between ? between[index] : location(values[index], offsets, index);
+    Location found = place.kind == Place::Kind::between ? between[index] : buffers.location(operands[index]);
     found.offset += place.offset;
     return found;
   };
@@ -110,10 +103,9 @@ Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffe
     auto made = kernel_step(kernel, report);
     if (!made.ok()) return made.status();
     std::unique_ptr<runtime::KernelStep> step = std::move(made).value();
-    for (const Place& place : kernel.reads)
-      step->inputs.push_back(locate(place, lowered.inputs, lowered.input_offsets));
+    for (const Place& place : kernel.reads) step->inputs.push_back(locate(place, lowered.inputs));
     for (const Place& place : kernel.writes) {
-      step->outputs.push_back(locate(place, lowered.outputs, lowered.output_offsets));
+      step->outputs.push_back(locate(place, lowered.outputs));
       step->split_output_stride.push_back(place.kind == Place::Kind::between ? plan.partial_stride_bytes : 0);
     }
     program.steps.push_back({std::move(step), nullptr});
@@ -124,12 +116,8 @@ Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffe
 void add_heavy_step(const HeavyOp& heavy, Buffers& buffers, runtime::Program& program, RegionReport& report) {
   auto step = std::make_unique<runtime::TaskStep>();
   const HeavySource& source = heavy.source;
-  for (std::size_t i = 0; i < source.inputs.size(); ++i) {
-    Location from = buffers.location(source.inputs[i]);
-    from.offset += source.input_offsets[i];
-    step->inputs.push_back(from);
-  }
-  for (const graph::ValueId value : source.outputs) step->outputs.push_back(buffers.location(value));
+  for (const OperandSource& input : source.inputs) step->inputs.push_back(buffers.location(input));
+  for (const OperandSource& output : source.outputs) step->outputs.push_back(buffers.location(output));
   step->tasks = heavy.call->tasks();
   step->scratch_bytes = heavy.call->scratch_bytes();
   step->run = [call = heavy.call](std::span<const void* const> inputs, std::span<void* const> outputs,

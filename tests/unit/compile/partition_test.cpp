@@ -92,9 +92,9 @@ void expect_one_pass(const graph::Graph& graph, std::size_t inputs, std::size_t 
   ASSERT_EQ(parts.regions.size(), 1U) << text;
   EXPECT_TRUE(parts.regions[0].status.ok()) << text;
   EXPECT_EQ(parts.regions[0].parts[0].plan.kernels.size(), 1U) << text;
-  const std::vector<graph::ValueId>& read = parts.regions[0].parts[0].lowered.inputs;
-  const auto constants =
-      std::count_if(read.begin(), read.end(), [&](graph::ValueId value) { return graph.values[value].is_constant; });
+  const std::vector<OperandSource>& read = parts.regions[0].parts[0].lowered.inputs;
+  const auto constants = std::count_if(
+      read.begin(), read.end(), [&](const OperandSource& input) { return graph.values[input.value].is_constant; });
   EXPECT_EQ(read.size() - static_cast<std::size_t>(constants), inputs) << text;
   EXPECT_EQ(parts.regions[0].parts[0].lowered.spec.outputs.size(), outputs) << text;
   EXPECT_TRUE(parts.unfused.empty()) << text;
@@ -386,8 +386,8 @@ TEST(Partition, RegionsStandInAnOrderInWhichTheyCanRun) {
   std::vector<bool> made(graph.values.size(), false);
   for (const graph::ValueId input : graph.inputs) made[input] = true;
   for (const Region& region : parts.regions) {
-    for (const graph::ValueId value : region.parts[0].lowered.inputs) EXPECT_TRUE(made[value]) << shown(graph, parts);
-    for (const graph::ValueId value : region.parts[0].lowered.outputs) made[value] = true;
+    for (const OperandSource& in : region.parts[0].lowered.inputs) EXPECT_TRUE(made[in.value]) << shown(graph, parts);
+    for (const OperandSource& out : region.parts[0].lowered.outputs) made[out.value] = true;
   }
 }
 
@@ -457,7 +457,7 @@ TEST(Partition, AViewThatLeavesTheGraphIsWritten) {
   const Partition parts = fused(graph);
   ASSERT_EQ(parts.regions.size(), 1U) << shown(graph, parts);
   EXPECT_EQ(parts.regions[0].ops.size(), 2U);
-  EXPECT_EQ(parts.regions[0].parts[0].lowered.outputs, graph.outputs);
+  EXPECT_EQ(parts.regions[0].parts[0].lowered.outputs, (std::vector<OperandSource>{{graph.outputs[0], 0}}));
 }
 
 TEST(Partition, AViewOfAnInputThatLeavesTheGraphIsACopy) {
@@ -481,11 +481,14 @@ TEST(Partition, SlicesAreReadWhereTheyLie) {
   const Partition parts = fused(graph);
   ASSERT_EQ(parts.regions.size(), 1U) << shown(graph, parts);
   const Lowered& lowered = parts.regions[0].parts[0].lowered;
-  EXPECT_EQ(lowered.inputs, (std::vector<graph::ValueId>(2, graph.inputs[0])));
   ASSERT_EQ(lowered.spec.inputs.size(), 2U);
   for (const kernel::Operand& input : lowered.spec.inputs)
     EXPECT_EQ(input.strides, (std::vector<std::int64_t>{1024, 1})) << shown(graph, parts);
-  std::vector<std::int64_t> offsets = lowered.input_offsets;
+  std::vector<std::int64_t> offsets;
+  for (const OperandSource& input : lowered.inputs) {
+    EXPECT_EQ(input.value, graph.inputs[0]);
+    offsets.push_back(input.offset);
+  }
   std::sort(offsets.begin(), offsets.end());
   EXPECT_EQ(offsets, (std::vector<std::int64_t>{0, 2048}));
 }
@@ -500,7 +503,7 @@ TEST(Partition, ASliceOfASliceWithSteps) {
   ASSERT_EQ(parts.regions.size(), 1U) << shown(graph, parts);
   const Lowered& lowered = parts.regions[0].parts[0].lowered;
   EXPECT_EQ(lowered.spec.inputs[0].strides, (std::vector<std::int64_t>{80, 4}));
-  EXPECT_EQ(lowered.input_offsets, (std::vector<std::int64_t>{4 * (6 * 40 + 3)}));
+  EXPECT_EQ(lowered.inputs, (std::vector<OperandSource>{{graph.inputs[0], 4 * (6 * 40 + 3)}}));
 }
 
 TEST(Partition, ASliceOfWhatAKernelMakesCutsIt) {
