@@ -49,6 +49,10 @@ struct CaseResult {
   double noise = 0;  ///< noise_of() our two runs
 
   const Timing& tenfold() const;
+  /// Read and written.
+  double bytes() const { return static_cast<double>(read_bytes + write_bytes); }
+  /// GB/s of who takes so many seconds.
+  double rate(double seconds) const { return bytes() / seconds * 1e-9; }
   /// The part of the roof that a contender reaches; 0 without a roof.
   double of_roof(const Timing& timing) const { return timing.least > 0 ? roof / timing.least : 0; }
 };

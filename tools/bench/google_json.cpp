@@ -55,7 +55,7 @@ void add_entries(Json& list, const CaseResult& result, const Timed& timed, std::
   made["real_time"] = timed.timing.least * 1e9;
   made["cpu_time"] = timed.timing.cpu * 1e9;
   made["time_unit"] = "ns";
-  made["bytes_per_second"] = static_cast<double>(result.read_bytes + result.write_bytes) / timed.timing.least;
+  made["bytes_per_second"] = result.bytes() / timed.timing.least;
   if (result.roof > 0) made["of_roof"] = result.of_roof(timed.timing);
   made["role"] = kRoles[static_cast<int>(timed.role)];
   made["family"] = std::string(result.family);

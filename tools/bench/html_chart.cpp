@@ -6,17 +6,10 @@
 #include <cstdio>
 #include <map>
 
+#include "tools/bench/append.hpp"
+
 namespace tenfold::tools::bench {
 namespace {
-
-template <class... Args>
-void append(std::string& out, const char* format, Args... args) {
-  char line[1024];
-  std::snprintf(line, sizeof line, format, args...);
-  out += line;
-}
-
-double bytes_of(const CaseResult& result) { return static_cast<double>(result.read_bytes + result.write_bytes); }
 
 std::string bytes_text(double bytes) {
   static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB"};
@@ -44,10 +37,10 @@ Plot plot_of(const BenchRun& run) {
   double x_low = 1e300, x_high = 0, y_low = 1e300, y_high = 0;
   for (const CaseResult& result : run.results) {
     if (!result.not_run.empty()) continue;
-    x_low = std::min(x_low, bytes_of(result));
-    x_high = std::max(x_high, bytes_of(result));
+    x_low = std::min(x_low, result.bytes());
+    x_high = std::max(x_high, result.bytes());
     for (const Timed& timed : result.timed) {
-      const double rate = bytes_of(result) / timed.timing.least * 1e-9;
+      const double rate = result.rate(timed.timing.least);
       y_low = std::min(y_low, rate);
       y_high = std::max(y_high, rate);
     }
@@ -87,9 +80,9 @@ void append_roof(std::string& svg, const BenchRun& run, const Plot& plot) {
   std::map<int, Sum> points;
   for (const CaseResult& result : run.results) {
     if (!result.not_run.empty() || result.roof <= 0) continue;
-    Sum& sum = points[static_cast<int>(std::lround(std::log2(bytes_of(result))))];
-    sum.x += std::log2(bytes_of(result));
-    sum.y += std::log2(bytes_of(result) / result.roof * 1e-9);
+    Sum& sum = points[static_cast<int>(std::lround(std::log2(result.bytes())))];
+    sum.x += std::log2(result.bytes());
+    sum.y += std::log2(result.rate(result.roof));
     ++sum.count;
   }
   svg += "<polyline class='line roof' points='";
@@ -103,9 +96,9 @@ void append_dots(std::string& svg, const BenchRun& run, const Plot& plot, bool o
     if (!result.not_run.empty()) continue;
     for (const Timed& timed : result.timed) {
       if (timed.role != (ours ? Role::tenfold : Role::rival)) continue;
-      const double rate = bytes_of(result) / timed.timing.least * 1e-9;
+      const double rate = result.rate(timed.timing.least);
       append(svg, "<circle class='dot %s' cx=%.1f cy=%.1f r=%s><title>%s\n%s: %.2f GB/s</title></circle>",
-             colour_class(timed.timing.name).c_str(), plot.x.at(bytes_of(result)), plot.y.at(rate), ours ? "4" : "3",
+             colour_class(timed.timing.name).c_str(), plot.x.at(result.bytes()), plot.y.at(rate), ours ? "4" : "3",
              escaped(result.name).c_str(), escaped(timed.timing.name).c_str(), rate);
     }
   }
@@ -117,15 +110,24 @@ struct Bar {
   std::string label;
 };
 
-/// Horizontal bars on a common scale up to `most`, with a line where 1, the roof, is.
-void append_bars(std::string& svg, const std::vector<Bar>& bars, double x, double y, double width, double most) {
-  constexpr double kHeight = 12, kStep = 15;
+/// Where bars are drawn: the first one's corner, how wide `most`, the end of their scale, is, and how they follow.
+struct BarArea {
+  static constexpr double kHeight = 12, kStep = 15;
+  double x, y, width, most;
+
+  double length(double value) const { return width * std::min(value, most) / most; }
+  static double height(std::size_t bars) { return kStep * static_cast<double>(bars); }
+};
+
+/// Horizontal bars on a common scale.
+void append_bars(std::string& svg, const std::vector<Bar>& bars, const BarArea& area) {
+  double y = area.y;
   for (const Bar& bar : bars) {
-    append(svg, "<rect class='bar %s' x=%.0f y=%.1f width=%.1f height=%.0f rx=2 />", colour_class(bar.name).c_str(), x,
-           y, std::max(1.0, width * std::min(bar.value, most) / most), kHeight);
-    append(svg, "<text class=value x=%.1f y=%.1f>%s</text>", x + width * std::min(bar.value, most) / most + 6, y + 10,
-           bar.label.c_str());
-    y += kStep;
+    const double length = area.length(bar.value);
+    append(svg, "<rect class='bar %s' x=%.0f y=%.1f width=%.1f height=%.0f rx=2 />", colour_class(bar.name).c_str(),
+           area.x, y, std::max(1.0, length), BarArea::kHeight);
+    append(svg, "<text class=value x=%.1f y=%.1f>%s</text>", area.x + length + 6, y + 10, bar.label.c_str());
+    y += BarArea::kStep;
   }
 }
 
@@ -172,7 +174,7 @@ std::string roofline_svg(const BenchRun& run) {
 }
 
 std::string families_svg(const BenchRun& run) {
-  constexpr double kLabel = 150, kWidth = 920, kMost = 1.1;
+  constexpr double kLabel = 150, kWidth = 920, kGap = 14, kMost = 1.1;
   const double width = kWidth - kLabel - 70;
   std::string groups;
   double y = 24;
@@ -185,8 +187,9 @@ std::string families_svg(const BenchRun& run) {
            std::string(family.family).c_str());
     append(groups, "<text class=tick x=%.0f y=%.1f text-anchor=end>%zu case%s</text>", kLabel - 12, y + 25,
            family.cases, family.cases == 1 ? "" : "s");
-    append_bars(groups, bars, kLabel, y, width, kMost);
-    y += 15 * static_cast<double>(std::max<std::size_t>(bars.size(), 2)) + 14;
+    append_bars(groups, bars, {kLabel, y, width, kMost});
+    // The label beside them is two lines high.
+    y += BarArea::height(std::max<std::size_t>(bars.size(), 2)) + kGap;
   }
   std::string svg;
   append(svg, "<svg viewBox='0 0 %.0f %.0f' role=img aria-label='Part of the roof by family'>", kWidth, y);
@@ -209,11 +212,12 @@ std::string case_svg(const CaseResult& result) {
     bars.push_back({timed.timing.name, part,
                     percent(part) + (timed.role == Role::rival ? " &#183; " + versus_text(result, timed.timing) : "")});
   }
-  const double height = 15 * static_cast<double>(bars.size()) + 2;
+  constexpr double kWidth = 320;
+  const double height = BarArea::height(bars.size()) + 2;
   std::string svg;
   append(svg, "<svg class=case viewBox='0 0 420 %.0f'>", height);
-  append(svg, "<line class='grid roofmark' x1=%.1f x2=%.1f y1=0 y2=%.0f />", 320 / most, 320 / most, height);
-  append_bars(svg, bars, 0, 1, 320, most);
+  append(svg, "<line class='grid roofmark' x1=%.1f x2=%.1f y1=0 y2=%.0f />", kWidth / most, kWidth / most, height);
+  append_bars(svg, bars, {0, 1, kWidth, most});
   return svg + "</svg>";
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tools/bench/append.hpp"
 #include "tools/bench/html_chart.hpp"
 
 namespace tenfold::tools::bench {
@@ -49,13 +50,6 @@ code{font:12px/1.45 ui-monospace,SFMono-Regular,Menlo,monospace;color:var(--soft
 @media(max-width:720px){td.bars{width:auto}table,tbody,tr,td{display:block;border:0}thead{display:none}
 tr{border-bottom:1px solid var(--line);padding:8px 0}td,td.n{text-align:left;padding:2px 0}}
 )css";
-
-template <class... Args>
-void append(std::string& out, const char* format, Args... args) {
-  char line[1024];
-  std::snprintf(line, sizeof line, format, args...);
-  out += line;
-}
 
 void append_tile(std::string& out, const std::string& value, const std::string& what) {
   out += "<div class=tile><b>" + value + "</b><span>" + what + "</span></div>";
@@ -104,7 +98,7 @@ void append_case(std::string& out, const CaseResult& result) {
   }
   const Timing& ours = result.tenfold();
   out += "</td><td class=n>" + escaped(time_text(ours.least)) + "</td>";
-  append(out, "<td class=n>%.2f</td>", static_cast<double>(result.read_bytes + result.write_bytes) / ours.least * 1e-9);
+  append(out, "<td class=n>%.2f</td>", result.rate(ours.least));
   append(out, "<td class=n>&plusmn;%.1f %%</td>", 100 * result.noise);
   out += "<td class=bars>" + case_svg(result) + "</td></tr>";
 }

@@ -4,23 +4,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tools/bench/append.hpp"
 #include "tools/bench/bench.hpp"
 
 namespace tenfold::tools::bench {
 namespace {
 
-template <class... Args>
-void append(std::string& out, const char* format, Args... args) {
-  char line[512];
-  std::snprintf(line, sizeof line, format, args...);
-  out += line;
-}
-
 double mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
-
-double gigabytes_a_second(const CaseResult& result, const Timing& timing) {
-  return static_cast<double>(result.read_bytes + result.write_bytes) / timing.least * 1e-9;
-}
 
 /// A rival's cell: how much faster we are, or nothing.
 std::string cell(const CaseResult& result, const std::string& rival) {
@@ -75,7 +65,7 @@ std::string case_table(const CaseResult& result) {
   for (const Timed& timed : result.timed) {
     const Timing& timing = timed.timing;
     append(out, "  %-30s %12s %12s %7.1f%% %9.2f", timing.name.c_str(), time_text(timing.least).c_str(),
-           time_text(timing.median).c_str(), 100 * timing.spread, gigabytes_a_second(result, timing));
+           time_text(timing.median).c_str(), 100 * timing.spread, result.rate(timing.least));
     if (result.roof > 0) append(out, " %8.3f", result.of_roof(timing));
     if (timed.role == Role::rival) append(out, " %8s", versus_text(result, timing).c_str());
     out += '\n';
@@ -102,7 +92,7 @@ std::string batch_table(const BenchRun& run) {
       continue;
     }
     append(out, " %12s %9.2f %8.3f %6.1f%%", time_text(result.tenfold().least).c_str(),
-           gigabytes_a_second(result, result.tenfold()), result.of_roof(result.tenfold()), 100 * result.noise);
+           result.rate(result.tenfold().least), result.of_roof(result.tenfold()), 100 * result.noise);
     for (const std::string& rival : rivals)
       append(out, "  %*s", std::max(9, static_cast<int>(rival.size())), cell(result, rival).c_str());
     out += '\n';

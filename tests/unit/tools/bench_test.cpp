@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -313,6 +314,36 @@ TEST(Report, ThePageIsWholeAndEscaped) {
   EXPECT_EQ(page.find("inf "), std::string::npos);
   BenchRun empty;
   EXPECT_NE(html_page(empty).find("No case ran"), std::string::npos);
+}
+
+std::size_t lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+TEST(Report, LongNamesCostNoNumbers) {
+  const BenchRun short_names = made_up_run();
+  BenchRun run = made_up_run();
+  const std::string folder(3000, 'd');
+  for (CaseResult& result : run.results) {
+    result.name = folder + "/" + result.name;
+    if (!result.not_run.empty()) result.not_run += folder + " end";
+    for (std::string& schedule : result.schedules) schedule += folder;
+    result.absent = {folder};
+  }
+  const std::string batch = batch_table(run);
+  EXPECT_EQ(lines(batch), lines(batch_table(short_names)));
+  EXPECT_NE(batch.find(folder + " end\n"), std::string::npos);
+  const std::string table = case_table(run.results[0]);
+  EXPECT_EQ(lines(table), lines(case_table(short_names.results[0])) + 1);
+  EXPECT_NE(table.find(folder + "/ReduceMax f32 [4, 8] axes [0], reads 0.001 MiB"), std::string::npos);
+  const std::string page = html_page(run);
+  const auto count = [&page](std::string_view tag) {
+    std::size_t found = 0;
+    for (std::size_t at = page.find(tag); at != std::string::npos; at = page.find(tag, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("<circle"), 6U);
+  EXPECT_EQ(count("GB/s</title></circle>"), count("<circle"));
 }
 
 /// What the loops leave for `what`, of f32 input.
