@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "runtime/buffer.hpp"
+#include "runtime/kept.hpp"
 
 namespace tenfold::api {
 
@@ -36,11 +36,10 @@ std::span<OutputSpan> sorted_spans(std::span<const OperandCheck> checks, void* c
 bool many_spans_are_apart(std::span<const OperandCheck> in_checks, const void* const* in,
                           std::span<const OperandCheck> out_checks, void* const* out,
                           std::span<const std::size_t> in_place) noexcept {
-  thread_local runtime::Buffer buffer;
+  const runtime::Kept<OutputSpan> room(static_cast<std::int64_t>(out_checks.size() * sizeof(OutputSpan)));
   // Without memory the answer is that somebody must look closer, which takes longer and needs none.
-  if (!buffer.reserve(static_cast<std::int64_t>(out_checks.size() * sizeof(OutputSpan)))) return false;
-  const std::span<const OutputSpan> outputs =
-      sorted_spans(out_checks, out, reinterpret_cast<OutputSpan*>(buffer.data()));
+  if (!room.has_memory()) return false;
+  const std::span<const OutputSpan> outputs = sorted_spans(out_checks, out, reinterpret_cast<OutputSpan*>(room.data()));
   for (std::size_t k = 1; k < outputs.size(); ++k)
     if (outputs[k].begin < outputs[k - 1].end) return false;
   for (std::size_t i = 0; i < in_checks.size(); ++i) {

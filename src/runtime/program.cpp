@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/buffer.hpp"
 #include "runtime/float_state.hpp"
+#include "runtime/kept.hpp"
 
 namespace tenfold::runtime {
 namespace {
@@ -30,6 +30,11 @@ constexpr std::int64_t kBytesPerThread = std::int64_t{256} << 10;
 /// Scratch of up to this size is on the stack, where it costs nothing and cannot fail; little of it in the frame of
 /// every call, more in one of its own.
 constexpr std::int64_t kLittleScratchBytes = 16 << 10, kStackScratchBytes = 32 << 10;
+
+/// What a thread keeps memory for.
+struct Temporaries;
+struct KernelScratch;
+struct TaskScratch;
 
 struct Operands {
   const Program& program;
@@ -107,14 +112,15 @@ struct Tasks {
     run_all_with(scratch);
   }
 
-  /// Runs tasks until there are none left. Allocates when this thread has not yet run a kernel with as much scratch.
+  /// Runs tasks until there are none left. Allocates when this thread has not yet run a kernel with as much scratch,
+  /// which schedules keep far below what a thread keeps.
   void run_all() noexcept {
     if (next.load(std::memory_order_relaxed) >= count) return;
     const std::int64_t bytes = step.code->scratch_bytes();
     if (bytes <= 0) return run_all_with(nullptr);
     if (bytes <= kStackScratchBytes) return run_all_on_stack();
-    thread_local Buffer scratch;
-    if (!scratch.reserve(bytes)) return out_of_memory.store(true, std::memory_order_relaxed);
+    const Kept<KernelScratch> scratch(bytes);
+    if (!scratch.has_memory()) return out_of_memory.store(true, std::memory_order_relaxed);
     run_all_with(scratch.data());
   }
 };
@@ -238,17 +244,14 @@ struct ForeignTasks {
 
   void run_all() noexcept {
     if (next.load(std::memory_order_relaxed) >= step.tasks) return;
-    thread_local Buffer scratch;
-    // A task that starts a run on this thread, as a host pool may do while it waits, must not find its scratch in use.
-    Buffer own = std::move(scratch);
+    const Kept<TaskScratch> scratch(step.scratch_bytes);
     // Which matters if no other thread runs all tasks.
-    if (!own.reserve(step.scratch_bytes)) return lacks_scratch.store(true, std::memory_order_relaxed);
+    if (!scratch.has_memory()) return lacks_scratch.store(true, std::memory_order_relaxed);
     const FloatState state;
     for (std::int64_t task = next.fetch_add(1); task < step.tasks; task = next.fetch_add(1)) {
-      run_one(task, own.data());
+      run_one(task, scratch.data());
       done.fetch_add(1, std::memory_order_relaxed);
     }
-    if (own.size() <= Arena::kKeepBytes) scratch = std::move(own);
   }
 
   void run_one(std::int64_t task, void* scratch) noexcept {
@@ -320,8 +323,8 @@ Status run(const Program& program, std::span<const void* const> inputs, std::spa
            ThreadPool* pool, int max_threads, std::byte* scratch) {
   if (program.arena_bytes <= 0 || scratch != nullptr)
     return run_steps(program, {program, inputs.data(), outputs.data(), scratch}, pool, max_threads);
-  Arena arena;
-  if (!arena.reserve(program.arena_bytes))
+  const Kept<Temporaries> arena(program.arena_bytes);
+  if (!arena.has_memory())
     return Status(Code::out_of_memory,
                   "execute: no memory for " + std::to_string(program.arena_bytes) + " bytes of temporaries");
   return run_steps(program, {program, inputs.data(), outputs.data(), arena.data()}, pool, max_threads);

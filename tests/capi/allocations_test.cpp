@@ -178,6 +178,44 @@ TEST(CAllocations, NorDoesItThroughTheCppApi) {
   }
 }
 
+/// Two kernels of so many rows of 4 KiB, and as many temporaries between them.
+void compile_two_kernels(Handles& h, std::int64_t rows) {
+  make_op(h, 0, "Exp", {tensor(0, tenfold_f32, {rows, 1024})}, {open_tensor(1, tenfold_f32)});
+  add_op(h);
+  make_op(h, 1, "Square", {open_tensor(1, tenfold_f32)}, {open_tensor(2, tenfold_f32)});
+  add_op(h);
+  finish(h);
+  tenfold_compile_options_t options{};
+  options.struct_size = sizeof options;
+  options.threads = 1;
+  options.no_fusion = 1;
+  compile(h, &options);
+  std::size_t bytes = 0;
+  EXPECT_OK(tenfold_compiled_partition_get_scratch_size(h.compiled, &bytes));
+  EXPECT_GE(bytes, static_cast<std::size_t>(rows) * 4096);
+}
+
+TEST(CAllocations, NorAfterARunOfMoreTemporariesThanAThreadKeeps) {
+  constexpr std::int64_t kFew = 256, kMany = 20 * kFew;
+  Handles small, large;
+  compile_two_kernels(small, kFew);
+  compile_two_kernels(large, kMany);
+  const std::vector<float> in(kMany * 1024, 0.0F);
+  std::vector<float> out(in.size());
+  EXPECT_OK(execute(small, {in.data()}, {out.data()}));
+  const void* const inputs[] = {in.data()};
+  void* const outputs[] = {out.data()};
+  for (int round = 0; round < 3; ++round) {
+    int before = allocations;
+    EXPECT_OK(tenfold_compiled_partition_execute(large.compiled, inputs, 1, outputs, 1));
+    EXPECT_EQ(allocations, before + 1) << "more than 16 MiB are allocated each time";
+    before = allocations;
+    EXPECT_OK(tenfold_compiled_partition_execute(small.compiled, inputs, 1, outputs, 1));
+    EXPECT_EQ(allocations, before);
+  }
+  EXPECT_EQ(out, std::vector<float>(out.size(), 1.0F));
+}
+
 /// A MatMul and what our kernel does after it, of so many rows that oneDNN is called for several pieces.
 graph::compiled_partition multiply(const graph::engine& eng, std::int64_t rows, graph::logical_tensor& a,
                                    graph::logical_tensor& b) {

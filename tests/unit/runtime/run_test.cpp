@@ -469,6 +469,30 @@ TEST(Run, TheSecondRunAllocatesNothing) {
   }
 }
 
+TEST(Run, NorDoesOneAfterARunThatNeedsMoreThanIsKept) {
+  const auto tasks_with = [](std::int64_t scratch_bytes) {
+    auto tasks = std::make_unique<TaskStep>();
+    tasks->scratch_bytes = scratch_bytes;
+    tasks->run = [](std::span<const void* const>, std::span<void* const>, std::int64_t, void* scratch) {
+      return scratch == nullptr ? Status(Code::internal_error, "no scratch") : Status();
+    };
+    Program program;
+    program.arena_bytes = scratch_bytes;
+    program.steps.push_back({nullptr, nullptr, std::move(tasks)});
+    return program;
+  };
+  const Program small = tasks_with(1 << 20), large = tasks_with(20 << 20);
+  ASSERT_TRUE(run(small, {}, {}, nullptr, 1).ok());
+  for (int i = 0; i < 3; ++i) {
+    std::int64_t before = allocations.load();
+    ASSERT_TRUE(run(large, {}, {}, nullptr, 1).ok());
+    EXPECT_EQ(allocations.load(), before + 2);
+    before = allocations.load();
+    ASSERT_TRUE(run(small, {}, {}, nullptr, 1).ok());
+    EXPECT_EQ(allocations.load(), before);
+  }
+}
+
 void subnormal_product(const jit::KernelArgs* args) {
   volatile float tiny = 1e-30F, factor = 1e-10F;
   for (std::int64_t r = 0; r < args->extents[0]; ++r)

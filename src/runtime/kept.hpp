@@ -41,21 +41,27 @@ class Buffer {
   std::int64_t size_ = 0;
 };
 
-/// The arena of one run. Taken out of the thread's keep, so that a run that starts inside another one on the same
-/// thread (a host pool may do that while it waits) has its own; brought back at the end.
-class Arena {
+/// What a thread keeps at most for each use; who needs more allocates anew each time.
+inline constexpr std::int64_t kMostKeptBytes = std::int64_t{16} << 20;
+
+/// Memory for a scope, of what the thread keeps for `Use`, which is but a name. It is taken out of the keep, so that a
+/// run that starts inside another one on the same thread (a host pool may do that while it waits) has its own; at the
+/// end the larger is kept. Who needs more than is ever kept leaves the keep to others.
+template <class Use>
+class Kept {
  public:
-  /// What a thread keeps at most; a run that needs more allocates anew each time.
-  static constexpr std::int64_t kKeepBytes = std::int64_t{16} << 20;
-
-  Arena() noexcept : buffer_(std::move(kept())) {}
-  ~Arena() {
-    if (buffer_.size() <= kKeepBytes && buffer_.size() > kept().size()) kept() = std::move(buffer_);
+  explicit Kept(std::int64_t bytes) noexcept
+      : buffer_(bytes <= kMostKeptBytes ? std::move(kept()) : Buffer()), has_memory_(buffer_.reserve(bytes)) {}
+  ~Kept() {
+    if (buffer_.size() > kMostKeptBytes) return;
+    if (Buffer& keep = kept(); buffer_.size() > keep.size()) keep = std::move(buffer_);
   }
-  Arena(const Arena&) = delete;
-  Arena& operator=(const Arena&) = delete;
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
 
-  bool reserve(std::int64_t bytes) noexcept { return buffer_.reserve(bytes); }
+  /// Whether the bytes are there.
+  bool has_memory() const noexcept { return has_memory_; }
+  /// May be null where no bytes were asked for.
   std::byte* data() const noexcept { return buffer_.data(); }
 
  private:
@@ -65,6 +71,7 @@ class Arena {
   }
 
   Buffer buffer_;
+  bool has_memory_;
 };
 
 }  // namespace tenfold::runtime
