@@ -2,7 +2,6 @@
 //
 // The hot path of the API: checks the caller's pointers, finds the specialisation and runs it. Without run-time axes
 // nothing here allocates or locks.
-#include <array>
 #include <chrono>
 #include <cstring>
 #include <limits>
@@ -15,6 +14,7 @@
 #include "api/verbose.hpp"
 #include "graph/pass/pass.hpp"
 #include "runtime/default_pool.hpp"
+#include "runtime/few.hpp"
 #include "runtime/float_state.hpp"
 #include "runtime/program.hpp"
 
@@ -66,23 +66,23 @@ Status check_apart(const std::byte* scratch, std::size_t bytes, const void* poin
   return Status(Code::invalid_argument, "scratch overlaps " + std::string(role) + " " + std::to_string(id));
 }
 
-/// The axes that the inputs hold, one input after another; on the stack for all but absurd graphs.
+/// The axes that the inputs hold, one input after another.
 class ShapeValues {
  public:
-  ShapeValues(std::span<const api::ShapeInput> shape_inputs, CompiledPartition::Impl::Inputs in) {
-    std::size_t total = 0;
-    for (const api::ShapeInput& input : shape_inputs) total += static_cast<std::size_t>(input.count);
-    if (total > few_.size()) many_.resize(total);
-    values_ = total > few_.size() ? std::span(many_) : std::span(few_).first(total);
+  ShapeValues(std::span<const api::ShapeInput> shape_inputs, CompiledPartition::Impl::Inputs in)
+      : values_(count(shape_inputs)) {
     std::size_t at = 0;
     for (const api::ShapeInput& input : shape_inputs)
       for (std::int64_t i = 0; i < input.count; ++i) values_[at++] = load(input, in[input.input], i);
   }
-  ShapeValues(const ShapeValues&) = delete;
-  ShapeValues& operator=(const ShapeValues&) = delete;
-  std::span<const std::int64_t> values() const { return values_; }
+  std::span<const std::int64_t> values() const { return values_.all(); }
 
  private:
+  static std::size_t count(std::span<const api::ShapeInput> shape_inputs) {
+    std::size_t total = 0;
+    for (const api::ShapeInput& input : shape_inputs) total += static_cast<std::size_t>(input.count);
+    return total;
+  }
   static std::int64_t load(const api::ShapeInput& input, const void* data, std::int64_t i) {
     const auto* bytes = static_cast<const char*>(data) + i * input.stride * byte_size(input.dtype);
     std::int64_t wide = 0;
@@ -94,30 +94,21 @@ class ShapeValues {
     std::memcpy(&narrow, bytes, sizeof narrow);
     return narrow;
   }
-  std::array<std::int64_t, 64> few_;
-  std::vector<std::int64_t> many_;
-  std::span<std::int64_t> values_;
+  runtime::FewOrMany<std::int64_t, 64> values_;
 };
 
 /// Pointers in the program's order, when that is not the partition's.
 template <class Pointer>
 class Mapped {
  public:
-  Mapped(std::span<const Pointer> given, const api::PlaceMap& map) : view_(given) {
-    if (map.identity) return;
-    const std::size_t count = map.places.size();
-    if (count > few_.size()) many_.resize(count);
-    const std::span<Pointer> room = count > few_.size() ? std::span(many_) : std::span(few_).first(count);
-    for (std::size_t i = 0; i < count; ++i) room[i] = given[map.places[i]];
-    view_ = room;
+  Mapped(std::span<const Pointer> given, const api::PlaceMap& map)
+      : own_(map.identity ? 0 : map.places.size()), view_(map.identity ? given : own_.all()) {
+    for (std::size_t i = 0; i < own_.all().size(); ++i) own_[i] = given[map.places[i]];
   }
-  Mapped(const Mapped&) = delete;
-  Mapped& operator=(const Mapped&) = delete;
   std::span<const Pointer> view() const { return view_; }
 
  private:
-  std::array<Pointer, 16> few_;
-  std::vector<Pointer> many_;
+  runtime::FewOrMany<Pointer, 16> own_;
   std::span<const Pointer> view_;
 };
 

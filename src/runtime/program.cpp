@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/few.hpp"
 #include "runtime/float_state.hpp"
 #include "runtime/kept.hpp"
 
@@ -201,29 +202,13 @@ Status run_kernel(const KernelStep& step, const Operands& operands, ThreadPool* 
   return {};
 }
 
-/// The addresses of a step's operands; few are in place.
-template <class Address>
-class Addresses {
- public:
-  explicit Addresses(std::size_t count) : count_(count) {
-    if (count > few_.size()) many_.resize(count);
-  }
-  Address& operator[](std::size_t i) { return many_.empty() ? few_[i] : many_[i]; }
-  operator std::span<const Address>() const { return {many_.empty() ? few_.data() : many_.data(), count_}; }
-
- private:
-  std::size_t count_;
-  std::array<Address, 16> few_{};
-  std::vector<Address> many_;
-};
-
 Status run_call(const CallStep& step, const Operands& operands) try {
-  Addresses<const void*> inputs(step.inputs.size());
-  Addresses<void*> outputs(step.outputs.size());
+  FewOrMany<const void*, 16> inputs(step.inputs.size());
+  FewOrMany<void*, 16> outputs(step.outputs.size());
   for (std::size_t i = 0; i < step.inputs.size(); ++i) inputs[i] = operands.source(step.inputs[i]);
   for (std::size_t o = 0; o < step.outputs.size(); ++o) outputs[o] = operands.target(step.outputs[o]);
   const FullFloatState state;
-  return step.call(inputs, outputs);
+  return step.call(inputs.all(), outputs.all());
 } catch (const std::bad_alloc&) {
   return Status(Code::out_of_memory, "execute: no memory for a step that runs outside the JIT");
 } catch (const std::exception& error) {
