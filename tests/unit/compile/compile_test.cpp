@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <locale>
+#include <thread>
 
 #include "compile/kernel_cache.hpp"
 #include "compile/lower.hpp"
@@ -241,6 +242,22 @@ TEST(KernelCache, RemembersNoKernelForWhichThereIsNoMemory) {
   KernelCache cache(0);
   EXPECT_EQ(cache.get(plan.value().kernels.at(0)).status().code(), Code::out_of_memory);
   EXPECT_EQ(cache.size(), 0U);
+}
+
+/// Whether a lock is missing, the thread sanitizer says.
+TEST(KernelCache, IsAskedForItsSizeByAnyThread) {
+  const graph::Graph graph = reduction("ReduceMin", "f16[40,300]", "1", "f16[40]");
+  const Result<Lowered> lowered = lower_first(graph);
+  ASSERT_TRUE(lowered.ok()) << lowered.status().message();
+  const Result<Plan> plan = make_plan(lowered.value().spec, avx2(1));
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  KernelCache cache(1 << 20);
+  std::thread getter([&] {
+    for (int round = 0; round < 20; ++round) EXPECT_TRUE(cache.get(plan.value().kernels.at(0)).ok());
+  });
+  for (int round = 0; round < 1000; ++round) EXPECT_LE(cache.size(), 1U);
+  getter.join();
+  EXPECT_EQ(cache.size(), 1U);
 }
 
 TEST(Explain, ShowsRegionsKernelsAndBytes) {
