@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/constant_cache.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <iterator>
 #include <string_view>
@@ -35,13 +34,6 @@ ConstantCache::Shared::Shared(std::shared_ptr<const Bytes> held, std::shared_ptr
 
 ConstantCache::Shared::~Shared() { *count -= data->size(); }
 
-/// Forgets data that are gone, whenever the map has doubled: constant cost per insertion.
-void ConstantCache::drop_expired() {
-  if (entries_.size() < drop_at_) return;
-  std::erase_if(entries_, [](const auto& entry) { return entry.second.expired(); });
-  drop_at_ = std::max<std::size_t>(256, 2 * entries_.size());
-}
-
 std::shared_ptr<const Bytes> ConstantCache::share(std::shared_ptr<const Bytes> data) {
   if (data == nullptr) return std::make_shared<const Bytes>();
   if (data->size() < kLeastBytes || data->size() > most_bytes()) return data;
@@ -53,7 +45,7 @@ std::shared_ptr<const Bytes> ConstantCache::share(std::shared_ptr<const Bytes> d
   const auto shared = std::make_shared<const Shared>(std::move(data), live_bytes_);
   std::shared_ptr<const Bytes> found_by_others(shared, shared->data.get());
   entries_.emplace(hash, found_by_others);
-  drop_expired();
+  expired_.after_insertion(entries_);
   return found_by_others;
 }
 

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "target/fork.hpp"
+#include "target/weak_cache.hpp"
 
 namespace tenfold::compiler {
 
@@ -50,14 +50,13 @@ class ConstantCache {
   };
 
   std::shared_ptr<const Bytes> find(std::size_t hash, const Bytes& data);
-  void drop_expired();
 
   mutable std::mutex mutex_;
   target::HeldAcrossFork held_{mutex_};
   std::size_t most_bytes_;
   std::shared_ptr<Count> live_bytes_ = std::make_shared<Count>(0);
   std::unordered_multimap<std::size_t, std::weak_ptr<const Bytes>> entries_;
-  std::size_t drop_at_ = 256;
+  target::ExpiredSweep expired_;
 };
 
 /// The process' own. At first bounded as the environment says.

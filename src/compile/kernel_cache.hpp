@@ -6,13 +6,10 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
-#include <string>
-#include <unordered_map>
 
 #include "compile/plan.hpp"
 #include "jit/code.hpp"
-#include "target/fork.hpp"
+#include "target/weak_cache.hpp"
 
 namespace tenfold::compiler {
 
@@ -26,20 +23,11 @@ class KernelCache {
   Result<std::shared_ptr<const jit::KernelCode>> get(const PlannedKernel& kernel);
   jit::CodeMemoryStats stats() const { return memory_.stats(); }
   /// For tests: how many classes it remembers, those whose kernels are gone among them.
-  std::size_t size() const {
-    const std::lock_guard lock(mutex_);
-    return kernels_.size();
-  }
+  std::size_t size() const { return kernels_.size(); }
 
  private:
-  std::shared_ptr<const jit::KernelCode> find(const std::string& key);
-  void drop_expired();
-
   jit::CodeMemory memory_;
-  mutable std::mutex mutex_;  ///< guards kernels_, not while one is emitted
-  target::HeldAcrossFork held_{mutex_};
-  std::unordered_map<std::string, std::weak_ptr<const jit::KernelCode>> kernels_;
-  std::size_t drop_at_ = 256;
+  target::WeakCache<const jit::KernelCode> kernels_;
 };
 
 /// The process's.

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 
 #include "onednn/pieces.hpp"
 #include "onednn/primitive.hpp"
 #include "target/fork.hpp"
+#include "target/weak_cache.hpp"
 
 namespace tenfold::onednn {
 namespace {
@@ -182,42 +182,17 @@ class DnnlCall final : public HeavyCall {
   std::int64_t scratch_bytes_ = 0;
 };
 
-/// The calls that somebody holds, by the text of their specs. It keeps none alive, so its users bound it.
-class CallCache {
- public:
-  std::shared_ptr<const HeavyCall> get(const HeavySpec& spec) {
-    const std::string key = print(spec);
-    if (std::shared_ptr<const HeavyCall> held = find(key)) return held;
-    // Outside the lock, as it takes milliseconds. Of two threads that make the same call, the first one's is used.
-    const OneThread one;
-    const auto made = std::make_shared<const DnnlCall>(spec);
-    return keep(key, made);
-  }
+/// By the text of their specs.
+using CallCache = target::WeakCache<const HeavyCall>;
 
- private:
-  std::shared_ptr<const HeavyCall> find(const std::string& key) {
-    const std::lock_guard lock(mutex_);
-    const auto entry = calls_.find(key);
-    return entry == calls_.end() ? nullptr : entry->second.lock();
-  }
-
-  std::shared_ptr<const HeavyCall> keep(const std::string& key, const std::shared_ptr<const HeavyCall>& made) {
-    const std::lock_guard lock(mutex_);
-    if (calls_.size() >= drop_at_) {
-      std::erase_if(calls_, [](const auto& entry) { return entry.second.expired(); });
-      drop_at_ = std::max<std::size_t>(256, 2 * calls_.size());
-    }
-    std::weak_ptr<const HeavyCall>& entry = calls_[key];
-    if (std::shared_ptr<const HeavyCall> other = entry.lock()) return other;
-    entry = made;
-    return made;
-  }
-
-  std::mutex mutex_;
-  target::HeldAcrossFork held_{mutex_};
-  std::unordered_map<std::string, std::weak_ptr<const HeavyCall>> calls_;
-  std::size_t drop_at_ = 256;
-};
+Result<std::shared_ptr<const HeavyCall>> call_of(CallCache& cache, const HeavySpec& spec) {
+  const std::string key = print(spec);
+  if (std::shared_ptr<const HeavyCall> held = cache.find(key)) return held;
+  // Outside the lock, as it takes milliseconds. Of two threads that make the same call, the first one's is used.
+  const OneThread one;
+  const auto made = std::make_shared<const DnnlCall>(spec);
+  return cache.find_or_make(key, [&] { return Result<std::shared_ptr<const HeavyCall>>(made); });
+}
 
 /// Another oneDNN may come first in a process, such as one within libtorch: its functions have the same names.
 Status check_library() {
@@ -233,10 +208,10 @@ Status check_library() {
 Result<std::shared_ptr<const HeavyCall>> make_call(const HeavySpec& spec) try {
   if (Status status = check_library(); !status.ok()) return status;
   static std::atomic<CallCache*> cache;
-  std::shared_ptr<const HeavyCall> call = target::one_of_process(cache).get(spec);
-  if (call->implementation().starts_with("ref"))
+  Result<std::shared_ptr<const HeavyCall>> call = call_of(target::one_of_process(cache), spec);
+  if (call.ok() && call.value()->implementation().starts_with("ref"))
     return Status(Code::unsupported_op,
-                  "oneDNN has but reference code (" + call->implementation() + ") for " + print(spec));
+                  "oneDNN has but reference code (" + call.value()->implementation() + ") for " + print(spec));
   return call;
 } catch (const dnnl::error& error) {
   return Status(error.status == dnnl_out_of_memory ? Code::out_of_memory : Code::unsupported_op,

@@ -44,7 +44,7 @@ ALLOWED = {
     "src/schedule": {"src/target", "src/kernel", "include/tenfold"},
     "jit": {"src/kernel", "src/schedule", "src/target", "include/tenfold", "system", "xbyak", "zydis"},
     "src/runtime": {"jit/code.hpp", "jit/abi.hpp", "include/tenfold", "system", "pool"} | FORK_DOOR,
-    "src/onednn": {"include/tenfold", "system", "onednn"} | FORK_DOOR,
+    "src/onednn": {"target/weak_cache.hpp", "include/tenfold", "system", "onednn"} | FORK_DOOR,
     "src/compile": {"graph/ir", "src/kernel", "src/schedule", "src/target", "src/runtime", "include/tenfold", "schemas", "nlohmann"}
     | GRAPH_DOORS
     | JIT_DOORS
