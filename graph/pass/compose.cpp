@@ -4,41 +4,13 @@
 #include "graph/pass/compose.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <utility>
 
 #include "graph/check/check.hpp"
+#include "graph/pass/constants.hpp"
 
 namespace tenfold::graph {
-namespace {
-
-template <class T>
-std::vector<std::byte> bytes_of(double value) {
-  const T element = static_cast<T>(value);
-  std::vector<std::byte> data(sizeof(T));
-  std::memcpy(data.data(), &element, sizeof(T));
-  return data;
-}
-
-std::vector<std::byte> scalar_bytes(double value, DType dtype) {
-  switch (dtype) {
-    case DType::f64: return bytes_of<double>(value);
-    case DType::s8: return bytes_of<std::int8_t>(value);
-    case DType::boolean:
-    case DType::u8: return bytes_of<std::uint8_t>(value);
-    case DType::s16: return bytes_of<std::int16_t>(value);
-    case DType::u16: return bytes_of<std::uint16_t>(value);
-    case DType::s32: return bytes_of<std::int32_t>(value);
-    case DType::u32: return bytes_of<std::uint32_t>(value);
-    case DType::s64: return bytes_of<std::int64_t>(value);
-    case DType::u64: return bytes_of<std::uint64_t>(value);
-    default: return bytes_of<float>(value);
-  }
-}
-
-}  // namespace
-
 void Composer::begin(const Op& source) {
   if (!op_ids_) {
     op_ids_.emplace(graph_.ops);
@@ -143,12 +115,7 @@ ValueId Composer::list(const std::vector<double>& values, DType dtype, const Dim
   Value& made = graph_.values[result];
   made.property = Property::constant;
   made.is_constant = true;
-  std::vector<std::byte> data;
-  for (const double value : values) {
-    const std::vector<std::byte> bytes = scalar_bytes(value, dtype);
-    data.insert(data.end(), bytes.begin(), bytes.end());
-  }
-  made.data = std::move(data);
+  made.data = element_bytes(dtype, values);
   return result;
 }
 

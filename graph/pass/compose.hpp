@@ -69,7 +69,7 @@ class Composer {
   /// core.select: `yes` where `condition` holds, else `no`.
   ValueId select(ValueId condition, ValueId yes, ValueId no);
 
-  /// A constant of shape [] (f32, f64, or an integral dtype).
+  /// A constant of shape [].
   ValueId constant(double value, DType dtype);
 
   /// Several of them, of the given shape.

@@ -3,7 +3,6 @@
 // Clip: its bounds are attributes up to version 6 and tensors since 11, and each may be missing. core.map's clamp takes
 // both as f32 attributes, which a kernel can hold in registers; so constants go there when f32 holds them exactly.
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <string>
@@ -11,7 +10,7 @@
 #include <vector>
 
 #include "graph/ir/attribute.hpp"
-#include "graph/ir/half.hpp"
+#include "graph/pass/constants.hpp"
 #include "graph/pass/core_form.hpp"
 
 namespace tenfold::graph {
@@ -19,32 +18,15 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-template <class T>
-T load(const Value& value) {
-  T element{};
-  std::memcpy(&element, value.data.data(), sizeof(T));
-  return element;
-}
-
 /// The one element of a constant, where f32 holds it exactly and double can tell.
 std::optional<double> exact_scalar(const Value& value) {
-  double element = 0;
-  switch (value.dtype) {
-    case DType::f32: element = static_cast<double>(load<float>(value)); break;
-    case DType::f64: element = load<double>(value); break;
-    case DType::f16: element = decode16<kF16>(load<std::uint16_t>(value)); break;
-    case DType::bf16: element = decode16<kBf16>(load<std::uint16_t>(value)); break;
-    case DType::s8: element = load<std::int8_t>(value); break;
-    case DType::u8: element = load<std::uint8_t>(value); break;
-    case DType::s16: element = load<std::int16_t>(value); break;
-    case DType::u16: element = load<std::uint16_t>(value); break;
-    default: return std::nullopt;
-  }
+  if (!is_floating(value.dtype) && byte_size(value.dtype) > 2) return std::nullopt;
+  const std::optional<double> element = scalar_of(value);
   // A NaN bound has no place in an attribute that files may hold.
-  if (std::isnan(element)) return std::nullopt;
-  if (std::isfinite(element) && std::fabs(element) > static_cast<double>(std::numeric_limits<float>::max()))
+  if (!element || std::isnan(*element)) return std::nullopt;
+  if (std::isfinite(*element) && std::fabs(*element) > static_cast<double>(std::numeric_limits<float>::max()))
     return std::nullopt;
-  if (static_cast<double>(static_cast<float>(element)) != element) return std::nullopt;
+  if (static_cast<double>(static_cast<float>(*element)) != *element) return std::nullopt;
   return element;
 }
 
@@ -52,7 +34,7 @@ std::optional<double> exact_scalar(const Value& value) {
 std::optional<double> bound(const Graph& graph, const Op& op, std::size_t input, double missing) {
   if (op.inputs.size() > input && op.inputs[input] != kNone) {
     const Value& value = graph.values[op.inputs[input]];
-    return value.is_constant ? exact_scalar(value) : std::nullopt;
+    return exact_scalar(value);
   }
   const DType dtype = graph.values[op.inputs[0]].dtype;
   const bool real = dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16;

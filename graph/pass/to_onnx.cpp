@@ -4,6 +4,7 @@
 // attribute and ONNX by a tensor (axes, bounds, exponents) becomes a constant. Which opset they are of is
 // onnx_opset.cpp's.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -12,9 +13,10 @@
 #include <vector>
 
 #include "graph/check/check.hpp"
+#include "graph/eval/eval.hpp"
 #include "graph/ir/attribute.hpp"
 #include "graph/ir/data_format.hpp"
-#include "graph/ir/half.hpp"
+#include "graph/pass/constants.hpp"
 #include "graph/pass/core_form.hpp"
 #include "graph/pass/fresh_ids.hpp"
 #include "graph/pass/pass.hpp"
@@ -73,16 +75,8 @@ constexpr Row kRows[] = {
 
 /// The number as an element of `dtype`; nullopt where that would round it.
 std::optional<std::vector<std::byte>> element_of(DType dtype, double number) {
-  std::vector<std::byte> bytes(static_cast<std::size_t>(byte_size(dtype)));
-  if (dtype == DType::f32) {
-    const auto element = static_cast<float>(number);
-    std::memcpy(bytes.data(), &element, sizeof element);
-    return bytes;
-  }
-  const bool is_f16 = dtype == DType::f16;
-  const std::uint16_t element = is_f16 ? encode16<kF16>(number) : encode16<kBf16>(number);
-  if ((is_f16 ? decode16<kF16>(element) : decode16<kBf16>(element)) != number) return std::nullopt;
-  std::memcpy(bytes.data(), &element, sizeof element);
+  std::vector<std::byte> bytes = element_bytes(dtype, {&number, 1});
+  if (!std::isnan(number) && load_real(dtype, bytes.data(), 0) != number) return std::nullopt;
   return bytes;
 }
 

@@ -2,7 +2,6 @@
 #include "compile/lower.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +11,7 @@
 #include "compile/lower_copies.hpp"
 #include "compile/space.hpp"
 #include "compile/strided.hpp"
+#include "graph/eval/eval.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -26,28 +26,12 @@ Status unsupported_shape(const std::string& why) { return {Code::unsupported_sha
 
 /// A constant of one element that a double holds, which a kernel can have in its code.
 std::optional<double> scalar_of(const Value& value) {
-  if (!value.is_constant || row(value.dtype).bits < 8) return std::nullopt;
+  if (!value.is_constant) return std::nullopt;
   const Result<std::int64_t> count = numel(value.shape);
   if (!count.ok() || count.value() != 1 || value.data.size() < static_cast<std::size_t>(byte_size(value.dtype)))
     return std::nullopt;
-  switch (value.dtype) {
-    case DType::f32: {
-      float number = 0;
-      std::memcpy(&number, value.data.data(), sizeof number);
-      return number;
-    }
-    case DType::s32: {
-      std::int32_t number = 0;
-      std::memcpy(&number, value.data.data(), sizeof number);
-      return number;
-    }
-    case DType::f64: {
-      double number = 0;
-      std::memcpy(&number, value.data.data(), sizeof number);
-      return number;
-    }
-    default: return std::nullopt;
-  }
+  if (value.dtype != DType::f32 && value.dtype != DType::s32 && value.dtype != DType::f64) return std::nullopt;
+  return graph::load_real(value.dtype, value.data.data(), 0);
 }
 
 class Lowering {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/check/check.hpp"
+#include "graph/eval/eval.hpp"
 #include "graph/text/text.hpp"
 
 namespace tenfold::graph {
@@ -61,6 +62,26 @@ TEST(Composer, GivesShapesAndDtypes) {
   output %1, %2
 }
 )");
+}
+
+TEST(Composer, MakesConstantsOfEveryDtype) {
+  Result<Graph> parsed = parse(kSource);
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  Graph graph = parsed.value();
+  const Op source = graph.ops[0];
+  Composer composer(graph);
+  composer.begin(source);
+  const std::vector<double> numbers{1, 0, 1};
+  for (const DTypeRow& row : kDTypes) {
+    if (row.kind == DTypeKind::none) continue;
+    const ConstantData one = graph.values[composer.constant(1, row.dtype)].data;
+    ASSERT_EQ(one.size(), static_cast<std::size_t>(byte_size(row.dtype))) << row.name;
+    EXPECT_EQ(load_real(row.dtype, one.data(), 0), 1.0) << row.name;
+    const ConstantData three = graph.values[composer.list(numbers, row.dtype, {3})].data;
+    ASSERT_EQ(three.size(), static_cast<std::size_t>((3 * row.bits + 7) / 8)) << row.name;
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      EXPECT_EQ(load_real(row.dtype, three.data(), static_cast<std::int64_t>(i)), numbers[i]) << row.name;
+  }
 }
 
 TEST(Composer, CopiesWhatIsNotItsOwnToGive) {
