@@ -8,6 +8,8 @@
 #include <limits>
 #include <sstream>
 
+#include "target/cgroup.hpp"
+
 namespace tenfold::tools {
 
 namespace {
@@ -52,45 +54,13 @@ std::optional<std::int64_t> left_in(const std::string& folder, const Names& name
   return std::max<std::int64_t>(0, *limit - std::max<std::int64_t>(0, *usage - files));
 }
 
-/// The least from `path` up to the mount, which in a container is the container's own.
-std::optional<std::int64_t> least_of(const std::string& mount, std::string path, const Names& names) {
-  std::optional<std::int64_t> least;
-  while (true) {
-    lower(least, left_in(mount + path, names));
-    const std::size_t slash = path.rfind('/');
-    if (path.empty() || slash == std::string::npos) return least;
-    path.resize(slash);
-  }
-}
-
-bool lists_memory(const std::string& controllers) {
-  std::istringstream list(controllers);
-  for (std::string name; std::getline(list, name, ',');)
-    if (name == "memory") return true;
-  return false;
-}
-
-std::optional<std::int64_t> left_by_cgroup(const std::string& root) {
-  std::ifstream file(root + "/proc/self/cgroup");
-  std::optional<std::int64_t> least;
-  for (std::string line; std::getline(file, line);) {
-    // "0::/path" is version 2, "4:memory:/path" version 1.
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1), path = line.substr(second + 1);
-    if (controllers.empty()) lower(least, least_of(root + "/sys/fs/cgroup", path, kV2));
-    if (lists_memory(controllers)) lower(least, least_of(root + "/sys/fs/cgroup/memory", path, kV1));
-  }
-  return least;
-}
-
 }  // namespace
 
 std::optional<std::int64_t> available_bytes(const std::string& root) {
   std::optional<std::int64_t> least;
   if (const auto kibibytes = field_of(root + "/proc/meminfo", "MemAvailable")) least = *kibibytes * 1024;
-  lower(least, left_by_cgroup(root));
+  for (const target::CgroupFolder& folder : target::cgroup_folders(root, "memory"))
+    lower(least, left_in(folder.path, folder.version == 1 ? kV1 : kV2));
   return least;
 }
 

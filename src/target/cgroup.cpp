@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The processor quota that a container has been given. Its files say "quota and period in microseconds"; a pool with
-// more threads than quota / period is stopped for the rest of each period.
+// The folders of a process's cgroups, and the processor quota that a container has been given. Its files say "quota and
+// period in microseconds"; a pool with more threads than quota / period is stopped for the rest of each period.
+#include "target/cgroup.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -45,46 +47,48 @@ std::optional<int> quota_v1(const std::string& folder) {
   return processors(first_line(folder + "/cpu.cfs_quota_us"), first_line(folder + "/cpu.cfs_period_us"));
 }
 
-/// The least quota from `path` up to the mount. In a container, the path may name folders that only the machine
-/// outside sees; those have no files and the walk goes on to the mount itself, which is the container's own.
-std::optional<int> least(const std::string& mount, std::string path, std::optional<int> (*quota)(const std::string&)) {
-  std::optional<int> found;
+/// `path` and what is above it.
+void add_folders(const std::string& mount, std::string path, int version, std::vector<CgroupFolder>& folders) {
   while (true) {
-    const std::optional<int> here = quota(mount + path);
-    if (here) found = std::min(found.value_or(*here), *here);
+    folders.push_back({mount + path, version});
     const std::size_t slash = path.rfind('/');
-    if (path.empty() || slash == std::string::npos) return found;
+    if (path.empty() || slash == std::string::npos) return;
     path.resize(slash);
   }
 }
 
-bool lists_cpu(const std::string& controllers) {
+bool lists(const std::string& controllers, std::string_view controller) {
   std::istringstream list(controllers);
-  std::string name;
-  while (std::getline(list, name, ','))
-    if (name == "cpu") return true;
+  for (std::string name; std::getline(list, name, ',');)
+    if (name == controller) return true;
   return false;
 }
 
 }  // namespace
 
-std::optional<int> cores_by_cgroup(const std::string& root) {
+std::vector<CgroupFolder> cgroup_folders(const std::string& root, std::string_view controller) {
+  std::vector<CgroupFolder> folders;
+  const std::string mount = root + "/sys/fs/cgroup";
   std::ifstream file(root + "/proc/self/cgroup");
-  std::string line;
-  std::optional<int> found;
-  while (std::getline(file, line)) {
+  for (std::string line; std::getline(file, line);) {
     // "0::/path" is version 2, "4:cpu,cpuacct:/path" version 1.
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string path = line.substr(second + 1);
-    std::optional<int> here;
-    if (controllers.empty()) here = least(root + "/sys/fs/cgroup", path, quota_v2);
-    if (lists_cpu(controllers)) here = least(root + "/sys/fs/cgroup/cpu", path, quota_v1);
-    if (here) found = std::min(found.value_or(*here), *here);
+    const std::string controllers = line.substr(first + 1, second - first - 1), path = line.substr(second + 1);
+    if (controllers.empty()) add_folders(mount, path, 2, folders);
+    if (lists(controllers, controller)) add_folders(mount + "/" + std::string(controller), path, 1, folders);
   }
-  return found;
+  return folders;
+}
+
+std::optional<int> cores_by_cgroup(const std::string& root) {
+  std::optional<int> least;
+  for (const CgroupFolder& folder : cgroup_folders(root, "cpu")) {
+    const std::optional<int> here = folder.version == 1 ? quota_v1(folder.path) : quota_v2(folder.path);
+    if (here) least = std::min(least.value_or(*here), *here);
+  }
+  return least;
 }
 
 }  // namespace tenfold::target
