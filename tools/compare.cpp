@@ -12,6 +12,7 @@
 #include "graph/check/check.hpp"
 #include "graph/eval/bound.hpp"
 #include "graph/eval/eval.hpp"
+#include "tools/outputs.hpp"
 #include "tools/report.hpp"
 #include "tools/run_inputs.hpp"
 
@@ -60,14 +61,11 @@ Result<Expected> evaluate_expected(graph::Graph graph, std::span<const TensorInf
   if (Status status = graph::infer(graph); !status.ok()) return status;
   std::vector<graph::ConstTensor> arguments;
   for (const Tensor* input : inputs) arguments.push_back({input->desc, input->data()});
-  Expected expected;
+  Result<std::vector<Tensor>> outputs = make_tensors(output_infos);
+  if (!outputs.ok()) return outputs.status();
+  Expected expected{std::move(outputs).value(), {}};
   std::vector<graph::MutableTensor> results;
-  for (const TensorInfo& info : output_infos) {
-    Result<Tensor> tensor = make_tensor(info.desc);
-    if (!tensor.ok()) return tensor.status();
-    expected.outputs.push_back(std::move(tensor).value());
-    results.push_back({expected.outputs.back().desc, expected.outputs.back().data()});
-  }
+  for (const Tensor& tensor : expected.outputs) results.push_back({tensor.desc, tensor.data()});
   if (Status status = graph::evaluate_with_bounds(graph, arguments, results, expected.bounds); !status.ok())
     return status;
   return expected;

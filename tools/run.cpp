@@ -21,6 +21,7 @@
 #include "tools/graph_file.hpp"
 #include "tools/memory.hpp"
 #include "tools/npy.hpp"
+#include "tools/outputs.hpp"
 #include "tools/printable.hpp"
 #include "tools/report.hpp"
 #include "tools/run_inputs.hpp"
@@ -96,23 +97,17 @@ Status blame_drawn(const Status& status, const graph::Graph& graph, const RunRes
 Status execute_timed(const CompiledPartition& partition, int repeat, RunResult& result) {
   std::vector<const void*> inputs;
   for (const FilledInput& input : result.inputs) inputs.push_back(input.tensor.data());
-  Result<std::vector<TensorInfo>> infos = partition.query_outputs(inputs.data(), inputs.size());
-  if (!infos.ok()) return infos.status();
-  result.output_infos = std::move(infos).value();
-  std::vector<void*> outputs;
-  for (const TensorInfo& info : result.output_infos) {
-    Result<Tensor> tensor = make_tensor(info.desc);
-    if (!tensor.ok()) return tensor.status();
-    result.outputs.push_back(std::move(tensor).value());
-    outputs.push_back(result.outputs.back().data());
-  }
+  Result<Outputs> outputs = make_outputs(partition, inputs);
+  if (!outputs.ok()) return outputs.status();
   // The first run pays for page faults and cold caches; it gives the results, not a time.
   for (int i = 0; i <= repeat; ++i) {
     const Clock::time_point start = Clock::now();
-    if (Status s = partition.execute(inputs.data(), inputs.size(), outputs.data(), outputs.size()); !s.ok()) return s;
+    if (Status s = execute(partition, inputs, outputs.value()); !s.ok()) return s;
     if (i > 0) result.times_ms.push_back(milliseconds(Clock::now() - start));
   }
   std::sort(result.times_ms.begin(), result.times_ms.end());
+  result.output_infos = std::move(outputs.value().infos);
+  result.outputs = std::move(outputs.value().tensors);
   return Status();
 }
 

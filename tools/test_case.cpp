@@ -17,6 +17,7 @@
 #include "tenfold/compiled_partition.hpp"
 #include "tools/compare.hpp"
 #include "tools/graph_file.hpp"
+#include "tools/outputs.hpp"
 #include "tools/run_inputs.hpp"
 
 namespace tenfold::tools {
@@ -73,21 +74,13 @@ Status run_and_compare(const Graph& graph, const TestOptions& options) {
     arguments.push_back(input.tensor.data());
     tensors.push_back(&input.tensor);
   }
-  const auto output_infos = partition.value().query_outputs(arguments.data(), arguments.size());
-  if (!output_infos.ok()) return output_infos.status();
-  std::vector<Tensor> outputs;
-  std::vector<void*> results;
-  for (const TensorInfo& info : output_infos.value()) {
-    Result<Tensor> tensor = make_tensor(info.desc);
-    if (!tensor.ok()) return tensor.status();
-    outputs.push_back(std::move(tensor).value());
-    results.push_back(outputs.back().data());
-  }
-  if (Status s = partition.value().execute(arguments.data(), arguments.size(), results.data(), results.size()); !s.ok())
-    return s;
-  const Result<Expected> expected = evaluate_expected(graph.ir(), infos, tensors, output_infos.value());
+  const Result<Outputs> outputs = make_outputs(partition.value(), arguments);
+  if (!outputs.ok()) return outputs.status();
+  if (Status s = execute(partition.value(), arguments, outputs.value()); !s.ok()) return s;
+  const std::vector<TensorInfo>& output_infos = outputs.value().infos;
+  const Result<Expected> expected = evaluate_expected(graph.ir(), infos, tensors, output_infos);
   if (!expected.ok()) return expected.status();
-  for (const Comparison& c : compare_outputs(expected.value(), output_infos.value(), outputs))
+  for (const Comparison& c : compare_outputs(expected.value(), output_infos, outputs.value().tensors))
     if (c.outside > 0)
       return Status(Code::internal_error, "output " + std::to_string(c.id) + ": " + std::to_string(c.outside) + " of " +
                                               std::to_string(c.elements) + " elements are outside the bound, first " +

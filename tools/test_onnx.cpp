@@ -17,6 +17,7 @@
 #include "graph/read/onnx.hpp"
 #include "tenfold/compiled_partition.hpp"
 #include "tools/graph_file.hpp"
+#include "tools/outputs.hpp"
 #include "tools/report.hpp"
 #include "tools/tensor.hpp"
 #include "tools/test_case.hpp"
@@ -121,23 +122,15 @@ Status run_data_set(const Graph& graph, const fs::path& folder, const TestOption
   }
   const Result<CompiledPartition> partition = compile(graph, compile_options);
   if (!partition.ok()) return partition.status();
-  const auto infos = partition.value().query_outputs(arguments.data(), arguments.size());
-  if (!infos.ok()) return infos.status();
-  if (expected.value().empty() || infos.value().size() < expected.value().size())
+  const Result<Outputs> outputs = make_outputs(partition.value(), arguments);
+  if (!outputs.ok()) return outputs.status();
+  const std::vector<Tensor>& results = outputs.value().tensors;
+  if (expected.value().empty() || results.size() < expected.value().size())
     return differ("the data set has " + std::to_string(expected.value().size()) + " outputs, the graph " +
-                  std::to_string(infos.value().size()));
-  std::vector<Tensor> outputs;
-  std::vector<void*> results;
-  for (const TensorInfo& info : infos.value()) {
-    Result<Tensor> tensor = make_tensor(info.desc);
-    if (!tensor.ok()) return tensor.status();
-    outputs.push_back(std::move(tensor).value());
-    results.push_back(outputs.back().data());
-  }
-  if (Status s = partition.value().execute(arguments.data(), arguments.size(), results.data(), results.size()); !s.ok())
-    return s;
+                  std::to_string(results.size()));
+  if (Status s = execute(partition.value(), arguments, outputs.value()); !s.ok()) return s;
   for (std::size_t i = 0; i < expected.value().size(); ++i)
-    if (Status s = compare("'" + ir.values[ir.outputs[i]].name + "'", outputs[i], expected.value()[i]); !s.ok())
+    if (Status s = compare("'" + ir.values[ir.outputs[i]].name + "'", results[i], expected.value()[i]); !s.ok())
       return s;
   return Status();
 }
