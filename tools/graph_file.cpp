@@ -112,7 +112,7 @@ Result<Graph> read_graph_file(const std::string& path, const std::string& data_d
   const Result<std::string> text = read_graph_text(path);
   if (!text.ok()) return text.status();
   Result<Graph> graph = parse_graph_text(path, text.value(), data_dir);
-  if (!graph.ok()) return Status(graph.status().code(), "'" + path + "': " + graph.status().message());
+  if (!graph.ok()) return graph.status().about("'" + path + "'");
   return graph;
 }
 

@@ -176,7 +176,7 @@ Result<NpyHeader> read_header(std::ifstream& file, const std::string& path) {
   std::vector<char> start(std::min<std::size_t>(size, kMaxHeader + 12));
   file.read(start.data(), static_cast<std::streamsize>(start.size()));
   Result<NpyHeader> header = parse_npy_header(start);
-  if (!header.ok()) return Status(header.status().code(), "'" + path + "': " + header.status().message());
+  if (!header.ok()) return header.status().about("'" + path + "'");
   const std::size_t wanted = header.value().data_offset + data_bytes(header.value());
   if (size != wanted)
     return Status(Code::invalid_file, "'" + path + "': the file has " + std::to_string(size) + " bytes, its header (" +

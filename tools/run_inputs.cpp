@@ -210,8 +210,7 @@ Result<std::vector<FilledInput>> make_inputs(const graph::Graph& graph, const st
         std::find_if(given.files.begin(), given.files.end(), [&](const auto& entry) { return entry.first == info.id; });
     const bool from_file = file != given.files.end();
     Result<Tensor> tensor = from_file ? read_npy(file->second, info.desc) : make_tensor(info.desc);
-    if (!tensor.ok())
-      return Status(tensor.status().code(), "input " + std::to_string(info.id) + ": " + tensor.status().message());
+    if (!tensor.ok()) return tensor.status().about("input " + std::to_string(info.id));
     FilledInput input{std::move(tensor).value(), from_file ? file->second : "", !from_file};
     if (!from_file) fill_input(graph, info.id, seed, input.tensor, input.source, is_stopped);
     inputs.push_back(std::move(input));

@@ -13,7 +13,7 @@ namespace tenfold::tools {
 
 Result<Tensor> make_tensor(const TensorDesc& desc) {
   const Result<std::int64_t> span = span_bytes(desc);
-  if (!span.ok()) return Status(span.status().code(), desc_text(desc) + ": " + span.status().message());
+  if (!span.ok()) return span.status().about(desc_text(desc));
   constexpr std::size_t kAlignment = 64;
   const auto bytes = (static_cast<std::size_t>(span.value()) / kAlignment + 1) * kAlignment;
   if (Status s = check_memory(desc_text(desc) + ": elements", static_cast<std::int64_t>(bytes)); !s.ok()) return s;

@@ -41,7 +41,7 @@ Result<std::vector<graph::Value>> read_tensors(const fs::path& folder, const std
     const Result<std::string> bytes = read_onnx_file(path.string());
     if (!bytes.ok()) return bytes.status();
     Result<graph::Value> value = graph::read_onnx_tensor(bytes.value());
-    if (!value.ok()) return Status(value.status().code(), path.filename().string() + ": " + value.status().message());
+    if (!value.ok()) return value.status().about(path.filename().string());
     values.push_back(std::move(value).value());
   }
 }

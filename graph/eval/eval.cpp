@@ -57,7 +57,7 @@ Status check_tensor(const Op& op, const char* role, std::size_t index, const Ten
     return fail(op, Code::unsupported_dtype,
                 where + " is " + std::string(to_string(desc.dtype)) + ", in which the reference cannot compute");
   const Result<std::int64_t> bytes = span_bytes(desc);
-  if (!bytes.ok()) return fail(op, bytes.status().code(), where + ": " + bytes.status().message());
+  if (!bytes.ok()) return fail(op, bytes.status().about(where));
   if (bytes.value() > 0 && data == nullptr) return fail(op, Code::invalid_argument, where + " has no data");
   return {};
 }

@@ -52,7 +52,7 @@ Result<Dims> by_list(const Op& op, Inputs inputs) {
   const Result<std::int64_t> from = numel(have);
   const Result<std::int64_t> to = numel(want);
   if (!from.ok()) return from.status();
-  if (!to.ok()) return fail(op, to.status().code(), to.status().message());
+  if (!to.ok()) return fail(op, to.status());
   const bool divides = to.value() != 0 && from.value() % to.value() == 0;
   if (open == shape.end() ? from.value() != to.value() : !divides)
     return fail(op, Code::invalid_shape, "the new shape has another number of elements (reshape.R1)");

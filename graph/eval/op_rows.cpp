@@ -269,6 +269,8 @@ std::vector<std::int64_t> integers(const Op& op, std::string_view name) {
   return {};
 }
 
-Status fail(const Op& op, Code code, const std::string& text) { return Status(code, describe(op) + ": " + text); }
+Status fail(const Op& op, Code code, const std::string& text) { return fail(op, Status(code, text)); }
+
+Status fail(const Op& op, const Status& failure) { return failure.about(describe(op)); }
 
 }  // namespace tenfold::graph

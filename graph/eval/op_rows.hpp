@@ -54,5 +54,6 @@ std::vector<std::int64_t> integers(const Op& op, std::string_view name);
 
 /// How failures of the evaluator read: "op 7 'a' (Abs): text".
 Status fail(const Op& op, Code code, const std::string& text);
+Status fail(const Op& op, const Status& failure);
 
 }  // namespace tenfold::graph

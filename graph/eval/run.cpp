@@ -124,7 +124,7 @@ class Run {
       fits = value.shape[i] == kUnknownDim || value.shape[i] == input.desc.shape[i];
     if (!fits) return Status(Code::invalid_shape, name_of(graph_, id) + " has another shape in the graph");
     const Result<std::int64_t> bytes = span_bytes(input.desc);
-    if (!bytes.ok()) return Status(bytes.status().code(), name_of(graph_, id) + ": " + bytes.status().message());
+    if (!bytes.ok()) return bytes.status().about(name_of(graph_, id));
     if (bytes.value() > 0 && input.data == nullptr)
       return Status(Code::invalid_argument, name_of(graph_, id) + " has no data");
     return {};
@@ -133,7 +133,7 @@ class Run {
   Result<MutableTensor> allocate(const Op& op, ValueId id, const Dims& shape) {
     MutableTensor output{{graph_.values[id].dtype, shape, {}}, nullptr};
     const Result<std::int64_t> bytes = span_bytes(output.desc);
-    if (!bytes.ok()) return fail(op, bytes.status().code(), bytes.status().message());
+    if (!bytes.ok()) return fail(op, bytes.status());
     Slot& slot = slots_[id];
     if (bytes.value() <= kMaxTemporaryBytes)
       slot.storage.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes.value())]);

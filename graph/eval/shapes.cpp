@@ -102,7 +102,7 @@ Result<Dims> reshaped(const Op& op, const Dims& from) {
   const Result<std::int64_t> wanted = numel(from);
   const Result<std::int64_t> known = numel(shape);
   if (!wanted.ok()) return wanted.status();
-  if (!known.ok()) return fail(op, known.status().code(), known.status().message());
+  if (!known.ok()) return fail(op, known.status());
   if (known.value() == 0 || wanted.value() % known.value() != 0)
     return fail(op, Code::invalid_shape, std::to_string(wanted.value()) + " elements leave no whole number for the -1");
   *open = wanted.value() / known.value();

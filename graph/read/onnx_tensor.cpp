@@ -132,7 +132,7 @@ Result<std::string> read_external(const onnx::TensorProto& tensor, const std::st
     return bad(what, "its data are in the external file " + shown(location) +
                          ", and no folder is allowed to read such files from");
   Result<std::string> data = options.external_data(location, offset, length);
-  if (!data.ok()) return Status(data.status().code(), what + ": " + data.status().message());
+  if (!data.ok()) return data.status().about(what);
   return data;
 }
 
@@ -188,7 +188,7 @@ Status read_shape(const onnx::TensorShapeProto& shape, const std::string& what, 
   Dims judged = value.shape;
   std::replace(judged.begin(), judged.end(), kUnknownDim, std::int64_t{1});
   const Result<std::int64_t> bytes = span_bytes({value.dtype, std::move(judged), {}});
-  if (!bytes.ok()) return Status(bytes.status().code(), what + ": " + bytes.status().message());
+  if (!bytes.ok()) return bytes.status().about(what);
   return {};
 }
 
@@ -217,7 +217,7 @@ Result<Value> onnx_constant(const onnx::TensorProto& tensor, const std::string& 
   const Result<std::int64_t> count = numel(value.shape);
   const Result<std::int64_t> wanted = span_bytes({value.dtype, value.shape, {}});
   for (const auto* size : {&count, &wanted})
-    if (!size->ok()) return Status(size->status().code(), what + ": " + size->status().message());
+    if (!size->ok()) return size->status().about(what);
   // Judged before anything is allocated; dims alone may promise much.
   budget.used += static_cast<std::size_t>(wanted.value());
   if (budget.used > budget.options.limits.constant_bytes)

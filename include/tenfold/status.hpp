@@ -60,6 +60,9 @@ class [[nodiscard]] Status {
   Code code() const noexcept { return code_; }
   const std::string& message() const noexcept { return message_; }
 
+  /// The same failure, said of `what`: "what: message". Success stays success.
+  Status about(const std::string& what) const { return ok() ? *this : Status(code_, what + ": " + message_); }
+
  private:
   Code code_ = Code::ok;
   std::string message_;

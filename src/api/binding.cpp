@@ -64,7 +64,7 @@ Status bind_input_shapes(graph::Graph& graph, const std::vector<std::pair<Tensor
     if (seen[place]) return Status(Code::invalid_argument, what + ": given more than once");
     seen[place] = true;
     const Result<std::int64_t> count = numel(shape);
-    if (!count.ok()) return Status(count.status().code(), what + ": " + count.status().message());
+    if (!count.ok()) return count.status().about(what);
     graph::Value& value = graph.values[graph.inputs[place]];
     if (value.ranked && value.shape == shape) continue;
     value.ranked = true;

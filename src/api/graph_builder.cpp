@@ -52,10 +52,11 @@ struct GraphBuilder::Impl {
   graph::Graph graph;  ///< a value's index is its tensor id
   Status error;        ///< the first mistake
 
-  TensorId fail(Code code, const std::string& message) {
-    if (error.ok()) error = Status(code, message);
+  TensorId fail(Status mistake) {
+    if (error.ok()) error = std::move(mistake);
     return kBadTensor;
   }
+  TensorId fail(Code code, const std::string& message) { return fail(Status(code, message)); }
   bool known(TensorId id) const { return id >= 0 && id < static_cast<TensorId>(graph.values.size()); }
 
   graph::Value& add_value(const TensorDesc& desc) {
@@ -74,7 +75,7 @@ struct GraphBuilder::Impl {
     TensorDesc closed = desc;
     std::replace(closed.shape.begin(), closed.shape.end(), kUnknownDim, std::int64_t{1});
     const Result<std::int64_t> span = span_bytes(closed);
-    if (!span.ok()) fail(span.status().code(), std::string(what) + ": " + span.status().message());
+    if (!span.ok()) fail(span.status().about(what));
     if (desc.dtype == DType::undef) fail(Code::invalid_dtype, std::string(what) + ": the dtype is undef");
     if (open && !desc.strides.empty())
       fail(Code::invalid_shape, std::string(what) + ": strides are given, but not every dim is known");
@@ -136,7 +137,7 @@ TensorId GraphBuilder::constant(TensorDesc desc, const void* data) {
   if (!impl_->accept(desc, what.c_str())) return kBadTensor;
   // Constant data are row-major and without gaps, also of dtypes of which a byte holds two.
   const Result<std::int64_t> bytes = span_bytes({desc.dtype, desc.shape, {}});
-  if (!bytes.ok()) return impl_->fail(bytes.status().code(), what + ": " + bytes.status().message());
+  if (!bytes.ok()) return impl_->fail(bytes.status().about(what));
   if (data == nullptr && bytes.value() > 0) return impl_->fail(Code::invalid_argument, what + ": the data is null");
   graph::Value& value = impl_->add_value(desc);
   // The desc's strides have nothing to say about it.

@@ -100,7 +100,7 @@ Status Draft::add_op(const DraftOp& added) {
   Merged merged;
   const auto merge_of_op = [&](const graph::Value& value) -> Status {
     Status status = merge(merged, value);
-    return status.ok() ? status : Status(status.code(), graph::describe(added.op) + ": " + status.message());
+    return status.ok() ? status : status.about(graph::describe(added.op));
   };
   for (const std::optional<graph::Value>& input : added.inputs)
     if (input)
@@ -137,7 +137,7 @@ Status Draft::add_constant(const graph::Value& value, const void* data, std::siz
     return Status(Code::invalid_shape,
                   what + ": strides " + api::shape_text(value.strides) + " are not row-major; data of constants are");
   const Result<std::int64_t> bytes = span_bytes(graph::desc_of(value));
-  if (!bytes.ok()) return Status(bytes.status().code(), what + ": " + bytes.status().message());
+  if (!bytes.ok()) return bytes.status().about(what);
   if (size != static_cast<std::size_t>(bytes.value()))
     return Status(Code::invalid_argument,
                   what + ": " + std::to_string(size) + " bytes of data given, it has " + std::to_string(bytes.value()));

@@ -14,7 +14,7 @@ Status memory_size(const tenfold_logical_tensor_t& tensor, std::size_t& size) {
   const std::string what = "tensor " + std::to_string(tensor.id);
   if (!graph::is_static(value.value())) return Status(Code::invalid_shape, what + ": its dims are not all known");
   const Result<std::int64_t> bytes = span_bytes(graph::desc_of(value.value()));
-  if (!bytes.ok()) return Status(bytes.status().code(), what + ": " + bytes.status().message());
+  if (!bytes.ok()) return bytes.status().about(what);
   size = static_cast<std::size_t>(bytes.value());
   return {};
 }

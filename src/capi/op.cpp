@@ -62,8 +62,7 @@ tenfold_status_t add_tensor(const char* function, tenfold_op_t op, const tenfold
   return answer(function, [&]() -> Status {
     if (Status status = require({{"op", op}, {"tensor", tensor}}); !status.ok()) return status;
     Result<graph::Value> value = value_of(*tensor);
-    if (!value.ok())
-      return Status(value.status().code(), graph::describe(op->draft.op) + ": " + value.status().message());
+    if (!value.ok()) return value.status().about(graph::describe(op->draft.op));
     add(std::move(value).value());
     return {};
   });
@@ -75,8 +74,7 @@ tenfold_status_t set_attribute(const char* function, tenfold_op_t op, const char
     if (Status status = require({{"op", op}, {"name", name}}); !status.ok()) return status;
     if (*name == '\0') return Status(Code::invalid_argument, "the attribute's name is empty");
     Result<graph::Attribute> value = make();
-    if (!value.ok())
-      return Status(value.status().code(), "attribute '" + std::string(name) + "': " + value.status().message());
+    if (!value.ok()) return value.status().about("attribute '" + std::string(name) + "'");
     graph::set_attribute(op->draft.op, name, std::move(value).value());
     return {};
   });

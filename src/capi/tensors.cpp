@@ -55,7 +55,7 @@ Status read_dims(const tenfold_logical_tensor_t& tensor, const std::string& what
   const bool strided = says_strides(tensor) && graph::is_static(value);
   if (strided) judged.strides.assign(tensor.strides, tensor.strides + tensor.ndims);
   const Result<std::int64_t> bytes = span_bytes(judged);
-  if (!bytes.ok()) return Status(bytes.status().code(), what + ": " + bytes.status().message());
+  if (!bytes.ok()) return bytes.status().about(what);
   if (strided && judged.strides != row_major_strides(value.shape)) value.strides = std::move(judged.strides);
   return {};
 }
@@ -82,7 +82,7 @@ Result<graph::Value> value_of(const tenfold_logical_tensor_t& tensor) {
   if (tensor.id < 0) return Status(Code::invalid_argument, what + ": ids are at least 0");
   value.id = tensor.id;
   const Result<DType> dtype = dtype_of(tensor.data_type);
-  if (!dtype.ok()) return Status(dtype.status().code(), what + ": " + dtype.status().message());
+  if (!dtype.ok()) return dtype.status().about(what);
   value.dtype = dtype.value();
   const Result<graph::Property> property = property_of(tensor, what);
   if (!property.ok()) return property.status();

@@ -46,8 +46,7 @@ int cores_by_affinity() {
 Result<Isa> apply_cap(Isa native, const char* cap) {
   if (cap == nullptr || *cap == '\0') return native;
   Result<Isa> level = isa_from_name(cap);
-  if (!level.ok())
-    return Status(level.status().code(), "environment variable TENFOLD_MAX_CPU_ISA: " + level.status().message());
+  if (!level.ok()) return level.status().about("environment variable TENFOLD_MAX_CPU_ISA");
   return std::min(native, level.value());
 }
 

@@ -126,8 +126,8 @@ Status run_kernel(const Run& run, const KernelStep& step) {
       if (status.ok() && !scratch.intact())
         status = Status(Code::internal_error, "scratch was written before its start");
       if (!status.ok())
-        return Status(status.code(), "kernel '" + step.code->name() + "', tile " + std::to_string(tile) + ", split " +
-                                         std::to_string(part) + ": " + status.message());
+        return status.about("kernel '" + step.code->name() + "', tile " + std::to_string(tile) + ", split " +
+                            std::to_string(part));
     }
   return Status();
 }

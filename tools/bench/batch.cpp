@@ -311,8 +311,7 @@ Result<std::vector<Case>> parse_batch(std::string_view text, const CaseTexts& de
   for (const std::string& line : split(text, '\n')) {
     ++number;
     Result<std::vector<Case>> cases = parse_line(line, defaults, folder);
-    if (!cases.ok())
-      return Status(cases.status().code(), "line " + std::to_string(number) + ": " + cases.status().message());
+    if (!cases.ok()) return cases.status().about("line " + std::to_string(number));
     if (all.size() + cases.value().size() > kMostCases)
       return usage("line " + std::to_string(number) + ": the file stands for more than " + std::to_string(kMostCases) +
                    " cases");

@@ -102,7 +102,7 @@ Result<std::vector<Case>> cases_of(const CaseTexts& texts, const std::string& ba
   const Result<std::string> text = read_text_file(batch);
   if (!text.ok()) return text.status();
   auto cases = parse_batch(text.value(), texts, std::filesystem::path(batch).parent_path().string());
-  if (!cases.ok()) return Status(cases.status().code(), "'" + batch + "': " + cases.status().message());
+  if (!cases.ok()) return cases.status().about("'" + batch + "'");
   if (cases.value().empty()) return Status(Code::invalid_argument, "'" + batch + "' has no case");
   return cases;
 }
