@@ -74,7 +74,7 @@ Status check_memory(const std::string& what, std::int64_t bytes) {
 Result<std::int64_t> bytes_of(const std::vector<TensorInfo>& infos) {
   std::int64_t bytes = 0;
   for (const TensorInfo& info : infos) {
-    if (std::find(info.desc.shape.begin(), info.desc.shape.end(), kUnknownDim) != info.desc.shape.end()) continue;
+    if (!is_known(info.desc.shape)) continue;
     const Result<std::int64_t> span = span_bytes(info.desc);
     if (!span.ok()) return span.status();
     if (span.value() > std::numeric_limits<std::int64_t>::max() - bytes)

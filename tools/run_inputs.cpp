@@ -129,8 +129,7 @@ Status bind_dim_names(const graph::Graph& graph, GivenInputs& given) {
     for (std::size_t d = 0; d < shape.size(); ++d)
       if (const auto size = sizes.find(value.dim_names[d]); shape[d] == kUnknownDim && size != sizes.end())
         shape[d] = size->second.size;
-    if (std::find(shape.begin(), shape.end(), kUnknownDim) == shape.end())
-      given.shapes.emplace_back(value.id, std::move(shape));
+    if (is_known(shape)) given.shapes.emplace_back(value.id, std::move(shape));
   }
   return Status();
 }

@@ -70,7 +70,7 @@ Result<Shape> reshaped(const Op& op, const Value& source, const Dims& wanted, bo
   if (copies_zeros)
     if (Status s = copy_dims(op, source, shape, copied, rest); !s.ok()) return s;
   const auto at = std::find(shape.begin(), shape.end(), -1);
-  const bool known = source.ranked && std::find(rest.begin(), rest.end(), kUnknownDim) == rest.end();
+  const bool known = source.ranked && is_known(rest);
   if (!known) {
     if (open) *at = kUnknownDim;
     return Shape(std::move(shape));
@@ -90,8 +90,8 @@ Result<Shape> reshaped(const Op& op, const Value& source, const Dims& wanted, bo
   return Shape(std::move(shape));
 }
 
+/// kUnknownDim where one of the dims is, or where they multiply to too much.
 std::int64_t product(Dims::const_iterator begin, Dims::const_iterator end) {
-  if (std::find(begin, end, kUnknownDim) != end) return kUnknownDim;
   const Result<std::int64_t> count = numel(Dims(begin, end));
   return count.ok() ? count.value() : kUnknownDim;
 }
@@ -136,7 +136,7 @@ Result<Shape> squeeze_shape(const Graph& graph, const Op& op) {
   if (!axes.ok()) return axes.status();
   if (!source.ranked || (!axes.value() && has_input(op, 1))) return Shape();
   const bool all = !axes.value();
-  if (all && std::find(source.shape.begin(), source.shape.end(), kUnknownDim) != source.shape.end()) return Shape();
+  if (all && !is_known(source.shape)) return Shape();
   std::vector<bool> gone(source.shape.size(), false);
   if (all) {
     for (std::size_t i = 0; i < gone.size(); ++i) gone[i] = source.shape[i] == 1;

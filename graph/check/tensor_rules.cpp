@@ -12,14 +12,6 @@
 namespace tenfold::graph {
 namespace {
 
-bool has_unknown(const Dims& dims) { return std::find(dims.begin(), dims.end(), kUnknownDim) != dims.end(); }
-
-/// The shape with 1 for each unknown dim: a lower bound of its size (a zero dim does not excuse a huge one).
-Dims at_least(Dims shape) {
-  std::replace(shape.begin(), shape.end(), kUnknownDim, std::int64_t{1});
-  return shape;
-}
-
 /// True when every dim above 1 steps over all that the dims of smaller stride span, so that no element is met twice.
 bool steps_over_itself(const Dims& shape, const Dims& strides) {
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;
@@ -38,7 +30,7 @@ bool steps_over_itself(const Dims& shape, const Dims& strides) {
 
 Status check_strides(const Value& value, bool produced) {
   const std::string what = describe(value);
-  if (value.strides.empty() || has_unknown(value.strides)) return {};
+  if (value.strides.empty() || !is_known(value.strides)) return {};
   if (value.strides.size() != value.shape.size())
     return refuse(Code::invalid_shape, what,
                   std::to_string(value.strides.size()) + " strides for rank " + std::to_string(value.shape.size()),
@@ -48,13 +40,12 @@ Status check_strides(const Value& value, bool produced) {
       return refuse(Code::invalid_shape, what,
                     "stride " + std::to_string(value.strides[i]) + " of dim " + std::to_string(i) + " is negative",
                     "tensor.S5");
-  const TensorDesc desc{value.dtype, at_least(value.shape), value.strides};
-  if (const Result<std::int64_t> span = span_bytes(desc); !span.ok())
+  if (const Result<std::int64_t> span = least_span_bytes(desc_of(value)); !span.ok())
     return refuse(
         Code::invalid_shape, what,
         "shape " + show_shape(value) + " with strides " + show_dims(value.strides) + ": " + span.status().message(),
         "tensor.S3");
-  if (produced && !has_unknown(value.shape) && !steps_over_itself(value.shape, value.strides))
+  if (produced && is_known(value.shape) && !steps_over_itself(value.shape, value.strides))
     return refuse(Code::invalid_shape, what,
                   "it is written by an op, but strides " + show_dims(value.strides) + " for shape " +
                       show_shape(value) + " may put two elements in one place",
@@ -73,7 +64,7 @@ Status check_shape(const Value& value) {
                     "dim " + std::to_string(i) + " is " + std::to_string(value.shape[i]) +
                         "; a dim that is not known is written as -9223372036854775808",
                     "tensor.S2");
-  if (const Result<std::int64_t> span = span_bytes({value.dtype, at_least(value.shape), {}}); !span.ok())
+  if (const Result<std::int64_t> span = least_span_bytes({value.dtype, value.shape, {}}); !span.ok())
     return refuse(Code::invalid_shape, what, "shape " + show_shape(value) + ": " + span.status().message(),
                   "tensor.S3");
   return {};
@@ -81,7 +72,7 @@ Status check_shape(const Value& value) {
 
 Status check_data(const Value& value) {
   const std::string what = describe(value);
-  if (!value.ranked || has_unknown(value.shape))
+  if (!is_static(value))
     return refuse(Code::invalid_shape, what, "a constant of shape " + show_shape(value) + "; its dims must be known",
                   "tensor.S7");
   const Result<std::int64_t> bytes = span_bytes({value.dtype, value.shape, {}});

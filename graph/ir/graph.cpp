@@ -3,7 +3,7 @@
 // What graph.hpp declares: attribute look-up, names for messages, and connect(), which derives a graph's edges.
 #include "graph/ir/graph.hpp"
 
-#include <algorithm>
+#include "graph/ir/dims.hpp"
 
 namespace tenfold::graph {
 
@@ -34,8 +34,16 @@ std::string describe(const Op& op) {
   return text + " (" + (op.dialect == Dialect::onnx ? op.kind : attribute_or(op, "source_kind", op.kind)) + ")";
 }
 
-bool is_static(const Value& value) noexcept {
-  return value.ranked && std::find(value.shape.begin(), value.shape.end(), kUnknownDim) == value.shape.end();
+bool is_static(const Value& value) noexcept { return value.ranked && is_known(value.shape); }
+
+bool may_agree(const Value& a, const Value& b) { return !a.ranked || !b.ranked || may_agree(a.shape, b.shape); }
+
+void complete_shape(Value& known, const Value& said) {
+  if (!said.ranked) return;
+  if (!known.ranked) known.shape = said.shape;
+  known.ranked = true;
+  for (std::size_t i = 0; i < said.shape.size(); ++i)
+    if (known.shape[i] == kUnknownDim) known.shape[i] = said.shape[i];
 }
 
 TensorDesc desc_of(const Value& value) { return {value.dtype, value.shape, value.strides}; }

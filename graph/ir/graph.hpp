@@ -126,6 +126,12 @@ std::string describe(const Op& op);
 /// True when rank and every dim are known.
 bool is_static(const Value& value) noexcept;
 
+/// Whether the shapes of the two may turn out to be one, as may_agree() of dims.hpp says.
+bool may_agree(const Value& a, const Value& b);
+
+/// Takes from `said` what `known` does not know of its shape; the two may agree.
+void complete_shape(Value& known, const Value& said);
+
 /// dtype, shape and strides of a static value.
 TensorDesc desc_of(const Value& value);
 

@@ -2,7 +2,6 @@
 //
 // Ops about positions in core ops: the indices along an axis are a constant that is broadcast, and Hardmax is where
 // they equal that of the row's first extreme.
-#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -23,8 +22,6 @@ ValueId indices(Composer& make, std::int64_t extent, std::size_t axis, std::size
   shape[axis] = extent;
   return make.list(numbers, dtype, shape);
 }
-
-bool is_known(const Dims& shape) { return std::find(shape.begin(), shape.end(), kUnknownDim) == shape.end(); }
 
 }  // namespace
 

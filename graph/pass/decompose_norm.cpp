@@ -117,8 +117,7 @@ bool decompose_group_norm(Composer& make, const Op& op) {
   const std::size_t channel = channel_dim(op, shape.size());
   const std::int64_t groups = integer_attribute(op, op.dialect == Dialect::onnx ? "num_groups" : "groups");
   // A reshape has one open dim, and the groups' channels must be known to be split.
-  for (const std::int64_t dim : shape)
-    if (dim == kUnknownDim) return false;
+  if (!is_known(shape)) return false;
   const auto at = static_cast<std::ptrdiff_t>(channel);
   Dims split = shape;
   split[channel] = groups;

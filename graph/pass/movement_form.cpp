@@ -65,7 +65,7 @@ void to_transpose(const Graph& graph, Op& op) {
 void to_slice(const Graph& graph, Op& op) {
   const Result<std::optional<SlicePlan>> plan = slice_plan(graph, op);
   if (!plan.ok() || !plan.value() || !plan.value()->exact) return;
-  if (std::any_of(plan.value()->shape.begin(), plan.value()->shape.end(), is_unknown)) return;
+  if (!is_known(plan.value()->shape)) return;
   turn(op, "slice", {{"starts", plan.value()->starts}, {"steps", plan.value()->steps}, {"shape", plan.value()->shape}});
 }
 
@@ -135,7 +135,7 @@ bool decompose_split(Composer& make, const Op& op) {
   const Integers steps(shape.size(), 1);
   for (std::size_t i = 0; i < op.outputs.size(); ++i) {
     shape[axis] = plan.value()->sizes[i];
-    if (std::any_of(shape.begin(), shape.end(), is_unknown)) return false;
+    if (!is_known(shape)) return false;
     // A part without elements begins nowhere.
     Integers first = starts;
     if (shape[axis] == 0) first[axis] = 0;

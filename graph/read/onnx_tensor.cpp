@@ -6,7 +6,6 @@
 
 #include <onnx/onnx.pb.h>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -184,10 +183,7 @@ Status read_shape(const onnx::TensorShapeProto& shape, const std::string& what, 
     named = named || !value.dim_names.back().empty();
   }
   if (!named) value.dim_names.clear();
-  // An unknown dim is at least 0 later on, and 0 does not excuse the others: judge them with 1 in its place.
-  Dims judged = value.shape;
-  std::replace(judged.begin(), judged.end(), kUnknownDim, std::int64_t{1});
-  const Result<std::int64_t> bytes = span_bytes({value.dtype, std::move(judged), {}});
+  const Result<std::int64_t> bytes = least_span_bytes({value.dtype, value.shape, {}});
   if (!bytes.ok()) return bytes.status().about(what);
   return {};
 }

@@ -19,8 +19,6 @@ struct Members {
   std::optional<Item> id, dtype, shape, stride, layout, property, data, name;
 };
 
-bool has_unknown(const Dims& dims) { return std::find(dims.begin(), dims.end(), kUnknownDim) != dims.end(); }
-
 Members find_members(Item item, std::string_view place, std::vector<ExtraKey>& extras) {
   Members found;
   const std::pair<std::string_view, std::optional<Item>*> known[] = {
@@ -72,10 +70,7 @@ Status read_shape(Item item, Value& value) {
     if (dim < 0 && dim != kUnknownDim)
       return element.error("dim " + std::to_string(dim) + " is negative; unknown dims are -9223372036854775808");
   }
-  // An unknown dim is at least 0 later on, and 0 does not excuse the others: judge them with 1 in its place.
-  Dims judged = value.shape;
-  std::replace(judged.begin(), judged.end(), kUnknownDim, std::int64_t{1});
-  Result<std::int64_t> bytes = span_bytes({value.dtype, std::move(judged), {}});
+  Result<std::int64_t> bytes = least_span_bytes({value.dtype, value.shape, {}});
   if (!bytes.ok()) return item.error(bytes.status().message());
   return {};
 }
@@ -88,7 +83,7 @@ Status read_stride(Item item, TensorRecord& record) {
   const Dims& given = strides.value();
   // Of an opaque tensor this is the layout's id; of `any` it is not decided.
   const bool meaningful = value.layout == Layout::strided || value.layout == Layout::undef;
-  if (!meaningful || !is_static(value) || has_unknown(given)) return {};
+  if (!meaningful || !is_static(value) || !is_known(given)) return {};
   if (given.empty() && !value.shape.empty()) return {};
   if (given.size() != value.shape.size())
     return item.error(std::to_string(given.size()) + " strides for rank " + std::to_string(value.shape.size()));

@@ -5,13 +5,10 @@
 
 #include <string>
 
-#include "graph/ir/dims.hpp"
 #include "graph/read/location.hpp"
 
 namespace tenfold::graph {
 namespace {
-
-bool shapes_fit(const Value& a, const Value& b) { return !a.ranked || !b.ranked || may_agree(a.shape, b.shape); }
 
 std::string dims_text(bool ranked, const Dims& dims) {
   if (!ranked) return "[unknown]";
@@ -119,7 +116,7 @@ Status TensorTable::merge(ValueId id, TensorRecord record, Item item, const Op& 
 void TensorTable::merge_shape(ValueId id, TensorRecord record, Item item, const Op& op, Role role) {
   Value& value = graph_.values[id];
   Entry& entry = entries_[id];
-  const bool fits = shapes_fit(value, record.value);
+  const bool fits = may_agree(value, record.value);
   const bool same_strides =
       !entry.strides_given || !record.strides_given || value.strides == record.value.strides || value.is_constant;
   if (!fits || !same_strides) {
@@ -142,10 +139,7 @@ void TensorTable::merge_shape(ValueId id, TensorRecord record, Item item, const 
   }
 
   if (value.layout == Layout::undef) value.layout = record.value.layout;
-  if (!value.ranked) value.shape = record.value.shape;
-  value.ranked = value.ranked || record.value.ranked;
-  for (std::size_t i = 0; i < record.value.shape.size(); ++i)
-    if (value.shape[i] == kUnknownDim) value.shape[i] = record.value.shape[i];
+  complete_shape(value, record.value);
   if (!entry.strides_given && record.strides_given) {
     value.strides = std::move(record.value.strides);
     entry.strides_given = true;

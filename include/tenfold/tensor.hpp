@@ -3,6 +3,7 @@
 // Shapes and strides as values, and the one place where their sizes are multiplied.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -21,6 +22,9 @@ inline constexpr std::int64_t kUnknownDim = std::numeric_limits<std::int64_t>::m
 inline constexpr int kMaxRank = 12;
 /// No tensor may span more bytes than this (2^47, the user half of the address space).
 inline constexpr std::int64_t kMaxTensorBytes = std::int64_t{1} << 47;
+
+/// True when no dim is kUnknownDim.
+inline bool is_known(const Dims& dims) { return std::find(dims.begin(), dims.end(), kUnknownDim) == dims.end(); }
 
 /// Element type, shape and strides of one tensor. Strides are in elements; empty strides on a non-empty shape mean
 /// row-major. A stride of 0 repeats one element along the dimension (inputs only).
@@ -96,6 +100,13 @@ inline Result<std::int64_t> span_bytes(const TensorDesc& desc) {
   if (size > 0 && elements > kMaxTensorBytes / size)
     return Status(Code::invalid_shape, "the tensor spans more than 2^47 bytes");
   return (elements * row(desc.dtype).bits + 7) / 8;
+}
+
+/// span_bytes() of a shape of which not every dim is known, at the least: an unknown dim counts as 1. It may turn out
+/// to be 0, but a zero dim does not excuse a huge one.
+inline Result<std::int64_t> least_span_bytes(TensorDesc desc) {
+  std::replace(desc.shape.begin(), desc.shape.end(), kUnknownDim, std::int64_t{1});
+  return span_bytes(desc);
 }
 
 }  // namespace tenfold

@@ -4,7 +4,6 @@
 // the rules of the ops are verify()'s, at finish() (finish.hpp).
 #include "tenfold/graph_builder.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,13 +70,10 @@ struct GraphBuilder::Impl {
   }
 
   bool accept(const TensorDesc& desc, const char* what) {
-    const bool open = std::find(desc.shape.begin(), desc.shape.end(), kUnknownDim) != desc.shape.end();
-    TensorDesc closed = desc;
-    std::replace(closed.shape.begin(), closed.shape.end(), kUnknownDim, std::int64_t{1});
-    const Result<std::int64_t> span = span_bytes(closed);
+    const Result<std::int64_t> span = least_span_bytes(desc);
     if (!span.ok()) fail(span.status().about(what));
     if (desc.dtype == DType::undef) fail(Code::invalid_dtype, std::string(what) + ": the dtype is undef");
-    if (open && !desc.strides.empty())
+    if (!is_known(desc.shape) && !desc.strides.empty())
       fail(Code::invalid_shape, std::string(what) + ": strides are given, but not every dim is known");
     return error.ok();
   }

@@ -9,15 +9,10 @@
 
 #include "api/binding.hpp"
 #include "api/finish.hpp"
-#include "graph/ir/dims.hpp"
 
 namespace tenfold::capi {
 
 namespace {
-
-bool dims_fit(const graph::Value& a, const graph::Value& b) {
-  return !a.ranked || !b.ranked || graph::may_agree(a.shape, b.shape);
-}
 
 Status contradiction(const graph::Value& value, const std::string& here, const std::string& before) {
   return Status(Code::invalid_graph,
@@ -38,7 +33,8 @@ bool strides_agree(const graph::Value& a, const graph::Value& b) {
 Status merge_into(graph::Value& known, const graph::Value& said) {
   if (known.dtype != said.dtype)
     return contradiction(said, std::string(to_string(said.dtype)), std::string(to_string(known.dtype)));
-  if (!dims_fit(known, said)) return contradiction(said, api::shape_text(said.shape), api::shape_text(known.shape));
+  if (!graph::may_agree(known, said))
+    return contradiction(said, api::shape_text(said.shape), api::shape_text(known.shape));
   if (graph::is_static(known) && graph::is_static(said) && !strides_agree(known, said))
     return contradiction(said, "of strides " + api::shape_text(strides_of(graph::desc_of(said))),
                          "of strides " + api::shape_text(strides_of(graph::desc_of(known))));
@@ -48,10 +44,7 @@ Status merge_into(graph::Value& known, const graph::Value& said) {
                          std::string(graph::to_string(known.property)));
   if (known.property == graph::Property::undef) known.property = said.property;
   if (!graph::is_static(known) && graph::is_static(said)) known.strides = said.strides;
-  if (!known.ranked) known.shape = said.shape;
-  known.ranked = known.ranked || said.ranked;
-  for (std::size_t i = 0; i < said.shape.size(); ++i)
-    if (known.shape[i] == kUnknownDim) known.shape[i] = said.shape[i];
+  graph::complete_shape(known, said);
   known.is_constant = known.is_constant || said.is_constant;
   return {};
 }

@@ -51,10 +51,9 @@ Status read_dims(const tenfold_logical_tensor_t& tensor, const std::string& what
   value.ranked = true;
   value.shape.assign(tensor.dims, tensor.dims + tensor.ndims);
   TensorDesc judged{value.dtype, value.shape, {}};
-  std::replace(judged.shape.begin(), judged.shape.end(), kUnknownDim, std::int64_t{1});
   const bool strided = says_strides(tensor) && graph::is_static(value);
   if (strided) judged.strides.assign(tensor.strides, tensor.strides + tensor.ndims);
-  const Result<std::int64_t> bytes = span_bytes(judged);
+  const Result<std::int64_t> bytes = least_span_bytes(judged);
   if (!bytes.ok()) return bytes.status().about(what);
   if (strided && judged.strides != row_major_strides(value.shape)) value.strides = std::move(judged.strides);
   return {};
