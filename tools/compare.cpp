@@ -23,7 +23,7 @@ namespace {
 std::string place_text(const Dims& shape, std::int64_t index) {
   Dims at(shape.size());
   for (std::size_t d = shape.size(); d-- > 0; index /= shape[d]) at[d] = index % shape[d];
-  return shape_text(at);
+  return to_string(at);
 }
 
 Comparison compare_output(TensorId id, const Tensor& got, const Tensor& expected, const std::vector<double>& bounds) {

@@ -46,7 +46,7 @@ std::vector<std::string> fix_runtime_axes(graph::Graph& graph) {
       value.is_constant = true;
       value.strides.clear();
       notes.push_back("input " + std::to_string(use.id) + " holds axes known at run time; explained for " +
-                      shape_text(axes));
+                      to_string(axes));
     }
     std::erase_if(graph.inputs, [&](graph::ValueId v) { return graph.values[v].is_constant; });
   }

@@ -147,9 +147,7 @@ void fill_input(const graph::Graph& graph, TensorId id, std::uint64_t seed, cons
     for_each_element(desc, [&](std::int64_t index, std::int64_t offset) {
       graph::store_real(desc.dtype, tensor.data(), offset, static_cast<double>(axes[static_cast<std::size_t>(index)]));
     });
-    values = "axes [";
-    for (std::size_t i = 0; i < axes.size(); ++i) values += (i > 0 ? ", " : "") + std::to_string(axes[i]);
-    values += "]";
+    values = "axes " + to_string(axes);
     return;
   }
   std::int64_t elements = 1;

@@ -180,7 +180,7 @@ Result<NpyHeader> read_header(std::ifstream& file, const std::string& path) {
   const std::size_t wanted = header.value().data_offset + data_bytes(header.value());
   if (size != wanted)
     return Status(Code::invalid_file, "'" + path + "': the file has " + std::to_string(size) + " bytes, its header (" +
-                                          header.value().descr + " " + shape_text(header.value().desc.shape) +
+                                          header.value().descr + " " + to_string(header.value().desc.shape) +
                                           ") asks for " + std::to_string(wanted));
   return header;
 }
@@ -236,8 +236,8 @@ Result<Tensor> read_npy(const std::string& path, const TensorDesc& desc) {
     return Status(Code::invalid_file, "'" + path + "' holds " + header.value().descr + " (" +
                                           (in_file.dtype == DType::undef ? "bf16 or other raw bytes"
                                                                          : std::string(to_string(in_file.dtype))) +
-                                          ") " + shape_text(in_file.shape) + ", the graph wants " +
-                                          std::string(to_string(desc.dtype)) + " " + shape_text(desc.shape));
+                                          ") " + to_string(in_file.shape) + ", the graph wants " +
+                                          std::string(to_string(desc.dtype)) + " " + to_string(desc.shape));
   in_file.dtype = desc.dtype;
   Result<Tensor> packed = make_tensor(in_file);
   if (!packed.ok()) return packed;

@@ -79,15 +79,6 @@ std::string negative_threads(int threads) {
   return "--threads " + std::to_string(threads) + " is negative; give 1 or more, or 0 for one per core";
 }
 
-std::string shape_text(const Dims& shape) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (i > 0) text += ", ";
-    text += shape[i] == kUnknownDim ? "?" : std::to_string(shape[i]);
-  }
-  return text + "]";
-}
-
 Json json_shape(const Dims& shape) {
   Json json = Json::array();
   for (const std::int64_t dim : shape) json.push_back(dim == kUnknownDim ? Json() : Json(dim));
@@ -95,9 +86,9 @@ Json json_shape(const Dims& shape) {
 }
 
 std::string desc_text(const TensorDesc& desc) {
-  std::string text = std::string(to_string(desc.dtype)) + " " + shape_text(desc.shape);
+  std::string text = std::string(to_string(desc.dtype)) + " " + to_string(desc.shape);
   if (!desc.strides.empty() && desc.strides != row_major_strides(desc.shape))
-    text += " strides " + shape_text(desc.strides);
+    text += " strides " + to_string(desc.strides);
   return text;
 }
 

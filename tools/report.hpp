@@ -47,8 +47,7 @@ Json json_real(double value);
 /// What is wrong with `--threads` below 0.
 std::string negative_threads(int threads);
 
-/// "[4096, 1024]"; unknown dims are "?" in text and null in JSON.
-std::string shape_text(const Dims& shape);
+/// Unknown dims are null.
 Json json_shape(const Dims& shape);
 /// "f32 [4096, 1024]".
 std::string desc_text(const TensorDesc& desc);

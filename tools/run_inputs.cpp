@@ -31,7 +31,7 @@ std::string input_list(const graph::Graph& graph) {
     const graph::Value& value = graph.values[v];
     text += (text.empty() ? "" : ", ") + std::to_string(value.id) +
             (value.name.empty() ? " (" : " (" + value.name + ", ") + std::string(to_string(value.dtype)) + " " +
-            (value.ranked ? shape_text(value.shape) : "[*]") + ")";
+            graph::shape_text(value) + ")";
   }
   return text.empty() ? "none" : text;
 }
@@ -87,8 +87,8 @@ std::string shape_hint(const graph::Value& value) {
 Status check_array(const graph::Value& value, const std::string& path, const Dims& shape) {
   if (!value.ranked || graph::may_agree(value.shape, shape)) return Status();
   const std::string id = std::to_string(value.id);
-  return Status(Code::invalid_shape, "input " + id + ": '" + path + "' is " + shape_text(shape) + ", the graph's is " +
-                                         shape_text(value.shape) + "; to replace that, give --shape " + id + "=");
+  return Status(Code::invalid_shape, "input " + id + ": '" + path + "' is " + to_string(shape) + ", the graph's is " +
+                                         to_string(value.shape) + "; to replace that, give --shape " + id + "=");
 }
 
 /// Every input's dims must be known, from the file or from the options.
@@ -98,8 +98,8 @@ Status require_shapes(const graph::Graph& graph, const GivenInputs& given) {
     if (graph::is_static(value) || has(given.shapes, value.id)) continue;
     const std::string id = std::to_string(value.id);
     return Status(Code::invalid_shape, "input " + id + " (" + std::string(to_string(value.dtype)) + " " +
-                                           (value.ranked ? shape_text(value.shape) : "[*]") +
-                                           ") has unknown dims; give --shape " + id + "=" + shape_hint(value));
+                                           graph::shape_text(value) + ") has unknown dims; give --shape " + id + "=" +
+                                           shape_hint(value));
   }
   return Status();
 }

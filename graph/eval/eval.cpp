@@ -94,9 +94,7 @@ bool may_be_missing(const OpRow& row, std::string_view name, std::size_t index) 
 
 Status expect_shape(const Op& op, const MutableTensor& output, const Dims& expected) {
   if (output.desc.shape == expected) return {};
-  std::string text;
-  for (const std::int64_t dim : expected) text += (text.empty() ? "" : ", ") + std::to_string(dim);
-  return fail(op, Code::invalid_shape, "the output must have shape [" + text + "]");
+  return fail(op, Code::invalid_shape, "the output must have shape " + tenfold::to_string(expected));
 }
 
 bool can_evaluate(const Op& op) noexcept {

@@ -19,18 +19,13 @@ namespace {
 constexpr int kBinaryBroadcast = 7;
 constexpr int kVariadicBroadcast = 8;
 
-std::string text(const Dims& dims) {
-  std::string out = "[";
-  for (std::size_t i = 0; i < dims.size(); ++i) out += (i > 0 ? ", " : "") + std::to_string(dims[i]);
-  return out + "]";
-}
-
 Result<std::vector<std::int64_t>> read_axes(const Op& op, std::span<const ConstTensor> inputs) {
   if (inputs.size() < 2 || is_missing(inputs[1])) return integers(op, "axes");
   const TensorDesc& desc = inputs[1].desc;
   if (desc.dtype != DType::s32 && desc.dtype != DType::s64)
     return fail(op, Code::invalid_dtype, "axes are " + std::string(to_string(desc.dtype)) + ", not s32 or s64");
-  if (desc.shape.size() > 1) return fail(op, Code::invalid_shape, "axes have shape " + text(desc.shape) + ", not 1-D");
+  if (desc.shape.size() > 1)
+    return fail(op, Code::invalid_shape, "axes have shape " + tenfold::to_string(desc.shape) + ", not 1-D");
   const std::int64_t count = desc.shape.empty() ? 1 : desc.shape[0];
   if (count > kMaxRank) return fail(op, Code::invalid_shape, std::to_string(count) + " axes for a tensor (reduce.C4)");
   const std::int64_t stride = desc.shape.empty() ? 0 : strides_of(desc)[0];
@@ -174,7 +169,7 @@ Result<Dims> plan_broadcast(const Op& op, const OpRow& row, std::span<const Cons
     if (is_missing(inputs[k])) continue;
     const Dims& shape = inputs[k].desc.shape;
     const Status mismatch = fail(op, Code::invalid_shape,
-                                 "shapes " + text(out) + " and " + text(shape) +
+                                 "shapes " + tenfold::to_string(out) + " and " + tenfold::to_string(shape) +
                                      (exact ? " differ, and it does not broadcast" : " do not broadcast"));
     if (const std::optional<std::size_t> from = first_dim(op, row, inputs, k)) {
       if (!lies_along(shape, out, *from)) return mismatch;

@@ -36,6 +36,8 @@ std::string describe(const Op& op) {
 
 bool is_static(const Value& value) noexcept { return value.ranked && is_known(value.shape); }
 
+std::string shape_text(const Value& value) { return value.ranked ? tenfold::to_string(value.shape) : "[*]"; }
+
 bool may_agree(const Value& a, const Value& b) { return !a.ranked || !b.ranked || may_agree(a.shape, b.shape); }
 
 void complete_shape(Value& known, const Value& said) {

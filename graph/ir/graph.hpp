@@ -126,6 +126,9 @@ std::string describe(const Op& op);
 /// True when rank and every dim are known.
 bool is_static(const Value& value) noexcept;
 
+/// "[4096, ?, 3]", or "[*]" when not even the rank is known.
+std::string shape_text(const Value& value);
+
 /// Whether the shapes of the two may turn out to be one, as may_agree() of dims.hpp says.
 bool may_agree(const Value& a, const Value& b);
 

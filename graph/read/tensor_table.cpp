@@ -10,14 +10,6 @@
 namespace tenfold::graph {
 namespace {
 
-std::string dims_text(bool ranked, const Dims& dims) {
-  if (!ranked) return "[unknown]";
-  std::string text = "[";
-  for (std::size_t i = 0; i < dims.size(); ++i)
-    text += (i > 0 ? ", " : "") + (dims[i] == kUnknownDim ? std::string("unknown") : std::to_string(dims[i]));
-  return text + "]";
-}
-
 std::string text_of(const Op& op) {
   return "op " + std::to_string(op.id) + " " + shown(op.name) + " (" + op.kind + ")";
 }
@@ -124,7 +116,6 @@ void TensorTable::merge_shape(ValueId id, TensorRecord record, Item item, const 
     if (role == Role::input) {
       if (!entry.conflicts)
         conflicts_.push_back({id, static_cast<OpId>(graph_.ops.size()), op.inputs.size(), item.place(), fits,
-                              record.value.ranked, value.ranked,
                               std::move(fits ? record.value.strides : record.value.shape),
                               fits ? value.strides : value.shape});
       entry.conflicts = true;
@@ -150,8 +141,8 @@ Status TensorTable::error_of(const Conflict& conflict) const {
   return error_at(conflict.place.file, conflict.place.offset,
                   "/graph/" + std::to_string(conflict.op) + "/inputs/" + std::to_string(conflict.input),
                   "tensor " + std::to_string(graph_.values[conflict.value].id) + " has the " +
-                      (conflict.of_strides ? "strides " : "shape ") + dims_text(conflict.here_ranked, conflict.here) +
-                      " here, but " + dims_text(conflict.there_ranked, conflict.there) + " in " +
+                      (conflict.of_strides ? "strides " : "shape ") + tenfold::to_string(conflict.here) +
+                      " here, but " + tenfold::to_string(conflict.there) + " in " +
                       text_of(graph_.ops[entries_[conflict.value].first_op]));
 }
 

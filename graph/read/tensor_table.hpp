@@ -54,7 +54,6 @@ class TensorTable {
     std::size_t input;  ///< of the op
     Place place;
     bool of_strides;  ///< of the shape otherwise
-    bool here_ranked, there_ranked;
     Dims here, there;
   };
 

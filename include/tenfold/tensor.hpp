@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -25,6 +26,16 @@ inline constexpr std::int64_t kMaxTensorBytes = std::int64_t{1} << 47;
 
 /// True when no dim is kUnknownDim.
 inline bool is_known(const Dims& dims) { return std::find(dims.begin(), dims.end(), kUnknownDim) == dims.end(); }
+
+/// "[4096, ?, 3]": `?` is a dim that is not known.
+inline std::string to_string(const Dims& dims) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += dims[i] == kUnknownDim ? "?" : std::to_string(dims[i]);
+  }
+  return text + "]";
+}
 
 /// Element type, shape and strides of one tensor. Strides are in elements; empty strides on a non-empty shape mean
 /// row-major. A stride of 0 repeats one element along the dimension (inputs only).

@@ -31,22 +31,13 @@ void add_deciding_uses(const graph::Op& op, std::vector<DecidingUse>& uses) {
 
 }  // namespace
 
-std::string shape_text(const Dims& shape) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (i > 0) text += ", ";
-    text += shape[i] == kUnknownDim ? "?" : std::to_string(shape[i]);
-  }
-  return text + "]";
-}
-
 std::string values_text(const graph::Graph& graph, const std::vector<graph::ValueId>& places) {
   std::string text;
   for (const graph::ValueId v : places) {
     const graph::Value& value = graph.values[v];
     if (!text.empty()) text += ", ";
-    text += std::to_string(value.id) + " (" + std::string(to_string(value.dtype)) + " " +
-            (value.ranked ? shape_text(value.shape) : "[*]") + ")";
+    text +=
+        std::to_string(value.id) + " (" + std::string(to_string(value.dtype)) + " " + graph::shape_text(value) + ")";
   }
   return text.empty() ? "none" : text;
 }
@@ -82,7 +73,7 @@ Status require_known_inputs(const graph::Graph& graph) {
     const graph::Value& value = graph.values[v];
     if (graph::is_static(value)) continue;
     if (!open.empty()) open += ", ";
-    open += std::to_string(value.id) + " " + (value.ranked ? shape_text(value.shape) : "[*]");
+    open += std::to_string(value.id) + " " + graph::shape_text(value);
   }
   if (open.empty()) return Status();
   return Status(Code::invalid_shape, "graph inputs with unknown dims: " + open + "; give their dims when compiling");
@@ -112,7 +103,7 @@ Result<std::vector<ShapeInput>> find_shape_inputs(const graph::Graph& core, cons
     if (input.input == Places::kNowhere) return Status(Code::internal_error, what + "is not a graph input");
     const TensorDesc desc = graph::desc_of(bound.values[bound.inputs[input.input]]);
     if (desc.shape.size() > 1 || (desc.dtype != DType::s32 && desc.dtype != DType::s64))
-      return Status(Code::invalid_op, what + "is " + std::string(to_string(desc.dtype)) + " " + shape_text(desc.shape) +
+      return Status(Code::invalid_op, what + "is " + std::string(to_string(desc.dtype)) + " " + to_string(desc.shape) +
                                           "; it must be s32 or s64, of rank 0 or 1");
     input.dtype = desc.dtype;
     input.count = desc.shape.empty() ? 1 : desc.shape[0];

@@ -17,8 +17,7 @@
 
 namespace tenfold::api {
 
-/// "[4, ?, 8]" and, for values such as a graph's inputs, "0 (f32 [4, 8]), 3 (s32 [1])"; for messages.
-std::string shape_text(const Dims& shape);
+/// Values such as a graph's inputs for messages: "0 (f32 [4, 8]), 3 (s32 [1])".
 std::string values_text(const graph::Graph& graph, const std::vector<graph::ValueId>& places);
 
 /// Replaces the shapes of graph inputs. When one really changes, the shapes of everything that ops produce are

@@ -252,7 +252,7 @@ std::string CompiledPartition::Impl::explain() const {
   text += "; specialised for " + std::to_string(entries.size()) + " of at most " +
           std::to_string(api::SpecialisationCache::kCapacity) + " values\n";
   for (const auto& [axes, specialisation] : entries)
-    text += "\naxes " + api::shape_text(axes) + "\n" + compiler::explain(specialisation->compiled, target);
+    text += "\naxes " + to_string(axes) + "\n" + compiler::explain(specialisation->compiled, target);
   return text;
 }
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "api/binding.hpp"
 #include "api/finish.hpp"
 
 namespace tenfold::capi {
@@ -33,11 +32,10 @@ bool strides_agree(const graph::Value& a, const graph::Value& b) {
 Status merge_into(graph::Value& known, const graph::Value& said) {
   if (known.dtype != said.dtype)
     return contradiction(said, std::string(to_string(said.dtype)), std::string(to_string(known.dtype)));
-  if (!graph::may_agree(known, said))
-    return contradiction(said, api::shape_text(said.shape), api::shape_text(known.shape));
+  if (!graph::may_agree(known, said)) return contradiction(said, graph::shape_text(said), graph::shape_text(known));
   if (graph::is_static(known) && graph::is_static(said) && !strides_agree(known, said))
-    return contradiction(said, "of strides " + api::shape_text(strides_of(graph::desc_of(said))),
-                         "of strides " + api::shape_text(strides_of(graph::desc_of(known))));
+    return contradiction(said, "of strides " + to_string(strides_of(graph::desc_of(said))),
+                         "of strides " + to_string(strides_of(graph::desc_of(known))));
   if (known.property != graph::Property::undef && said.property != graph::Property::undef &&
       known.property != said.property)
     return contradiction(said, std::string(graph::to_string(said.property)),
@@ -128,7 +126,7 @@ Status Draft::add_constant(const graph::Value& value, const void* data, std::siz
   constant.strides.clear();
   if (!strides_agree(constant, value))
     return Status(Code::invalid_shape,
-                  what + ": strides " + api::shape_text(value.strides) + " are not row-major; data of constants are");
+                  what + ": strides " + to_string(value.strides) + " are not row-major; data of constants are");
   const Result<std::int64_t> bytes = span_bytes(graph::desc_of(value));
   if (!bytes.ok()) return bytes.status().about(what);
   if (size != static_cast<std::size_t>(bytes.value()))

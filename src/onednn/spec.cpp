@@ -6,19 +6,13 @@
 namespace tenfold::onednn {
 namespace {
 
-void add_dims(std::string& out, const Dims& dims) {
-  out += '[';
-  for (std::size_t i = 0; i < dims.size(); ++i) out += (i > 0 ? ", " : "") + std::to_string(dims[i]);
-  out += ']';
-}
-
 void add_tensor(std::string& out, const TensorDesc& desc) {
   out += ' ';
   out += tenfold::to_string(desc.dtype);
   out += ' ';
-  add_dims(out, desc.shape);
+  out += tenfold::to_string(desc.shape);
   out += ':';
-  add_dims(out, desc.strides);
+  out += tenfold::to_string(desc.strides);
 }
 
 }  // namespace
@@ -51,7 +45,7 @@ std::string print(const HeavySpec& spec) {
                                    {" and ", &spec.window.pads_end}}) {
     if (dims->empty()) continue;
     out += name;
-    add_dims(out, *dims);
+    out += tenfold::to_string(*dims);
   }
   if (spec.groups > 1) out += ", groups " + std::to_string(spec.groups);
   if (spec.counts_pads) out += ", counts pads";

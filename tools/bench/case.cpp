@@ -59,9 +59,9 @@ std::vector<DType> kernel_dtypes() {
 std::string name_of(const Case& what) {
   std::string name = what.graph;
   if (name.empty()) {
-    name = what.op + " " + std::string(to_string(what.dtype)) + " " + shape_text(what.shape) + " axes " +
-           shape_text(what.axes);
-    if (!what.strides.empty()) name += " strides " + shape_text(what.strides);
+    name = what.op + " " + std::string(to_string(what.dtype)) + " " + to_string(what.shape) + " axes " +
+           to_string(what.axes);
+    if (!what.strides.empty()) name += " strides " + to_string(what.strides);
     if (what.keep_dims) name += " keep_dims";
     if (what.with_extreme) name += " with_extreme";
   }

@@ -117,7 +117,7 @@ Result<Graph> closed_graph_file(const std::string& path, const std::string& data
     const graph::Value& value = graph.value().ir().values[v];
     if (!graph::is_static(value))
       return Status(Code::invalid_shape, "'" + path + "': input " + std::to_string(value.id) + " " +
-                                             (value.ranked ? shape_text(value.shape) : "[*]") +
+                                             graph::shape_text(value) +
                                              " has unknown dims, and a case must have none; write them into the file");
   }
   return graph;

@@ -17,6 +17,12 @@ TEST(OpenShape, isKnownWhenEveryDimIs) {
   EXPECT_FALSE(is_known({2, kUnknownDim, 3}));
 }
 
+TEST(OpenShape, hasQuestionMarksAsText) {
+  EXPECT_EQ(to_string(Dims{}), "[]");
+  EXPECT_EQ(to_string(Dims{7}), "[7]");
+  EXPECT_EQ(to_string(Dims{4096, kUnknownDim, 3, -1}), "[4096, ?, 3, -1]");
+}
+
 TEST(OpenShape, spansAtLeastWhatItsKnownDimsSay) {
   const auto least = [](Dims shape, Dims strides) {
     const Result<std::int64_t> bytes = least_span_bytes({DType::f32, std::move(shape), std::move(strides)});
