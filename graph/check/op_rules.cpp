@@ -25,6 +25,7 @@ using schemas::PortDesc;
 
 constexpr AttrType kTypeOfAlternative[] = {AttrType::s64,    AttrType::f32,  AttrType::boolean,
                                            AttrType::string, AttrType::s64s, AttrType::f32s};
+static_assert(std::size(kTypeOfAlternative) == std::variant_size_v<Attribute>);
 
 /// Attributes that any op of the dialect may carry; they describe the op and change nothing: what oneDNN's partitioning
 /// dumps add, and what an op was before it was canonicalized, or the op that it is a part of.

@@ -14,6 +14,7 @@
 
 #include "graph/ir/constant_data.hpp"
 #include "schemas/op_table.hpp"
+#include "tenfold/attribute.hpp"
 #include "tenfold/dtype.hpp"
 #include "tenfold/tensor.hpp"
 
@@ -26,8 +27,7 @@ using ValueId = std::uint32_t;
 using OpId = std::uint32_t;
 inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-/// An attribute's value. f32 attributes are held in double as read; `std::string` also holds enumerators.
-using Attribute = std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>, std::vector<double>>;
+using Attribute = AttributeValue;
 
 struct NamedAttribute {
   NamedAttribute() = default;

@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include "tenfold/attribute.hpp"
 #include "tenfold/status.hpp"
 #include "tenfold/tensor.hpp"
 
@@ -24,9 +24,6 @@ struct Graph;
 
 /// Names a tensor of a graph: the `id` of graph files.
 using TensorId = std::int64_t;
-
-using AttributeValue =
-    std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>, std::vector<double>>;
 
 /// Gives `length` bytes (-1: all that follow) at `offset` of the file `location`, as a model names it: a path that the
 /// reader must not trust.

@@ -3,6 +3,7 @@
 // Everything that an integrator includes.
 #pragma once
 
+#include "tenfold/attribute.hpp"
 #include "tenfold/compiled_partition.hpp"
 #include "tenfold/dtype.hpp"
 #include "tenfold/graph_builder.hpp"
