@@ -3,6 +3,7 @@
 // Activations made of the exponential. Where the result is a product with an e^x that may be subnormal, the exponential
 // stays split until the end (SplitExp), and where an argument of e^x is large, its rounding error goes along.
 #include <array>
+#include <cmath>
 
 #include "jit/function_families.hpp"
 #include "jit/functions.hpp"
@@ -79,6 +80,11 @@ Lane softplus_lane(Lane x, Lane beta) {
 /// x / (1 + e^-z) of z = alpha x, or x e^z / (1 + e^z) of negative z. Far down that is a zero, which products with the
 /// least exponential are not, and NaN where x is infinite.
 Lane swish_lane(Lane x, Lane alpha) {
+  // Of a small alpha the product may be a number where the split exponential of f32 has ended.
+  if (x.type == LaneType::f32 && !(is_constant(alpha) && !(std::abs(constant_value(alpha)) < 0x1p-80))) {
+    const Lane args[] = {x, alpha};
+    return through_f64([](LaneArgs wide) { return swish_lane(wide[0], wide[1]); }, args);
+  }
   const Lane z = alpha * x;
   const bool exact = is_constant(alpha) && constant_value(alpha) == 1;
   const Lane below = negate(abs(z));
