@@ -121,7 +121,9 @@ std::string elsewhere(const Op& op, const OpVersion& version, std::string_view n
     if (other.since_version > version.since_version &&
         std::any_of(other.attributes.begin(), other.attributes.end(), named))
       return "; it is since version " + std::to_string(other.since_version);
-  return did_you_mean(nearest(name, known));
+  const std::string_view near = nearest(name, known);
+  if (!near.empty()) return did_you_mean(near);
+  return known.empty() ? "; the op has none" : "; the op has " + join(known);
 }
 
 Status check_attributes(const Op& op, const OpVersion& version) {
