@@ -35,10 +35,8 @@ Comparison compare_output(TensorId id, const Tensor& got, const Tensor& expected
     const double a = graph::load_real(dtype, got.data(), offset);
     const double b = graph::load_real(dtype, expected.data(), offset);
     ++result.elements;
-    if (std::isinf(bound))
-      ++result.unbounded;
-    else
-      result.greatest_bound = std::max(result.greatest_bound, bound);
+    result.unbounded += std::isinf(bound) ? 1 : 0;
+    result.greatest_bound = std::max(result.greatest_bound, bound);
     if (std::isfinite(a) && std::isfinite(b))
       result.greatest_difference = std::max(result.greatest_difference, std::fabs(a - b));
     if (graph::agree(dtype, b, a, bound)) return;

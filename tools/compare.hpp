@@ -21,7 +21,7 @@ struct Comparison {
   std::int64_t elements = 0;
   std::int64_t outside = 0;        ///< elements that do not agree
   double greatest_difference = 0;  ///< among elements that are finite on both sides
-  double greatest_bound = 0;       ///< the widest that an element has
+  double greatest_bound = 0;       ///< the widest that an element has; infinite where one has none
   std::int64_t unbounded = 0;      ///< elements that nothing is stated of, which agree whatever they are
   std::string first_outside;       ///< "[3, 0]: got 1.5, expected 1.25 within 1e-6"
 };

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "compile/compile.hpp"
-#include "compile/tuning.hpp"
 #include "graph/eval/eval.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph/text/text.hpp"
@@ -18,7 +17,6 @@
 #include "jit/listing.hpp"
 #include "kernel/spec.hpp"
 #include "schedule/schedule.hpp"
-#include "target/environment.hpp"
 #include "target/target.hpp"
 #include "tools/commands.hpp"
 #include "tools/fill.hpp"
@@ -26,6 +24,7 @@
 #include "tools/printable.hpp"
 #include "tools/report.hpp"
 #include "tools/run_inputs.hpp"
+#include "tools/tuning_notes.hpp"
 
 namespace tenfold::tools {
 
@@ -51,19 +50,6 @@ std::vector<std::string> fix_runtime_axes(graph::Graph& graph) {
     std::erase_if(graph.inputs, [&](graph::ValueId v) { return graph.values[v].is_constant; });
   }
   return notes;
-}
-
-/// The tuning file that a run would read. Null without one, or with a note where it cannot be read.
-std::shared_ptr<const compiler::Tuning> load_tuning(std::vector<std::string>& notes) {
-  const std::string& path = target::environment().tuning_file;
-  if (path.empty()) return nullptr;
-  const Result<std::shared_ptr<const compiler::Tuning>> loaded = compiler::load_tuning(path);
-  if (!loaded.ok()) {
-    notes.push_back("environment variable TENFOLD_TUNING: " + loaded.status().message());
-    return nullptr;
-  }
-  notes.insert(notes.end(), loaded.value()->notices.begin(), loaded.value()->notices.end());
-  return loaded.value();
 }
 
 struct Dump {

@@ -131,7 +131,8 @@ std::vector<TensorId> steering_inputs(const graph::Graph& graph) {
       const schemas::PortDesc& desc = version->inputs[port];
       if ((!desc.decides_shape && desc.name != "axis") || op.inputs[port] == graph::kNone) continue;
       const graph::Value& value = graph.values[op.inputs[port]];
-      if (!value.is_constant && value.producer == graph::kNone) ids.push_back(value.id);
+      const bool is_new = std::find(ids.begin(), ids.end(), value.id) == ids.end();
+      if (is_new && !value.is_constant && value.producer == graph::kNone) ids.push_back(value.id);
     }
   }
   return ids;

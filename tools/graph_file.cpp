@@ -69,11 +69,19 @@ std::string extension_of(const fs::path& path) {
   return extension;
 }
 
+/// The beginning of a name that a model gives, which may be of any length.
+std::string quoted(const std::string& name) {
+  constexpr std::size_t kMost = 100;
+  if (name.size() <= kMost) return "'" + name + "'";
+  return "'" + name.substr(0, kMost) + "...'";
+}
+
 /// A model may name any path; only what really lies below the folder is read.
 ExternalDataReader reader_below(const std::string& data_dir) {
   if (data_dir.empty())
     return [](const std::string& location, std::int64_t, std::int64_t) -> Result<std::string> {
-      return Status(Code::invalid_file, "external file '" + location + "' is read from a folder that --data-dir names");
+      return Status(Code::invalid_file,
+                    "external file " + quoted(location) + " is read from a folder that --data-dir names");
     };
   return [data_dir](const std::string& location, std::int64_t offset, std::int64_t length) -> Result<std::string> {
     std::error_code error;
@@ -81,7 +89,7 @@ ExternalDataReader reader_below(const std::string& data_dir) {
     if (error) return Status(Code::invalid_argument, "--data-dir '" + data_dir + "': " + error.message());
     const fs::path file = fs::weakly_canonical(folder / location, error);
     if (error || std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first != folder.end())
-      return Status(Code::invalid_file, "external file '" + location + "' does not lie below '" + data_dir + "'");
+      return Status(Code::invalid_file, "external file " + quoted(location) + " does not lie below '" + data_dir + "'");
     return read_part(file, offset, length, graph::OnnxLimits{}.constant_bytes);
   };
 }

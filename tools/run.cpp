@@ -26,6 +26,7 @@
 #include "tools/report.hpp"
 #include "tools/run_inputs.hpp"
 #include "tools/summary.hpp"
+#include "tools/tuning_notes.hpp"
 
 namespace tenfold::tools {
 
@@ -91,7 +92,7 @@ Status blame_drawn(const Status& status, const graph::Graph& graph, const RunRes
       if (result.input_infos[i].id == id && result.inputs[i].is_drawn)
         hints += " --input " + std::to_string(id) + "=FILE.npy";
   if (hints.empty()) return status;
-  return Status(Code::invalid_argument, status.message() + "; for what was drawn at random, give" + hints);
+  return Status(status.code(), status.message() + "; for what was drawn at random, give" + hints);
 }
 
 Status execute_timed(const CompiledPartition& partition, int repeat, RunResult& result) {
@@ -241,6 +242,7 @@ int run_graph(const RunOptions& options) {
   const Result<Graph> graph = read_graph_file(options.graph, options.data_dir);
   if (!graph.ok()) return fail("run", options.json, graph.status());
   if (Status s = open_output_dir(options.output_dir); !s.ok()) return fail("run", options.json, s, kExitRunTime);
+  print_tuning_notes("run");
   RunResult result;
   if (Status s = run_and_compare(graph.value(), options, result); !s.ok()) return fail("run", options.json, s);
   if (Status s = write_outputs(options.output_dir, result); !s.ok()) return fail("run", options.json, s, kExitRunTime);

@@ -103,7 +103,9 @@ Result<std::vector<TestCase>> find_test_cases(const std::vector<std::string>& pa
       if (error) return Status(Code::invalid_file, "'" + path + "': " + error.message());
     }
     if (cases.size() == before)
-      return Status(Code::invalid_file, "'" + path + "': no folder with " + kModel + " and no *.json here");
+      return Status(Code::invalid_file,
+                    "'" + path + "': no folder with " + kModel +
+                        " and no *.json here (`run --check` is for graphs without expected outputs)");
     std::sort(cases.begin() + static_cast<std::ptrdiff_t>(before), cases.end(),
               [](const TestCase& a, const TestCase& b) { return a.path < b.path; });
   }

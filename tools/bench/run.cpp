@@ -17,6 +17,7 @@
 #include "tools/bench/roof.hpp"
 #include "tools/graph_file.hpp"
 #include "tools/printable.hpp"
+#include "tools/tuning_notes.hpp"
 
 namespace tenfold::tools::bench {
 namespace {
@@ -126,6 +127,7 @@ int run_bench(const BenchOptions& options) {
   Result<BenchRun> described = describe_machine(options);
   if (!described.ok()) return fail("bench", options.json, described.status());
   BenchRun run = std::move(described).value();
+  print_tuning_notes("bench");
   const bool many = cases.value().size() > 1;
   run.seconds = options.seconds > 0 ? options.seconds : many ? kSecondsOfMany : kSecondsOfOne;
   Progress progress(many ? cases.value().size() : 0);

@@ -345,12 +345,22 @@ TEST_F(Command, RunSaysWhatHasNoBound) {
   EXPECT_NE(plain.out.find("; 1 of 2 elements have no bound"), std::string::npos) << plain.out;
 }
 
+TEST_F(Command, ATuningFileThatIsNotThereIsNoted) {
+  const std::string named = "TENFOLD_TUNING=" + path("none.tuning");
+  for (const std::string& command : {"run " + path("max.json"), std::string("bench --shape 8x8 --seconds 0.001")}) {
+    const Answer answer = run(command, named);
+    EXPECT_EQ(answer.exit_code, 0) << answer.err;
+    EXPECT_NE(answer.err.find("note: environment variable TENFOLD_TUNING: "), std::string::npos) << answer.err;
+    EXPECT_EQ(run(command).err.find("note: "), std::string::npos);
+  }
+}
+
 TEST_F(Command, RunSaysWhichDrawnInputDidNotDo) {
   const std::string file = R"({"dialect": "onnx", "opset": 18, "graph": [{"id": 0, "kind": "CumSum", "attrs": {},
     "inputs": [{"id": 0, "dtype": "f32", "shape": [8, 4]}, {"id": 1, "dtype": "s64", "shape": []}],
     "outputs": [{"id": 3, "dtype": "f32", "shape": [8, 4]}]}]})";
   write("cumsum.json", file);
-  expect_failure("run " + path("cumsum.json"), 2, "give --input 1=FILE.npy");
+  expect_failure("run " + path("cumsum.json"), 3, "give --input 1=FILE.npy");
 }
 
 TEST_F(Command, SeedsDecideTheData) {
