@@ -31,7 +31,8 @@ struct Constants {
   int fraction_bits;
   double magic;  ///< 1.5 * 2^fraction_bits
   double ln2_high, ln2_low;
-  /// e^lowest vanishes even when multiplied by the greatest number; n of `highest` has halves that are exponents.
+  /// e^lowest vanishes in products with factors up to 2^95, of f64 2^944: callers whose factors are larger see to it
+  /// that results of arguments below are zeros. The halves of n are exponents down to `lowest` and up to `highest`.
   double lowest, highest;
   double exp_lowest;    ///< e^x rounds to 0 below
   double expm1_lowest;  ///< e^x - 1 rounds to -1 below
