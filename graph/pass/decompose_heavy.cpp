@@ -24,8 +24,13 @@ bool is_row(const Dims& bias, const Dims& result) {
          std::all_of(bias.begin(), bias.end() - 1, [](std::int64_t extent) { return extent == 1; });
 }
 
+/// Libraries read the elements of a bias one after the other, whatever its strides are.
+bool is_dense(const Value& bias) { return bias.strides.empty() || bias.shape.back() == 1 || bias.strides.back() == 1; }
+
 bool adds_bias_apart(const Composer& make, const Op& op) {
   if (op.inputs.size() < 3 || op.inputs[2] == kNone) return false;
+  const bool takes_bias = op.kind == "MatMul" || op.kind == "Convolution" || op.kind == "ConvTranspose";
+  if (takes_bias && !is_dense(make.graph().values[op.inputs[2]])) return true;
   if (op.kind == "MatMul") return !is_row(make.shape(op.inputs[2]), make.shape(op.outputs[0]));
   return op.kind == "ConvTranspose";
 }

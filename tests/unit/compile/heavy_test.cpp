@@ -312,6 +312,30 @@ TEST(Convolution, InOneAndThreeDimsAndGroups) {
                       "1,4,4,4,4", spatial + ", data_format = \"NXC\", weights_format = \"XOI\"");
 }
 
+/// oneDNN reads a bias of any strides as a dense one.
+TEST(Convolution, TakesABiasWithGaps) {
+  const std::string tensors = "  %0 = input : f32[2,5,3]\n  %1 = input : f32[1,3,4]\n";
+  const std::string last = " : f32[2,5,4]\n";
+  const std::string attributes = "{strides = [1], dilations = [1], pads_begin = [0], pads_end = [0]}";
+  for (const std::string& op : {"Convolution (%0, %1, %2) " + attributes, std::string("MatMul (%0, %1, %2) {}")})
+    for (const std::int64_t stride : {0, 2, 3}) {
+      graph::Graph graph = parsed(tensors + "  %2 = input : f32[4]\n  %3 = onednn." + op + last, "%3");
+      graph.values[2].strides = {stride};
+      expect_right(graph, "OK");
+    }
+  expect_right(
+      tensors +
+          "  %2 = input : f32[8]\n"
+          "  %3 = onednn.StaticReshape (%2) {shape = [4,2], special_zero = false} : f32[4,2]\n"
+          "  %4 = constant : s64[1] property constant = [0]\n  %5 = constant : s64[1] property constant = [1]\n"
+          "  %6 = constant : s64[1] property constant = [1]\n"
+          "  %7 = onnx.Slice (%3, %4, %5, %6) : f32[4,1]\n"
+          "  %8 = onednn.StaticReshape (%7) {shape = [4], special_zero = false} : f32[4]\n"
+          "  %9 = onednn.Convolution (%0, %1, %8) " +
+          attributes + last,
+      "%9", "KKKO");
+}
+
 TEST(Convolution, ManyImagesAreSeveralTasks) {
   expect_right(
       "  %0 = input : f32[4,16,24,24]\n  %1 = input : f32[32,16,3,3]\n  %2 = input : f32[32]\n"
