@@ -118,10 +118,10 @@ float rounded(float number) { return static_cast<float>(round_even(static_cast<d
 /// Whether zero points are added before it is rounded.
 bool adds_first(const Op& op) { return op.dialect == Dialect::onednn; }
 
-/// f8 has no zero points, and the store rounds to it.
+/// To f8 the store rounds.
 float quantized(DType dtype, float x, float scale, float zero, bool add_first) {
   const float quotient = x / scale;
-  if (is_floating(dtype)) return quotient;
+  if (is_floating(dtype)) return zero == 0 ? quotient : quotient + zero;
   return add_first ? rounded(quotient + zero) : rounded(quotient) + zero;
 }
 

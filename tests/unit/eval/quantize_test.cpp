@@ -120,6 +120,24 @@ TEST(Quantize, F8SaturatesAndKeepsNan) {
          {0x3c, 0xbe, 0x3c, 0, 1, 0x7b, 0x7b, 0x80, 0x7e});
 }
 
+/// ONNX's formula is the same for every dtype, and so undone by its inverse.
+TEST(Quantize, ZeroPointsOfF8AreAddedAndSubtracted) {
+  const Tensor x = f32({2}, {1, 3}), scale = f32({}, {1});
+  for (const DType dtype : {DType::f8_e4m3, DType::f8_e5m2}) {
+    const Tensor zero(dtype, {}, {2});
+    Tensor out(dtype, {2}), back(DType::f32, {2});
+    Op op = make_op(Dialect::onnx, "QuantizeLinear", {});
+    op.opset = 19;
+    ASSERT_TRUE(run_op(op, {x.in(), scale.in(), zero.in()}, out).ok());
+    EXPECT_EQ(out.at(0), 3);
+    EXPECT_EQ(out.at(1), 5);
+    op.kind = "DequantizeLinear";
+    ASSERT_TRUE(run_op(op, {out.in(), scale.in(), zero.in()}, back).ok());
+    EXPECT_EQ(back.at(0), 1);
+    EXPECT_EQ(back.at(1), 3);
+  }
+}
+
 TEST(Quantize, F8OverflowsWithoutSaturation) {
   const Tensor x = f32({4}, {1, 1e9, -1e9, std::nan("")}), scale = f32({}, {1});
   const auto expect = [&](DType dtype, const std::vector<double>& bits) {
