@@ -147,6 +147,8 @@ Result<ScaleLayout> onnx_layout(const Graph& graph, const Op& op) {
     return wrong_scale(op, source, scale,
                        has_axis ? "no dim, one along the axis, or a block_size" : "one element before version 13");
   const Result<std::size_t> axis = axis_of(op, source.shape.size());
+  // A scale of open length may turn out to have one element, for which the axis means nothing.
+  if (!axis.ok() && scale.shape[0] == kUnknownDim) return ScaleLayout{};
   if (!axis.ok()) return axis.status();
   if (!may_agree(scale.shape[0], source.shape[axis.value()]))
     return wrong_scale(op, source, scale, text(source.shape[axis.value()]) + " elements, one each along its axis");

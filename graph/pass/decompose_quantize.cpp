@@ -92,8 +92,11 @@ class LaidOut {
     return parts;
   }
 
-  /// `value` with the shape of the op's input again.
-  ValueId back(ValueId value) { return make_.reshape(value, make_.shape(op_.inputs[0])); }
+  /// `value` with the shape of the op's input again. Where there are no groups it has that already, though scales may
+  /// say more of it.
+  ValueId back(ValueId value) {
+    return split_ && split_->needed ? make_.reshape(value, make_.shape(op_.inputs[0])) : value;
+  }
 
  private:
   std::size_t rank() const { return make_.shape(op_.inputs[0]).size(); }
