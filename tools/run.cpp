@@ -139,7 +139,7 @@ Status run_and_compare(const Graph& graph, const RunOptions& options, RunResult&
   std::vector<const Tensor*> tensors;
   for (const FilledInput& input : result.inputs) tensors.push_back(&input.tensor);
   const Result<Expected> expected = evaluate_expected(graph.ir(), result.input_infos, tensors, result.output_infos);
-  if (!expected.ok()) return expected.status();
+  if (!expected.ok()) return blame_drawn(expected.status(), graph.ir(), result);
   result.comparisons = compare_outputs(expected.value(), result.output_infos, result.outputs);
   return Status();
 }

@@ -18,10 +18,11 @@ namespace {
 
 bool is_narrow(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
 
-/// One element a column of what MatMul gives, as far as is known.
+/// One element a column of what MatMul gives, as far as is known, and more than one column: rows of one element do not
+/// lie densely, and with a bias they cannot be taken for a column.
 bool is_row(const Dims& bias, const Dims& result) {
   return !bias.empty() && !result.empty() && bias.back() == result.back() && bias.back() != kUnknownDim &&
-         std::all_of(bias.begin(), bias.end() - 1, [](std::int64_t extent) { return extent == 1; });
+         bias.back() != 1 && std::all_of(bias.begin(), bias.end() - 1, [](std::int64_t extent) { return extent == 1; });
 }
 
 /// Libraries read the elements of a bias one after the other, whatever its strides are.

@@ -312,6 +312,13 @@ TEST(Convolution, InOneAndThreeDimsAndGroups) {
                       "1,4,4,4,4", spatial + ", data_format = \"NXC\", weights_format = \"XOI\"");
 }
 
+TEST(MatMul, ABiasOfOneColumnIsAddedByAKernel) {
+  expect_right(
+      "  %0 = input : f32[5,7]\n  %1 = input : f32[7,1]\n  %2 = input : f32[1]\n"
+      "  %3 = onednn.MatMul (%0, %1, %2) {} : f32[5,1]\n",
+      "%3", "OK");
+}
+
 /// oneDNN reads a bias of any strides as a dense one.
 TEST(Convolution, TakesABiasWithGaps) {
   const std::string tensors = "  %0 = input : f32[2,5,3]\n  %1 = input : f32[1,3,4]\n";
