@@ -163,17 +163,25 @@ Result<std::vector<Case>> expand_reductions(const CaseTexts& texts) {
   return cases;
 }
 
+bool names_inputs(const std::string& shape) { return shape.find('=') != std::string::npos; }
+
 Result<std::vector<Case>> expand_graphs(const CaseTexts& texts) {
+  std::vector<std::vector<std::string>> shapes;
+  if (names_inputs(texts.shape))
+    for (const std::string& set : split(texts.shape, ';')) shapes.push_back(split(set, ','));
+  if (shapes.empty()) shapes.emplace_back();
   std::vector<Case> cases;
   for (const std::string& part : split(texts.graph, ',')) {
     const auto files = graph_files(part);
     if (!files.ok()) return files.status();
-    for (const std::string& file : files.value()) {
-      Case made;
-      made.graph = file;
-      made.data_dir = texts.data_dir;
-      cases.push_back(std::move(made));
-    }
+    for (const std::string& file : files.value())
+      for (const std::vector<std::string>& set : shapes) {
+        Case made;
+        made.graph = file;
+        made.data_dir = texts.data_dir;
+        made.input_shapes = set;
+        cases.push_back(std::move(made));
+      }
   }
   return cases;
 }
@@ -265,6 +273,13 @@ Status read_option(const std::vector<std::string_view>& words, std::size_t& at, 
 
 std::span<const std::string_view> reduction_options() noexcept { return kReductionOptions; }
 
+Status check_beside_graph(const CaseTexts& texts, std::string_view name) {
+  if (std::find(kReductionOptions.begin(), kReductionOptions.end(), name) == kReductionOptions.end()) return {};
+  if (name != "shape") return usage("--" + std::string(name) + " is for reductions, not for --graph");
+  if (names_inputs(texts.shape)) return {};
+  return usage("--shape '" + texts.shape + "' names no input of a graph, as 0=" + texts.shape + " does");
+}
+
 Result<std::vector<Case>> expand(const CaseTexts& texts) {
   const auto cases = texts.graph.empty() ? expand_reductions(texts) : expand_graphs(texts);
   if (!cases.ok()) return cases.status();
@@ -297,8 +312,7 @@ Result<std::vector<Case>> parse_line(std::string_view line, const CaseTexts& def
     if (Status status = read_option(words, at, texts, seen); !status.ok()) return status;
   if (!texts.graph.empty())
     for (const std::string_view name : seen)
-      if (std::find(kReductionOptions.begin(), kReductionOptions.end(), name) != kReductionOptions.end())
-        return usage("--" + std::string(name) + " is for reductions, not for --graph");
+      if (Status status = check_beside_graph(texts, name); !status.ok()) return status;
   if (texts.graph != defaults.graph) texts.graph = in_folder(folder, texts.graph);
   return expand(texts);
 }

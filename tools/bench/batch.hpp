@@ -19,7 +19,7 @@ namespace tenfold::tools::bench {
 struct CaseTexts {
   std::string op = "ReduceMax";     ///< names, with * and ?
   std::string dtype = "f32";        ///< the same
-  std::string shape = "4096x1024";  ///< "4096x1024,8x8"
+  std::string shape = "4096x1024";  ///< "4096x1024,8x8"; of graphs "0=8x128,1=128;0=1x128,1=128": two sets of inputs
   std::string strides;              ///< "2048x1", for the shapes of that rank; empty: row-major
   std::string axes = "1";           ///< "0,2;1": two sets; * is each axis by itself, all is all of them
   std::string graph;                ///< files, folders (all graph files in them), or paths with * and ?
@@ -31,8 +31,11 @@ struct CaseTexts {
   bool with_extreme = false;
 };
 
-/// The names of the options that say which reduction is meant; none goes with --graph.
+/// The names of the options that say which reduction is meant.
 std::span<const std::string_view> reduction_options() noexcept;
+
+/// invalid_argument where a case that has the option `name` is no graph file's. One of --shape names inputs.
+Status check_beside_graph(const CaseTexts& texts, std::string_view name);
 
 /// A line that stands for more is a mistake.
 inline constexpr std::size_t kMostCases = 20000;

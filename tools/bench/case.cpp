@@ -58,7 +58,8 @@ std::vector<DType> kernel_dtypes() {
 
 std::string name_of(const Case& what) {
   std::string name = what.graph;
-  if (name.empty()) {
+  for (const std::string& shape : what.input_shapes) name += " " + shape;
+  if (what.graph.empty()) {
     name = what.op + " " + std::string(to_string(what.dtype)) + " " + to_string(what.shape) + " axes " +
            to_string(what.axes);
     if (!what.strides.empty()) name += " strides " + to_string(what.strides);

@@ -16,8 +16,9 @@
 namespace tenfold::tools::bench {
 
 struct Case {
-  std::string graph;     ///< a graph file; or empty, and the reduction below
-  std::string data_dir;  ///< where the graph's external data are; empty: it may have none
+  std::string graph;                      ///< a graph file; or empty, and the reduction below
+  std::string data_dir;                   ///< where the graph's external data are; empty: it may have none
+  std::vector<std::string> input_shapes;  ///< of the graph, "ID=8x128" or "NAME=8x128"
   std::string op = "ReduceMax";
   DType dtype = DType::f32;
   Dims shape;

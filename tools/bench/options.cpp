@@ -24,7 +24,9 @@ void add_case_options(CLI::App& command, CaseTexts& texts, std::string& batch) {
   command.add_option("--dtype", texts.dtype, "f32, f64, bf16, f16, s8 to s64, u8 to u64, boolean; wildcards too")
       ->capture_default_str()
       ->type_name("DTYPE,...");
-  command.add_option("--shape", texts.shape, "Input shapes; - for rank 0")
+  command
+      .add_option("--shape", texts.shape,
+                  "Input shapes; - for rank 0. Of graphs ID|NAME=SHAPE,... ;... as in `tenfold run`")
       ->capture_default_str()
       ->type_name("SHAPE,...");
   command.add_option("--strides", texts.strides, "Of the input, in elements, such as 2048x1; row-major if not given")
@@ -46,11 +48,13 @@ void add_case_options(CLI::App& command, CaseTexts& texts, std::string& batch) {
       ->type_name("N,...");
 }
 
-void refuse_reduction_options_with_graph(const CLI::App& command) {
+void refuse_reduction_options_with_graph(const CLI::App& command, const CaseTexts& texts) {
   if (command.count("--graph") == 0) return;
-  for (const std::string_view name : reduction_options())
-    if (command.count("--" + std::string(name)) > 0)
-      throw CLI::ValidationError("--" + std::string(name) + " is for reductions, not for --graph");
+  for (const std::string_view name : reduction_options()) {
+    if (command.count("--" + std::string(name)) == 0) continue;
+    if (const Status status = check_beside_graph(texts, name); !status.ok())
+      throw CLI::ValidationError(status.message());
+  }
 }
 
 }  // namespace bench
@@ -60,7 +64,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("bench", "Time reductions and graphs against the machine's roof, oneDNN and plain loops");
   command->callback([o, command, &exit_code] {
-    bench::refuse_reduction_options_with_graph(*command);
+    bench::refuse_reduction_options_with_graph(*command, o->texts);
     exit_code = bench::run_bench(*o);
   });
   bench::add_case_options(*command, o->texts, o->batch);
@@ -82,6 +86,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       "  tenfold bench --op 'Reduce*' --dtype f32,bf16 --shape 4096x1024,1024x4096 --axes '*' --cache warm,cold\n"
       "  tenfold bench --op ArgMax --dtype s8 --shape 1024x4096 --axes 0 --with-extreme\n"
       "  tenfold bench --graph softmax.json\n"
+      "  tenfold bench --graph model.onnx --shape 'x=1x128;x=64x128'\n"
       "  tenfold bench --batch reductions.txt --html report.html");
 }
 
@@ -90,7 +95,7 @@ void add_tune_command(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("tune", "Measure other schedules than the heuristic's, and keep what is faster");
   command->callback([o, command, &exit_code] {
-    bench::refuse_reduction_options_with_graph(*command);
+    bench::refuse_reduction_options_with_graph(*command, o->texts);
     exit_code = bench::run_tune(*o);
   });
   bench::add_case_options(*command, o->texts, o->batch);

@@ -16,6 +16,6 @@ namespace tenfold::tools::bench {
 void add_case_options(CLI::App& command, CaseTexts& texts, std::string& batch);
 
 /// Throws what the parser throws, a CLI::ParseError, when the command line has --graph and an option of reductions.
-void refuse_reduction_options_with_graph(const CLI::App& command);
+void refuse_reduction_options_with_graph(const CLI::App& command, const CaseTexts& texts);
 
 }  // namespace tenfold::tools::bench

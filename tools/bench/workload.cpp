@@ -7,6 +7,7 @@
 #include <sstream>
 #include <utility>
 
+#include "graph/check/check.hpp"
 #include "tenfold/tenfold.hpp"
 #include "tools/bench/interrupt.hpp"
 #include "tools/bench/reduction.hpp"
@@ -109,24 +110,24 @@ void invite_rivals(Workload& made) {
   }
 }
 
-/// Dims that a file leaves open have no place among a case's options.
-Result<Graph> closed_graph_file(const std::string& path, const std::string& data_dir) {
-  Result<Graph> graph = read_graph_file(path, data_dir);
-  if (!graph.ok()) return graph;
-  for (const graph::ValueId v : graph.value().ir().inputs) {
-    const graph::Value& value = graph.value().ir().values[v];
-    if (!graph::is_static(value))
-      return Status(Code::invalid_shape, "'" + path + "': input " + std::to_string(value.id) + " " +
-                                             graph::shape_text(value) +
-                                             " has unknown dims, and a case must have none; write them into the file");
-  }
-  return graph;
+/// With the shapes that the case gives its inputs, so that no dim of these is open.
+Result<Graph> closed_graph_file(const Case& what) {
+  Result<Graph> read = read_graph_file(what.graph, what.data_dir);
+  if (!read.ok()) return read;
+  const Result<GivenInputs> given = parse_given_inputs(read.value().ir(), {}, what.input_shapes);
+  if (!given.ok()) return given.status().about("'" + what.graph + "'");
+  if (given.value().shapes.empty()) return read;
+  auto closed = std::make_shared<graph::Graph>(read.value().ir());
+  adopt_shapes(*closed, given.value().shapes);
+  for (const auto step : {graph::verify, graph::infer})
+    if (Status status = step(*closed); !status.ok()) return status.about("'" + what.graph + "'");
+  return Graph(std::move(closed));
 }
 
 }  // namespace
 
 Result<Graph> graph_of(const Case& what) {
-  if (!what.graph.empty()) return closed_graph_file(what.graph, what.data_dir);
+  if (!what.graph.empty()) return closed_graph_file(what);
   const Result<std::int64_t> bytes = span_bytes(input_of(what));
   if (!bytes.ok()) return bytes.status();
   if (bytes.value() == 0) return Status(Code::invalid_argument, "the shape has no element");

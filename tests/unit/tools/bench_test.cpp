@@ -97,6 +97,8 @@ TEST(Batch, BadLinesAreNamed) {
                          {"--keep-dims --keep-dims", "--keep-dims stands twice"},
                          {"--graph graphs --dtype bf16", "--dtype is for reductions, not for --graph"},
                          {"--with-extreme --graph graphs", "--with-extreme is for reductions"},
+                         {"--graph graphs --shape 4x4", "--shape '4x4' names no input of a graph"},
+                         {"--shape 0=4x4", "'0=4x4' is not a shape"},
                          {"--graph no_such_folder/*.json", "stands for no graph file"}}) {
     const auto cases = parse_line(row.line, {}, ".");
     ASSERT_FALSE(cases.ok()) << row.line;
@@ -119,6 +121,20 @@ TEST(Batch, DefaultsOfReductionsDoNotStopALineOfGraphs) {
   defaults.dtype = "bf16";
   const std::string data = std::string(TENFOLD_SOURCE_DIR) + "/tests/data";
   EXPECT_FALSE(names(parse_line("--graph graphs", defaults, data)).empty());
+}
+
+TEST(Batch, ShapesOfAGraphNameItsInputs) {
+  const std::string data = std::string(TENFOLD_SOURCE_DIR) + "/tests/data/graphs";
+  const auto cases = parse_line("--graph *.json --shape x=1x128,1=128;x=8x128,1=128", {}, data);
+  const auto alone = parse_line("--graph *.json", {}, data);
+  ASSERT_TRUE(cases.ok() && alone.ok());
+  ASSERT_EQ(cases.value().size(), 2 * alone.value().size());
+  EXPECT_TRUE(alone.value()[0].input_shapes.empty());
+  EXPECT_EQ(cases.value()[0].input_shapes, (std::vector<std::string>{"x=1x128", "1=128"}));
+  EXPECT_EQ(name_of(cases.value()[1]), cases.value()[1].graph + " x=8x128 1=128");
+  CaseTexts defaults;
+  defaults.shape = "64x64";
+  EXPECT_TRUE(parse_line("--graph *.json", defaults, data).value()[0].input_shapes.empty()) << "that is of reductions";
 }
 
 TEST(Batch, TooMuchIsRefusedBeforeItIsMade) {

@@ -182,10 +182,17 @@ TEST_F(Command, BenchUsageErrors) {
   expect_failure("bench --graph " + path("no*.json"), 3, "stands for no graph file");
   expect_failure("bench --graph " + path("bad.json"), 3, "reduce.C3");
   for (const std::string option :
-       {"--op ReduceSum", "--dtype bf16", "--shape 4x4", "--strides 4x1", "--axes 0", "--keep-dims", "--with-extreme"})
+       {"--op ReduceSum", "--dtype bf16", "--strides 4x1", "--axes 0", "--keep-dims", "--with-extreme"})
     for (const std::string command : {"bench ", "tune "})
       expect_failure(command + "--graph " + path("max.json") + " " + option, 2,
                      option.substr(0, option.find(' ')) + " is for reductions, not for --graph");
+  for (const std::string command : {"bench ", "tune "}) {
+    const std::string graph = command + "--graph " + path("max.json");
+    expect_failure(graph + " --shape 4x4", 2, "--shape '4x4' names no input of a graph, as 0=4x4 does");
+    expect_failure(graph + " --shape 7=4x4", 2, "the graph has no input 7; its inputs are 0 (f32 [2, 3])");
+    expect_failure(graph + " --shape 0=4x4x4,0=4", 2, "--shape for input 0 is given twice");
+    expect_failure(graph + " --shape 0=4", 3, "reduce.C3");
+  }
   // The same exit codes, as nothing but options is to blame.
   for (const std::string command : {"bench ", "tune "}) {
     expect_failure(command + "--axes 2", 2, "reduce.C3");
@@ -213,7 +220,8 @@ TEST_F(Command, WhatIsNamedMustBeThereAndBeMeantAlone) {
   EXPECT_NE(ran.out.find("output 2 'sum'  f32 [4]"), std::string::npos) << ran.out;
   for (const std::string command : {"bench ", "tune "}) {
     expect_failure(command + "--graph " + path("max.json") + "," + path("nowhere.json"), 3, "no such file");
-    expect_failure(command + "--graph " + path("open.json"), 3, "open.json': input 0");
+    expect_failure(command + "--graph " + path("open.json"), 3,
+                   "open.json': input 0 (f32 [?, 3]) has unknown dims; give --shape 0=8x3");
     const Answer none = run(command + "--graph " + path("open.json") + "," + path("bad.json"));
     EXPECT_EQ(none.exit_code, 4) << "none of its cases runs";
   }
