@@ -8,15 +8,35 @@
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_scheduler_observer.h>
 
 #include <cstddef>
 #include <optional>
 
+#include "runtime/late_workers.hpp"
+
 namespace tenfold::runtime {
+
+namespace {
+
+class Arrivals final : public tbb::task_scheduler_observer {
+ public:
+  explicit Arrivals(tbb::task_arena& arena) : task_scheduler_observer(arena) { observe(true); }
+  ~Arrivals() override { observe(false); }
+  void on_scheduler_entry(bool is_worker) override {
+    if (is_worker) note_arrival();
+  }
+  void on_scheduler_exit(bool is_worker) override {
+    if (is_worker) note_departure();
+  }
+};
+
+}  // namespace
 
 struct TbbArena::Impl {
   std::optional<tbb::global_control> limit;
   tbb::task_arena arena;
+  std::optional<Arrivals> arrivals;
 };
 
 TbbArena::TbbArena(int threads) : impl_(std::make_unique<Impl>()) {
@@ -25,11 +45,13 @@ TbbArena::TbbArena(int threads) : impl_(std::make_unique<Impl>()) {
   if (threads > cores())
     impl_->limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
   impl_->arena.initialize(threads);
+  impl_->arrivals.emplace(impl_->arena);
 }
 
 TbbArena::~TbbArena() = default;
 
 bool TbbArena::spread(int times, void (*fn)(void* context), void* context) noexcept try {
+  const WorkersWanted wanted;
   impl_->arena.execute([=] {
     tbb::parallel_for(
         tbb::blocked_range<int>(0, times, 1), [=](const tbb::blocked_range<int>&) { fn(context); },

@@ -18,6 +18,7 @@
 #include "runtime/few.hpp"
 #include "runtime/float_state.hpp"
 #include "runtime/kept.hpp"
+#include "runtime/late_workers.hpp"
 
 namespace tenfold::runtime {
 namespace {
@@ -102,8 +103,10 @@ struct Tasks {
     const FloatState state;
     std::int64_t own = 0;
     for (std::int64_t task = next.fetch_add(1, std::memory_order_relaxed); task < count;
-         task = next.fetch_add(1, std::memory_order_relaxed), ++own)
+         task = next.fetch_add(1, std::memory_order_relaxed), ++own) {
       run_one(task, scratch);
+      move_late_workers();
+    }
     done.fetch_add(own, std::memory_order_relaxed);
   }
 
@@ -236,6 +239,7 @@ struct ForeignTasks {
     for (std::int64_t task = next.fetch_add(1); task < step.tasks; task = next.fetch_add(1)) {
       run_one(task, scratch.data());
       done.fetch_add(1, std::memory_order_relaxed);
+      move_late_workers();
     }
   }
 
