@@ -10,6 +10,7 @@
 #include "jit/flat.hpp"
 #include "jit/look_ahead.hpp"
 #include "jit/narrow_columns.hpp"
+#include "jit/operand_walk.hpp"
 #include "jit/staged.hpp"
 #include "jit/staging.hpp"
 #include "kernel/text_stream.hpp"
@@ -65,7 +66,7 @@ void key_spread(std::ostringstream& key, const kernel::KernelSpec& spec) {
 }
 
 /// In stages, what repeats along the reduced levels is read once per row, and what repeats along any level is not asked
-/// for ahead of it; of columns, tasks that are narrow ask less often.
+/// for ahead of it; of columns, tasks that are narrow ask less often, and rows come in groups as long as these are.
 void key_stages(std::ostringstream& key, const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
   for (const kernel::Operand& in : spec.inputs) key << (kernel::moves_along_reduced(spec, in) ? 'e' : 'r');
   if (schedule.width > 0) return key_turned(key, spec);
@@ -74,7 +75,10 @@ void key_stages(std::ostringstream& key, const kernel::KernelSpec& spec, const s
       key << ' ';
       for (const std::int64_t stride : operand.strides) key << (stride == 0 ? '0' : '1');
     }
-  if (schedule.nest == schedule::Nest::staged_columns && has_narrow_tasks(schedule)) key << " narrow";
+  if (schedule.nest != schedule::Nest::staged_columns) return;
+  if (has_narrow_tasks(schedule)) key << " narrow";
+  if (const int rows = kernel::innermost(spec, true); rows >= 0)
+    key << " n" << known_rows(spec.levels[static_cast<std::size_t>(rows)].extent);
 }
 
 /// Of columns past the last vector step code knows whether there is a whole one before them, or what it may run into.

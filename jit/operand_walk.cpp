@@ -18,7 +18,7 @@ constexpr int kRows = frame::kRecords;
 /// Pointers kept in registers; what is left serves indices, records and copies.
 constexpr std::size_t kMostKept = 6;
 /// Rows beside the first that over_rows() may have.
-constexpr std::size_t kMostBeside = 7;
+constexpr std::size_t kMostBeside = kMostRows - 1;
 /// Rows of pointers beside one for each level: that of a turned tile.
 constexpr std::size_t kMoreRows = 1;
 
@@ -159,37 +159,42 @@ void OperandWalk::over(std::span<const int> levels, std::size_t depth,
 void OperandWalk::over_rows(int level, std::size_t depth, int at_once, const Memory& limit,
                             const std::function<void(std::size_t depth, int rows)>& body) {
   const Xbyak::Address counter = slot(frame::kCounters + frame::kSlot * level);
-  Label again, single, done;
+  // Code for groups that only pieces of the level would have does not pay.
+  const std::int64_t extent = known_rows(spec_.levels[static_cast<std::size_t>(level)].extent);
+  const auto has = [&](int rows) { return rows == at_once ? extent >= rows : (extent % at_once & rows) != 0; };
+  Label again, done;
   enter(level, depth, done);
   c_.L(again);
-  if (at_once > 1) {
-    c_.cmp(counter, at_once);
-    c_.jb(single, Xbyak::CodeGenerator::T_NEAR);
-    c_.cmp(c_.qword[limit], at_once);
-    c_.jb(single, Xbyak::CodeGenerator::T_NEAR);
-    {
-      Gpr pointer(a_), stride(a_);
-      for (std::size_t k = 0; k < count(); ++k) {
-        load_step(stride, k, level);
-        c_.mov(pointer, pointer_slot(depth + 1, k));
-        for (int row = 1; row < at_once; ++row) {
-          c_.add(pointer, stride);
-          c_.mov(pointer_slot(beside(row), k), pointer);
-        }
-      }
+  for (int rows = at_once; rows >= 1; rows /= 2) {
+    if (rows > 1 && !has(rows)) continue;
+    Label fewer;
+    if (rows > 1) {
+      c_.cmp(counter, rows);
+      c_.jb(fewer, Xbyak::CodeGenerator::T_NEAR);
+      c_.cmp(c_.qword[limit], rows);
+      c_.jb(fewer, Xbyak::CodeGenerator::T_NEAR);
+      point_beside(level, depth + 1, rows);
     }
-    body(depth + 1, at_once);
-    advance(level, depth + 1, at_once);
-    c_.sub(counter, at_once);
+    body(depth + 1, rows);
+    advance(level, depth + 1, rows);
+    c_.sub(counter, rows);
     c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
-    c_.jmp(done, Xbyak::CodeGenerator::T_NEAR);
+    if (rows > 1) c_.jmp(done, Xbyak::CodeGenerator::T_NEAR);
+    c_.L(fewer);
   }
-  c_.L(single);
-  body(depth + 1, 1);
-  advance(level, depth + 1, 1);
-  c_.dec(counter);
-  c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
   c_.L(done);
+}
+
+void OperandWalk::point_beside(int level, std::size_t depth, int rows) {
+  Gpr pointer(a_), stride(a_);
+  for (std::size_t k = 0; k < count(); ++k) {
+    load_step(stride, k, level);
+    c_.mov(pointer, pointer_slot(depth, k));
+    for (int row = 1; row < rows; ++row) {
+      c_.add(pointer, stride);
+      c_.mov(pointer_slot(beside(row), k), pointer);
+    }
+  }
 }
 
 void OperandWalk::over_groups(int level, std::size_t depth, int rows, int frame_bytes,

@@ -17,6 +17,13 @@
 
 namespace tenfold::jit {
 
+/// Most rows that over_rows() takes at once.
+inline constexpr int kMostRows = 8;
+/// What code knows of how many rows a level has: the number, or how many are left of groups of kMostRows.
+constexpr std::int64_t known_rows(std::int64_t extent) {
+  return extent < kMostRows ? extent : kMostRows + extent % kMostRows;
+}
+
 class OperandWalk {
  public:
   OperandWalk(Assembler& assembler, const kernel::KernelSpec& spec, int vector_level);
@@ -72,9 +79,9 @@ class OperandWalk {
   /// Runs `body` for every index of `levels`, outermost first. `depth`: that of the row outside; the body gets its own.
   void over(std::span<const int> levels, std::size_t depth, const std::function<void(std::size_t depth)>& body);
 
-  /// Runs `body` for the rows of one level, `at_once` of them at a time as long as so many are left and the qword at
-  /// `limit` says that it may (the body counts it down), else one by one. `rows` is how many; the body finds those
-  /// beyond the first at depth beside(1), beside(2), ...
+  /// Runs `body` for the rows of one level, `at_once` of them at a time, a power of two, as long as so many are left
+  /// and the qword at `limit` says that it may (the body counts it down), else half as many, and so on. `rows` is how
+  /// many; the body finds those beyond the first at depth beside(1), beside(2), ...
   void over_rows(int level, std::size_t depth, int at_once, const Memory& limit,
                  const std::function<void(std::size_t depth, int rows)>& body);
   /// Runs `body` for the rows of one level in groups of `rows`, of which the last may have fewer. Each row of a group
@@ -138,6 +145,7 @@ class OperandWalk {
   void enter(int level, std::size_t depth, const Xbyak::Label& done);
   void to_last_row(const Xbyak::Reg64& pointer, std::size_t k, int level);
   void advance(int level, std::size_t depth, int rows);
+  void point_beside(int level, std::size_t depth, int rows);
   void advance_by(int level, std::size_t depth, const Xbyak::Address& rows);
 
   Assembler& a_;
