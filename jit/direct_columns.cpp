@@ -112,9 +112,11 @@ class DirectColumns {
     n_.store_finished(part);
   }
 
-  /// Of many rows one has most likely the sign that settles an extreme. All columns must.
+  /// Of many rows one has most likely the sign that settles an extreme. All columns must. An index is settled where
+  /// there is no NaN.
   void quick_vector() {
-    const Pass quick = has_rows_that_settle(n_.spec) ? Pass::first : Pass::numbers;
+    const bool is_index = schedule::gives_index(n_.s.lane_kind());
+    const Pass quick = is_index || has_rows_that_settle(n_.spec) ? Pass::first : Pass::numbers;
     Label clean, again, done;
     n_.s.set_pass(quick);
     n_.s.roles().sweep_passes->start_sweep();
@@ -127,7 +129,7 @@ class DirectColumns {
     c_.jmp(done, Xbyak::CodeGenerator::T_NEAR);
     c_.L(clean);
     n_.s.set_pass(quick);
-    if (quick == Pass::first) {
+    if (quick == Pass::first && !is_index) {
       n_.s.jump_if_settled(done, Part::full);
       c_.jmp(again, Xbyak::CodeGenerator::T_NEAR);
     } else {

@@ -13,7 +13,7 @@
 // Floats go in two passes. The first takes elements as if none were a NaN and sums them up, which any NaN would spoil;
 // where the sum is one (infinities of both signs spoil it as well), the second starts again from what there was before
 // and looks at each. In columns the sum is that of a sweep, which is then taken again on top of what the first pass
-// made: numbers are as they were, and a NaN beats them.
+// made: numbers are as they were, and a NaN beats them; of columns in registers the sum is that of all rows.
 //
 // Of a row the lanes may remember no more than the group of steps that their extreme was in: of four steps together it
 // costs little more than an extreme alone. The running index is then the first element's of the group, and once the
@@ -60,6 +60,7 @@ class ArgState final : public ReduceState, public RowNumbers, public SweepPasses
     } else {
       roles_.row_numbers = this;
       roles_.sweep_passes = this;
+      traits_.has_quick_pass = is_floating(input_);
     }
   }
 
@@ -211,7 +212,7 @@ class ArgState final : public ReduceState, public RowNumbers, public SweepPasses
 
   void start_sweep() override {
     v_.splat(kSum, 0, lane_bytes());
-    if (!takes_pairs()) return;
+    if (!takes_pairs() || !tiled_) return;
     for (int row = 1; row < kRowsAtOnce; row += 2) v_.load_bytes(kLaterRows + row / 2, row_number(row));
   }
   void jump_if_clean(const Xbyak::Label& clean) override { arg_->jump_if_numbers(kSum, lane_bits(), clean); }
