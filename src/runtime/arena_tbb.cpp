@@ -8,7 +8,6 @@
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
-#include <oneapi/tbb/task_scheduler_observer.h>
 
 #include <cstddef>
 #include <optional>
@@ -17,26 +16,9 @@
 
 namespace tenfold::runtime {
 
-namespace {
-
-class Arrivals final : public tbb::task_scheduler_observer {
- public:
-  explicit Arrivals(tbb::task_arena& arena) : task_scheduler_observer(arena) { observe(true); }
-  ~Arrivals() override { observe(false); }
-  void on_scheduler_entry(bool is_worker) override {
-    if (is_worker) note_arrival();
-  }
-  void on_scheduler_exit(bool is_worker) override {
-    if (is_worker) note_departure();
-  }
-};
-
-}  // namespace
-
 struct TbbArena::Impl {
   std::optional<tbb::global_control> limit;
   tbb::task_arena arena;
-  std::optional<Arrivals> arrivals;
 };
 
 TbbArena::TbbArena(int threads) : impl_(std::make_unique<Impl>()) {
@@ -45,7 +27,6 @@ TbbArena::TbbArena(int threads) : impl_(std::make_unique<Impl>()) {
   if (threads > cores())
     impl_->limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
   impl_->arena.initialize(threads);
-  impl_->arrivals.emplace(impl_->arena);
 }
 
 TbbArena::~TbbArena() = default;
@@ -54,7 +35,11 @@ bool TbbArena::spread(int times, void (*fn)(void* context), void* context) noexc
   const WorkersWanted wanted;
   impl_->arena.execute([=] {
     tbb::parallel_for(
-        tbb::blocked_range<int>(0, times, 1), [=](const tbb::blocked_range<int>&) { fn(context); },
+        tbb::blocked_range<int>(0, times, 1),
+        [=](const tbb::blocked_range<int>&) {
+          note_share();
+          fn(context);
+        },
         tbb::simple_partitioner());
   });
   return true;

@@ -16,33 +16,38 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 
-/// To move a thread to a CPU that sleeps takes 40 us from where it is asked for: nothing for a short job.
-constexpr microseconds kLate{50};
-constexpr microseconds kBetweenMoves{100};
+/// To move a thread to a CPU that sleeps takes 40 us from where it is asked for, and as long again until it is there:
+/// nothing for a short job. One that has taken so long may take as long again.
+constexpr microseconds kLate{150};
+constexpr microseconds kBetweenMoves{200}, kMostBetweenMoves{12'800};
 /// Jobs farther apart than that are no burst: what the first one woke is asleep again when the next one comes.
 constexpr microseconds kBetweenJobs{200};
 
 struct Worker {
   std::atomic<bool> is_locked{false};  ///< nobody waits for it who has work to do
-  std::atomic<bool> is_away{false};
-  pid_t thread = 0;  ///< 0: nobody
-  Clock::time_point moved;
+  std::atomic<Clock::rep> seen{0};     ///< when it began with a share
+  pid_t thread = 0;                    ///< 0: nobody
+  Clock::time_point moved{};
+  microseconds pause = kBetweenMoves;  ///< until it is moved again, if it does not come
 
   bool try_lock() noexcept { return !is_locked.exchange(true, std::memory_order_acquire); }
   void unlock() noexcept { is_locked.store(false, std::memory_order_release); }
+  bool came_after(Clock::time_point time) const noexcept {
+    return seen.load(std::memory_order_relaxed) >= time.time_since_epoch().count();
+  }
 };
 
 /// Neither made nor destroyed at run time: threads end at any time. Larger pools have others to wake the rest.
 std::array<Worker, 8> workers;
+std::atomic<bool> any_is_known{false};
 
 struct Membership {
-  bool came = false;
+  bool is_settled = false;  ///< it is a caller, or has looked for a place among the workers
   Worker* worker = nullptr;
   ~Membership() {
     if (worker == nullptr) return;
     while (!worker->try_lock()) sched_yield();
     worker->thread = 0;
-    worker->is_away.store(false, std::memory_order_relaxed);
     worker->unlock();
   }
 };
@@ -54,9 +59,17 @@ struct Caller {
 };
 thread_local Caller caller;
 
-bool any_is_away() noexcept {
-  return std::any_of(workers.begin(), workers.end(),
-                     [](const Worker& worker) { return worker.is_away.load(std::memory_order_relaxed); });
+void join() noexcept {
+  mine.is_settled = true;
+  for (Worker& worker : workers) {
+    if (mine.worker != nullptr || !worker.try_lock()) continue;
+    if (worker.thread == 0) {
+      worker.thread = static_cast<pid_t>(syscall(SYS_gettid));
+      mine.worker = &worker;
+    }
+    worker.unlock();
+  }
+  any_is_known.store(true, std::memory_order_relaxed);
 }
 
 /// A thread that waits for this CPU is on another one when that is all it may run on, and stays there when it may run
@@ -74,27 +87,15 @@ void move(pid_t thread) noexcept {
 
 }  // namespace
 
-void note_arrival() noexcept {
-  if (!mine.came) {
-    mine.came = true;
-    for (Worker& worker : workers) {
-      if (mine.worker != nullptr || !worker.try_lock()) continue;
-      if (worker.thread == 0) {
-        worker.thread = static_cast<pid_t>(syscall(SYS_gettid));
-        mine.worker = &worker;
-      }
-      worker.unlock();
-    }
-  }
-  if (mine.worker != nullptr) mine.worker->is_away.store(false, std::memory_order_relaxed);
-}
-
-void note_departure() noexcept {
-  if (mine.worker != nullptr) mine.worker->is_away.store(true, std::memory_order_relaxed);
+void note_share() noexcept {
+  if (!mine.is_settled) join();
+  if (mine.worker != nullptr)
+    mine.worker->seen.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
 }
 
 WorkersWanted::WorkersWanted() noexcept {
-  if (!any_is_away()) return;
+  mine.is_settled = true;
+  if (mine.worker != nullptr || !any_is_known.load(std::memory_order_relaxed)) return;
   const Clock::time_point now = Clock::now();
   if (now - caller.last > kBetweenJobs) caller.since = now;
   caller.last = now;
@@ -104,14 +105,16 @@ WorkersWanted::WorkersWanted() noexcept {
 WorkersWanted::~WorkersWanted() { caller.wants = false; }
 
 void move_late_workers() noexcept {
-  if (!caller.wants || !any_is_away()) return;
+  if (!caller.wants) return;
   const Clock::time_point now = Clock::now();
   caller.last = now;
   if (now - caller.since < kLate) return;
   for (Worker& worker : workers) {
-    if (!worker.is_away.load(std::memory_order_relaxed) || !worker.try_lock()) continue;
-    if (worker.thread != 0 && now - worker.moved >= kBetweenMoves) {
+    if (worker.came_after(caller.since) || !worker.try_lock()) continue;
+    if (worker.came_after(worker.moved)) worker.pause = kBetweenMoves;
+    if (worker.thread != 0 && now - worker.moved >= worker.pause) {
       worker.moved = now;
+      worker.pause = std::min(2 * worker.pause, kMostBetweenMoves);
       move(worker.thread);
     }
     worker.unlock();

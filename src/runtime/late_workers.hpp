@@ -8,11 +8,10 @@
 
 namespace tenfold::runtime {
 
-/// A worker comes to a pool, or leaves it, to sleep perhaps. It is known until its thread ends.
-void note_arrival() noexcept;
-void note_departure() noexcept;
+/// Whoever begins with a share of a job. A thread that has never been a caller is a worker, and known until it ends.
+void note_share() noexcept;
 
-/// For as long as a caller has woken workers, and takes tasks itself.
+/// For as long as a caller wants workers to come, and takes tasks itself.
 class WorkersWanted {
  public:
   WorkersWanted() noexcept;
@@ -21,9 +20,10 @@ class WorkersWanted {
   WorkersWanted& operator=(const WorkersWanted&) = delete;
 };
 
-/// Whoever has done a task. If it is a caller that has wanted workers for 50 us, in one job or in several close
-/// together, those that have not come leave its CPU, if that is where they wait and if they may run on others. Costs
-/// nothing to speak of before, then a microsecond a worker, of eight at most, every 100 us.
+/// Whoever has done a task. If it is a caller that has wanted workers for 150 us, in one job or in several close
+/// together, those that have not begun with a share since leave its CPU, if that is where they wait and if they may run
+/// on others. Costs a microsecond a worker, of eight at most; who does not come then is asked again after 200 us, after
+/// twice as long, and so on.
 void move_late_workers() noexcept;
 
 }  // namespace tenfold::runtime

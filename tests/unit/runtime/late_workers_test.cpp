@@ -54,16 +54,15 @@ void spin_for(std::chrono::microseconds time) {
   }
 }
 
-/// A thread that is known as a worker, and away from its pool, while it spins.
+/// A thread that is known as a worker, and begins with no other share, while it spins.
 class Spinning {
  public:
   Spinning()
       : thread_([this] {
-          note_arrival();
-          note_departure();
+          note_share();
           id_ = static_cast<pid_t>(syscall(SYS_gettid));
-          while (!stop_) {
-          }
+          while (!stop_)
+            if (comes_.exchange(false)) note_share();
         }) {
     while (id_ == 0) std::this_thread::yield();
   }
@@ -72,9 +71,16 @@ class Spinning {
     thread_.join();
   }
   pid_t id() const { return id_; }
+  /// It begins with a share, and longer ago than jobs of one burst lie apart.
+  void come() {
+    comes_ = true;
+    while (comes_) std::this_thread::yield();
+    spin_for(300us);
+  }
 
  private:
   std::atomic<pid_t> id_{0};
+  std::atomic<bool> comes_{false};
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };
@@ -102,11 +108,12 @@ class LateWorkers : public testing::Test {
 };
 
 TEST_F(LateWorkers, LeaveTheCpuOfTheirCallerAndMayComeBack) {
-  const Spinning worker;
+  Spinning worker;
   int behind = 0, moved = 0;
   for (int attempt = 0; attempt < 20; ++attempt) {
+    worker.come();
     const WorkersWanted wanted;
-    spin_for(300us);
+    spin_for(200us);
     if (!put_behind_this(worker)) continue;
     ++behind;
     move_late_workers();
@@ -149,14 +156,15 @@ TEST_F(LateWorkers, AreForgottenWhenTheyEnd) {
   for (int round = 0; round < 20; ++round) {
     const Spinning worker;  // of eight that are known, each is free again
     const WorkersWanted wanted;
-    spin_for(100us);
+    spin_for(200us);
     move_late_workers();
   }
-  const Spinning worker;
+  Spinning worker;
   int moved = 0;
   for (int attempt = 0; attempt < 20 && moved == 0; ++attempt) {
+    worker.come();
     const WorkersWanted wanted;
-    spin_for(300us);
+    spin_for(200us);
     if (!put_behind_this(worker)) continue;
     move_late_workers();
     moved += cpu_of(worker.id()) == here_ ? 0 : 1;
