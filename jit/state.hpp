@@ -40,7 +40,8 @@ struct StateTraits {
   bool has_second_pass = false;
   bool second_pass_redoes = false;  ///< it starts from where the first did, and replaces what that has made
   /// Columns in registers: whether to try a quick pass, the first or one of numbers, as if it were a sweep. What it has
-  /// not settled the whole pass makes from the start; what it has is its answer, after finish() if it was of numbers.
+  /// not settled the whole pass makes from the start; what it has is its answer, after finish() if it was of numbers or
+  /// gives an index.
   bool has_quick_pass = false;
 };
 
