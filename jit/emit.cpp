@@ -6,13 +6,16 @@
 #include <optional>
 #include <sstream>
 
-#include "jit/body_program.hpp"
-#include "jit/flat.hpp"
-#include "jit/look_ahead.hpp"
-#include "jit/narrow_columns.hpp"
-#include "jit/operand_walk.hpp"
-#include "jit/staged.hpp"
-#include "jit/staging.hpp"
+#include "jit/assembler/staging.hpp"
+#include "jit/columns/columns.hpp"
+#include "jit/columns/narrow.hpp"
+#include "jit/flat/flat.hpp"
+#include "jit/operand/walk.hpp"
+#include "jit/packed/packed.hpp"
+#include "jit/rows/rows.hpp"
+#include "jit/stage/body_program.hpp"
+#include "jit/staged/look_ahead.hpp"
+#include "jit/staged/staged.hpp"
 #include "kernel/text_stream.hpp"
 #include "schedule/column_ends.hpp"
 #include "schedule/columns.hpp"

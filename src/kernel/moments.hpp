@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which reductions of a body are mean and centred second moment of the same elements. What kernels make of such a pair
-// is in jit/centred.hpp.
+// is in jit/stage/centred.hpp.
 #pragma once
 
 #include <vector>

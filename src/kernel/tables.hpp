@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The function table and the monoid table: one row per scalar function and per way to combine values, with all that the
-// rooms from here on know of them but how lanes compute them (jit/functions.cpp, jit/state_kinds.hpp).
+// rooms from here on know of them but how lanes compute them (jit/function/functions.cpp, jit/state/kinds.hpp).
 #pragma once
 
 #include <array>

@@ -23,6 +23,11 @@ GRAPH_DOORS = {
     "graph/eval/bound.hpp",
 }
 JIT_DOORS = {"jit/abi.hpp", "jit/announce.hpp", "jit/code.hpp", "jit/emit.hpp", "jit/listing.hpp"}
+JIT_FLOORS = {
+    f"jit/{name}"
+    for name in ("assembler", "vector", "state", "nest", "rows", "columns", "packed", "lane", "function", "stage", "operand", "staged", "flat")
+}
+ABI = {"jit/abi.hpp"}
 ONEDNN_DOORS = {"onednn/call.hpp", "onednn/spec.hpp"}
 FORK_DOOR = {"target/fork.hpp"}
 LATE_DOORS = {"onednn/door.hpp", "graph/read/onnx_door.hpp"}
@@ -42,7 +47,22 @@ ALLOWED = {
     "src/target": {"include/tenfold", "system"},
     "src/kernel": {"include/tenfold"},
     "src/schedule": {"src/target", "src/kernel", "include/tenfold"},
-    "jit": {"src/kernel", "src/schedule", "src/target", "include/tenfold", "system", "xbyak", "zydis"},
+    "jit": {"src/kernel", "src/schedule", "src/target", "include/tenfold", "system", "zydis"} | JIT_FLOORS,
+    "jit/assembler": {"include/tenfold", "xbyak"} | ABI,
+    "jit/vector": {"jit/assembler", "src/kernel", "src/target", "include/tenfold"},
+    # reductions of one plain tensor
+    "jit/state": {"jit/vector", "jit/assembler", "src/kernel", "src/schedule"} | ABI,
+    "jit/nest": {"jit/state", "jit/vector", "jit/assembler", "src/kernel", "src/schedule"} | ABI,
+    "jit/rows": {"jit/nest", "src/kernel", "src/schedule"},
+    "jit/columns": {"jit/nest", "src/kernel", "src/schedule"},
+    "jit/packed": {"jit/nest", "jit/state", "jit/vector", "jit/assembler", "src/kernel", "src/schedule"},
+    # all other bodies, by lane programs
+    "jit/lane": {"jit/vector", "jit/assembler", "src/kernel"},
+    "jit/function": {"jit/lane", "src/kernel", "include/tenfold"},
+    "jit/stage": {"jit/function", "jit/lane", "jit/vector", "src/kernel", "src/schedule", "include/tenfold"},
+    "jit/operand": {"jit/lane", "jit/vector", "jit/assembler", "src/kernel", "src/schedule"} | ABI,
+    "jit/staged": {"jit/operand", "jit/stage", "jit/lane", "jit/assembler", "src/kernel", "src/schedule"} | ABI,
+    "jit/flat": {"jit/operand", "jit/stage", "jit/lane", "jit/assembler", "src/kernel", "src/schedule"},
     "src/runtime": {"jit/code.hpp", "jit/abi.hpp", "include/tenfold", "system", "pool"} | FORK_DOOR,
     "src/onednn": {"target/weak_cache.hpp", "include/tenfold", "system", "onednn"} | FORK_DOOR,
     "src/compile": {"graph/ir", "src/kernel", "src/schedule", "src/target", "src/runtime", "include/tenfold", "schemas", "nlohmann"}
@@ -59,7 +79,7 @@ WORKBENCH = re.compile(r"tools/((explain|tune)[a-z_]*|bench/[a-z_]+)\.(cpp|hpp)$
 WORKBENCH_ALLOWED = {"src/kernel", "src/schedule", "src/runtime"} | JIT_DOORS
 
 # Third-party library -> the only file that may include it in a room, or None: any file, but just one per room.
-ONE_FILE = {"xbyak": "jit/assembler.hpp", "onednn": None, "pool": None, "zydis": None}
+ONE_FILE = {"xbyak": "jit/assembler/assembler.hpp", "onednn": None, "pool": None, "zydis": None}
 
 THIRD_PARTY = (
     (re.compile(r"xbyak/"), "xbyak"),
@@ -80,7 +100,7 @@ def room_of_file(path):
     parts = path.parts
     if parts[:2] == ("include", "tenfold"):
         return "include/tenfold"
-    if parts[0] in ("graph", "src") and len(parts) > 2:
+    if parts[0] in ("graph", "src", "jit") and len(parts) > 2:
         return "/".join(parts[:2])
     return parts[0] if parts[0] in ("schemas", "jit", "tools") else None
 
@@ -99,7 +119,7 @@ def classify(bracket, name):
         return "room", f"src/{parts[0]}"
     if parts[0] == "src":
         return "bad", "is included without 'src/' in front"
-    if parts[0] == "graph" and len(parts) > 2:
+    if parts[0] in ("graph", "jit") and len(parts) > 2:
         return "room", "/".join(parts[:2])
     if parts[0] in ("schemas", "jit", "tools") and len(parts) > 1:
         return "room", parts[0]

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The layers of lane programs, one operation at a time: every operation on every type, with the destination and the
-// arguments being each other's vectors and constants in every place, against the definition of jit/lane.hpp; loads,
-// stores and broadcasts of every dtype, whole and of every tail, in buffers that end at pages that cannot be touched;
-// and random programs, in which values leave their vectors and come back.
-// Each layer runs on the CPU where it can, and in the emulator.
-#include "jit/lane_layer.hpp"
-
+// arguments being each other's vectors and constants in every place, against the definition of jit/lane/lane.hpp;
+// loads, stores and broadcasts of every dtype, whole and of every tail, in buffers that end at pages that cannot be
+// touched; and random programs, in which values leave their vectors and come back. Each layer runs on the CPU where it
+// can, and in the emulator.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +18,8 @@
 
 #include "guarded_buffer.hpp"
 #include "jit/code.hpp"
-#include "jit/lane_emit.hpp"
+#include "jit/lane/emit.hpp"
+#include "jit/lane/layer.hpp"
 #include "settings.hpp"
 #include "tests/unit/jit/lane_interpreter.hpp"
 #ifdef TENFOLD_EMULATED

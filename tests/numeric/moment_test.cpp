@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mean and centred second moment of the same elements, which kernels make in one pass (jit/centred.hpp), along rows
-// where these are neither short nor very long: rows that defeat formulas which cancel, lengths around the chains and
-// the doublings, special values, other bodies.
+// Mean and centred second moment of the same elements, which kernels make in one pass (jit/stage/centred.hpp), along
+// rows where these are neither short nor very long: rows that defeat formulas which cancel, lengths around the chains
+// and the doublings, special values, other bodies.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -7,7 +7,7 @@
 
 #include <map>
 
-#include "jit/body_program.hpp"
+#include "jit/stage/body_program.hpp"
 
 namespace tenfold::jit {
 namespace {

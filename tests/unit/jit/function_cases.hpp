@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "graph/eval/element.hpp"
-#include "jit/functions.hpp"
+#include "jit/function/functions.hpp"
 #include "kernel/spec.hpp"
 #include "kernel/tables.hpp"
 

@@ -2,7 +2,7 @@
 //
 // Every function of kernels, on every dtype that has it, against the reference evaluator: special values (each with
 // each for two arguments), and random bits. The interpreter of lane programs stands for the machine.
-#include "jit/functions.hpp"
+#include "jit/function/functions.hpp"
 
 #include <gtest/gtest.h>
 

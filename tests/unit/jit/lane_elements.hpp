@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "graph/eval/element.hpp"
-#include "jit/functions.hpp"
+#include "jit/function/functions.hpp"
 #include "lane_interpreter.hpp"
 #include "tenfold/tensor.hpp"
 

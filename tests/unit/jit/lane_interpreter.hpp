@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs lane programs in portable C++, by the definitions in jit/lane.hpp, bit for bit but for the payloads of NaNs.
-// Tests hold the formulas against the reference evaluator with it, and the vector layers against it.
+// Runs lane programs in portable C++, by the definitions in jit/lane/lane.hpp, bit for bit but for the payloads of
+// NaNs. Tests hold the formulas against the reference evaluator with it, and the vector layers against it.
 #pragma once
 
 #include <cstddef>
 #include <span>
 
-#include "jit/lane.hpp"
+#include "jit/lane/lane.hpp"
 
 namespace tenfold::jit {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which passes of columns go up the rows: none that sums, and of the others each beside one that goes down.
-#include "jit/pass_order.hpp"
+#include "jit/stage/pass_order.hpp"
 
 #include <gtest/gtest.h>
 

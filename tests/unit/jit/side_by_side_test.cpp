@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two steps in one program give what each gives alone, and share what is a row's.
-#include "jit/side_by_side.hpp"
+#include "jit/stage/side_by_side.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <array>
 #include <vector>
 
-#include "jit/functions.hpp"
-#include "jit/lane_emit.hpp"
+#include "jit/function/functions.hpp"
+#include "jit/lane/emit.hpp"
 #include "lane_interpreter.hpp"
 
 namespace tenfold::jit {

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/columns/direct.hpp"
+
+#include <bit>
+
+#include "jit/columns/columns.hpp"
+#include "jit/nest/blocks.hpp"
+#include "schedule/columns.hpp"
+
+namespace tenfold::jit {
+
+using Xbyak::Label;
+using Xbyak::Reg64;
+
+ColumnRows::ColumnRows(LoopNest& nest) : n_(nest), c_(nest.c) {
+  const std::vector<int> reduced = nest.other_levels(true);
+  inner_ = reduced.empty() ? -1 : reduced.back();
+}
+
+void ColumnRows::load_stride(const Reg64& d) {
+  if (inner_ >= 0) {
+    n_.load_input_stride(d, inner_);
+  } else {
+    c_.xor_(d.cvt32(), d.cvt32());
+  }
+}
+
+void ColumnRows::load_count(const Reg64& d) {
+  if (inner_ >= 0) {
+    n_.load_extent(d, inner_);
+  } else {
+    c_.mov(d.cvt32(), 1);
+  }
+}
+
+void ColumnRows::run_over() {
+  const int lanes = n_.s.lanes(), block = n_.other_levels(false).back();
+  Gpr columns(n_.a), follow(n_.a), tail(n_.a);
+  Label over;
+  n_.load_extent(columns, n_.schedule.vector_level);
+  c_.mov(follow, columns);
+  c_.imul(follow, n_.slot(frame::kCounters + 8 * block));
+  c_.mov(tail, columns);
+  c_.add(columns, lanes - 1);
+  c_.and_(columns, -lanes);
+  c_.cmp(follow, columns);
+  c_.mov(follow.r32(), 0);
+  c_.jae(over);
+  c_.mov(columns, tail);
+  c_.mov(follow, tail);
+  c_.and_(follow, lanes - 1);
+  c_.L(over);
+  c_.shr(columns, std::countr_zero(static_cast<unsigned>(lanes)));
+  c_.mov(n_.slot(frame::kColumnSteps), columns);
+  c_.mov(n_.slot(frame::kTailCount), follow);
+}
+
+void ColumnRows::load_steps(const Reg64& d) {
+  if (n_.runs_over) {
+    c_.mov(d, n_.slot(frame::kColumnSteps));
+    return;
+  }
+  n_.load_extent(d, n_.schedule.vector_level);
+  c_.shr(d, std::countr_zero(static_cast<unsigned>(n_.s.lanes())));
+}
+
+namespace {
+
+class DirectColumns {
+ public:
+  DirectColumns(LoopNest& nest, ColumnRows& rows, ColumnSweep& sweep)
+      : n_(nest), c_(nest.c), rows_(rows), sweep_(sweep) {}
+
+  void emit() {
+    Gpr steps(n_.a), one(n_.a);
+    Label partial, done;
+    c_.mov(one.r32(), 1);
+    rows_.load_steps(steps);
+    c_.test(steps, steps);
+    c_.jz(partial);
+    n_.store_either_way([&] {
+      Label again;
+      c_.L(again);
+      vector(Part::full);
+      sweep_.advance(n_.in, one);
+      n_.advance_outputs();
+      c_.dec(steps);
+      c_.jnz(again);
+    });
+    c_.L(partial);
+    c_.cmp(n_.slot(frame::kTailCount), 0);
+    c_.jz(done);
+    if (n_.ends_whole) {
+      n_.step_back(n_.in, n_.s.input_bytes());
+      n_.step_outputs_back();
+    }
+    vector(n_.ends_whole ? Part::full : Part::tail);
+    c_.L(done);
+  }
+
+ private:
+  void vector(Part part) {
+    n_.set_whole_steps(part == Part::full);
+    // Past a tail are start values, which settle nothing.
+    if (part == Part::full && n_.s.traits().has_quick_pass) {
+      quick_vector();
+    } else {
+      rows_of_vector(part);
+      n_.set_whole_steps(false);
+      n_.s.finish(Part::full);
+    }
+    n_.set_whole_steps(false);
+    n_.store_finished(part);
+  }
+
+  /// Of many rows one has most likely the sign that settles an extreme. All columns must. An index is settled where
+  /// there is no NaN.
+  void quick_vector() {
+    const bool is_index = schedule::gives_index(n_.s.lane_kind());
+    const Pass quick = is_index || has_rows_that_settle(n_.spec) ? Pass::first : Pass::numbers;
+    Label clean, again, done;
+    n_.s.set_pass(quick);
+    n_.s.roles().sweep_passes->start_sweep();
+    rows_of_vector(Part::full);
+    n_.s.roles().sweep_passes->jump_if_clean(clean);
+    c_.L(again);
+    n_.s.set_pass(Pass::whole);
+    rows_of_vector(Part::full);
+    n_.s.finish(Part::full);
+    c_.jmp(done, Xbyak::CodeGenerator::T_NEAR);
+    c_.L(clean);
+    n_.s.set_pass(quick);
+    if (quick == Pass::first && !is_index) {
+      n_.s.jump_if_settled(done, Part::full);
+      c_.jmp(again, Xbyak::CodeGenerator::T_NEAR);
+    } else {
+      n_.s.finish(Part::full);
+    }
+    c_.L(done);
+    n_.s.set_pass(Pass::whole);
+  }
+
+  /// The rows of a vector of columns at `in`, into set 0, two at a time.
+  void rows_of_vector(Part part) {
+    Gpr rows(n_.a), at(n_.a);
+    Label again, single, flush;
+    n_.s.init_totals();
+    n_.s.init_set(0);
+    rows_.load_count(rows);
+    c_.mov(at, n_.in);
+    if (part == Part::full && !sweep_.is_staged() && n_.s.roles().row_numbers == nullptr) {
+      c_.sub(rows, 2);
+      c_.jb(single);
+      align_loop(c_);
+      c_.L(again);
+      const std::vector<Memory> pair{at.reg(), at.reg() + sweep_.row_stride.reg()};
+      n_.s.step_rows(0, pair);
+      for (const Memory& row : pair) ask_ahead(row);
+      c_.lea(at, c_.ptr[at.reg() + sweep_.row_stride.reg() * 2]);
+      c_.sub(rows, 2);
+      c_.jae(again);
+      c_.L(single);
+      c_.cmp(rows, -1);
+      c_.jne(flush);
+      sweep_.step(at, part);
+      ask_ahead(at.reg());
+    } else {
+      c_.test(rows, rows);
+      c_.jz(flush);
+      c_.L(again);
+      sweep_.step(at, part);
+      ask_ahead(at.reg());
+      c_.add(at, sweep_.row_stride);
+      c_.dec(rows);
+      c_.jnz(again);
+    }
+    c_.L(flush);
+    n_.s.flush(0);
+  }
+
+  void ask_ahead(const Memory& row) {
+    if (n_.schedule.ahead) c_.prefetcht0(c_.ptr[row + schedule::direct_ahead_bytes(n_.spec, n_.schedule.vector_level)]);
+  }
+
+  LoopNest& n_;
+  Xbyak::CodeGenerator& c_;
+  ColumnRows& rows_;
+  ColumnSweep& sweep_;
+};
+
+}  // namespace
+
+void emit_direct_columns(LoopNest& nest, ColumnRows& rows, ColumnSweep& sweep) {
+  DirectColumns(nest, rows, sweep).emit();
+}
+
+}  // namespace tenfold::jit

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Narrow columns where elements come in their order: arg-reductions. A step, or a group of rows as in
+// narrow_groups.cpp, takes several whole rows, whose columns are reduced as if they were that many outputs: each lane
+// keeps its extreme and the number of the step, or group. At the end the lanes that are one column meet
+// (state/places.hpp), with the rows' numbers for indices.
+
+#include "jit/columns/narrow.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using Xbyak::Label;
+using Xbyak::Reg64;
+
+/// Steps from one look for NaNs to the next, so that what is taken again is in L2 still; fewer than make a chain.
+constexpr int kStepsOfRun = 1024;
+constexpr int kUnroll = 4;
+
+}  // namespace
+
+std::int64_t NarrowColumns::scratch_of_places(const ReduceState& state, const schedule::Schedule& schedule) {
+  const PlaceRule rule = state.roles().row_numbers->place_rule();
+  const std::int64_t record = state.lanes() * rule.lane_bits / 8;
+  return rule.planes() * (schedule.columns / state.lanes() + 1 + schedule.width / state.lanes() + 1) * record;
+}
+
+void NarrowColumns::in_turn(const Reg64& first, const Reg64& rows) {
+  const bool groups = n_.schedule.columns > n_.s.lanes();
+  const int of_step = groups ? rows_of_group() : n_.s.lanes() / width_;
+  Label none;
+  c_.cmp(rows, of_step + (groups ? 0 : rows_behind(of_step)));
+  c_.jb(none, Xbyak::CodeGenerator::T_NEAR);
+  if (groups) {
+    groups_in_turn(first, rows);
+  } else {
+    steps_in_turn(first, rows, of_step);
+  }
+  fold_places(of_step);
+  c_.L(none);
+  n_.s.roles().row_numbers->number_rows(of_step);
+}
+
+void NarrowColumns::steps_in_turn(const Reg64& first, const Reg64& rows, int of_step) {
+  const int run = (n_.s.chained() ? std::min(n_.s.traits().chain, kStepsOfRun) : kStepsOfRun) - kUnroll;
+  const int behind = rows_behind(of_step);
+  Gpr p(n_.a), left(n_.a), enough(n_.a);
+  Label again;
+  n_.s.roles().row_numbers->number_steps();
+  n_.s.init_record(group_record());
+  c_.L(again);
+  n_.s.load_set(group_record());
+  // A run ends where fewer rows are left than this.
+  c_.lea(enough, c_.ptr[rows - (run - kUnroll) * of_step]);
+  c_.mov(left.r32(), kUnroll * of_step + behind);
+  c_.cmp(rows, run * of_step + behind);
+  c_.cmovb(enough, left);
+  const auto take = [&](Pass pass) {
+    Label unrolled, one, taken;
+    n_.s.set_pass(pass);
+    c_.mov(p, first);
+    c_.mov(left, rows);
+    c_.cmp(left, enough);
+    c_.jb(one, Xbyak::CodeGenerator::T_NEAR);
+    align_loop(c_);
+    c_.L(unrolled);
+    for (int step = 0; step < kUnroll; ++step) n_.s.step(0, p.reg() + step * of_step * row_bytes(), Part::full);
+    c_.add(p, kUnroll * of_step * row_bytes());
+    c_.sub(left, kUnroll * of_step);
+    c_.cmp(left, enough);
+    c_.jae(unrolled, Xbyak::CodeGenerator::T_NEAR);
+    c_.cmp(left, kUnroll * of_step + behind);
+    c_.jae(taken, Xbyak::CodeGenerator::T_NEAR);
+    c_.L(one);
+    c_.cmp(left, of_step + behind);
+    c_.jb(taken, Xbyak::CodeGenerator::T_NEAR);
+    n_.s.step(0, p.reg(), Part::full);
+    c_.add(p, of_step * row_bytes());
+    c_.sub(left, of_step);
+    c_.jmp(one, Xbyak::CodeGenerator::T_NEAR);
+    c_.L(taken);
+  };
+  if (n_.s.traits().has_second_pass) {
+    Label clean;
+    n_.s.roles().sweep_passes->start_sweep();
+    take(Pass::first);
+    n_.s.roles().sweep_passes->jump_if_clean(clean);
+    n_.s.load_set(group_record());
+    take(Pass::again);
+    c_.L(clean);
+    n_.s.set_pass(Pass::whole);
+  } else {
+    take(Pass::whole);
+  }
+  n_.s.store_set(group_record());
+  n_.s.flush_record(group_record());
+  c_.mov(first, p);
+  c_.mov(rows, left);
+  c_.cmp(rows, of_step + behind);
+  c_.jae(again, Xbyak::CodeGenerator::T_NEAR);
+}
+
+void NarrowColumns::groups_in_turn(const Reg64& first, const Reg64& rows) {
+  const int group_bytes = rows_of_group() * row_bytes();
+  Gpr stream(n_.a);
+  c_.mov(stream.r32(), group_bytes);
+  each_group_record([this](const Reg64& at) { n_.s.init_record(at); });
+  const auto flush = [&] {
+    if (n_.s.chained()) each_group_record([this](const Reg64& at) { n_.s.flush_record(at); });
+  };
+  for (const int at_once : {schedule::kChainedStreams, 1}) {
+    Label chain, again, ended;
+    c_.L(chain);
+    if (n_.s.chained()) c_.mov(n_.slot(frame::kChainLeft), n_.s.traits().chain / at_once);
+    c_.L(again);
+    c_.cmp(rows, at_once * rows_of_group());
+    c_.jb(ended, Xbyak::CodeGenerator::T_NEAR);
+    sweep(first, at_once > 1 ? &stream.reg() : nullptr);
+    n_.s.roles().row_numbers->next_rows(at_once);
+    c_.add(first, at_once * group_bytes);
+    c_.sub(rows, at_once * rows_of_group());
+    if (n_.s.chained()) {
+      c_.dec(n_.slot(frame::kChainLeft));
+      c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
+      flush();
+      c_.jmp(chain, Xbyak::CodeGenerator::T_NEAR);
+    } else {
+      c_.jmp(again, Xbyak::CodeGenerator::T_NEAR);
+    }
+    c_.L(ended);
+    flush();
+  }
+}
+
+/// The lanes that are one column, from the records of the group to those of the row.
+void NarrowColumns::fold_places(int rows) {
+  const PlaceRule rule = n_.s.roles().row_numbers->place_rule();
+  const int record_bytes = n_.s.lanes() * rule.lane_bits / 8;
+  const int group_bytes = (static_cast<int>(n_.schedule.columns) / n_.s.lanes() + 1) * record_bytes;
+  const int plane_bytes = group_bytes + (width_ / n_.s.lanes() + 1) * record_bytes;
+  const int start = frame::kRecords + static_cast<int>(n_.s.traits().record_planes * n_.s.plane_bytes());
+  const Places group{Xbyak::util::rbp + start, plane_bytes};
+  const Places row{Xbyak::util::rbp + (start + group_bytes), plane_bytes};
+  {
+    Gpr to(n_.a);
+    c_.lea(to, c_.ptr[group.first]);
+    each_group_record([&](const Reg64& at) {
+      n_.s.roles().row_numbers->lay_places(at, {to.reg(), plane_bytes});
+      c_.add(to, record_bytes);
+    });
+  }
+  emit_place_fold(n_.v, rule, width_, rows, group, row);
+  for (int at = 0; at < records_of_row(); ++at)
+    n_.s.roles().row_numbers->take_places(record(at), {row.first + at * record_bytes, plane_bytes});
+}
+
+}  // namespace tenfold::jit

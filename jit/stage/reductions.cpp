@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/stage/reductions.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "jit/stage/nan_flow.hpp"
+#include "jit/vector/integer_monoid.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using kernel::Function;
+using kernel::KernelSpec;
+using kernel::Monoid;
+using kernel::Node;
+
+/// The start value in lanes of `type`, of elements of `dtype`.
+std::uint64_t identity_bits(Monoid monoid, DType dtype, LaneType type) {
+  const double identity = kernel::row(monoid).identity;
+  if (type == LaneType::f32) return std::bit_cast<std::uint32_t>(static_cast<float>(identity));
+  if (type == LaneType::f64) return std::bit_cast<std::uint64_t>(identity);
+  const std::uint64_t own = integer_identity(monoid, dtype), sign = std::uint64_t{1} << (8 * byte_size(dtype) - 1);
+  const bool is_signed = row(dtype).kind == DTypeKind::signed_integer;
+  const std::uint64_t pattern = is_signed ? (own ^ sign) - sign : own;
+  return type == LaneType::i32 ? pattern & 0xffffffffU : pattern;
+}
+
+constexpr std::uint64_t kNegativeInfinity = 0xff800000;
+
+class ReductionFinder {
+ public:
+  ReductionFinder(const KernelSpec& spec, const std::vector<Position>& positions, const ReductionForms& forms)
+      : spec_(spec), positions_(positions), forms_(forms) {}
+
+  Result<FoundReductions> run() {
+    found_.of_node.assign(spec_.body.size(), -1);
+    for (std::size_t i = 0; i < spec_.body.size(); ++i) {
+      const Node& node = spec_.body[i];
+      if (node.kind != Node::Kind::reduce) continue;
+      if (kernel::row(node.monoid).state == kernel::State::arg)
+        return Status(Code::unsupported_op, "an arg-reduction beside other reductions");
+      const int index = static_cast<int>(i);
+      if (find_extremes(index) || find_moment(index)) continue;
+      found_.of_node[i] = static_cast<int>(found_.reductions.size());
+      found_.reductions.push_back(reduction(index));
+      add_exact(found_.of_node[i], index);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  StageReduction reduction(int index) const {
+    const Node& node = kernel::node(spec_, index);
+    StageReduction r;
+    r.monoid = node.monoid;
+    r.element = node.args[0];
+    r.dtype = kernel::dtype_of(spec_, r.element);
+    r.pass = positions_[static_cast<std::size_t>(index)].pass - 1;
+    if (node.monoid == Monoid::max && is_floating(r.dtype)) {
+      r.form = only_shifts_exponents(spec_, index) || only_shifts_where_finite(spec_, index) ? StageForm::plain
+               : has_clear_sign(r.element)                                                   ? StageForm::bits
+                                                                                             : StageForm::negated;
+      // A minimum takes fewer operations than a maximum.
+      if (r.form == StageForm::negated) r.monoid = Monoid::min;
+    }
+    if (r.form == StageForm::bits) r.dtype = DType::s32;
+    r.set_type = r.total_type = lane_type(r.dtype);
+    const bool chained = kernel::row(node.monoid).state == kernel::State::chained;
+    if (chained && r.set_type == LaneType::f32) r.total_type = LaneType::f64;
+    r.set_identity = identity_bits(r.monoid, r.dtype, r.set_type);
+    r.total_identity = identity_bits(r.monoid, r.dtype, r.total_type);
+    // Less than all bits without a sign, and the max of no elements.
+    if (r.form == StageForm::bits) r.set_identity = r.total_identity = kNegativeInfinity;
+    return r;
+  }
+
+  /// What a second look makes of node `index`, if its reduction may need one.
+  void add_exact(int plain, int index) {
+    StageReduction& of = found_.reductions[static_cast<std::size_t>(plain)];
+    if (of.form != StageForm::plain || only_shifts_exponents(spec_, index)) return;
+    StageReduction exact = of;
+    exact.form = StageForm::value;
+    exact.again = true;
+    of.exact = static_cast<int>(found_.reductions.size());
+    found_.reductions.push_back(exact);
+  }
+
+  /// A centred moment, and along rows the sum of the same elements.
+  bool find_moment(int index) {
+    const int sum = forms_.sums[static_cast<std::size_t>(index)], next = static_cast<int>(found_.reductions.size());
+    const bool is_sum =
+        sum < 0 && forms_.in_one_pass && std::find(forms_.sums.begin(), forms_.sums.end(), index) != forms_.sums.end();
+    if (sum < 0 && !is_sum) return false;
+    const int known = is_sum ? -1 : found_.of_node[static_cast<std::size_t>(sum)];
+    const bool made = known >= 0 && found_.reductions[static_cast<std::size_t>(known)].form == StageForm::deviations;
+    if (!made) add_centred_moment(is_sum ? index : sum, known);
+    found_.of_node[static_cast<std::size_t>(index)] =
+        (made ? known : next) + (is_sum ? CentredMoment::kDeviations : CentredMoment::kSquares);
+    return true;
+  }
+
+  /// Of the elements that the node `sum` sums, as the reduction `known` does; -1: there is none.
+  void add_centred_moment(int sum, int known) {
+    StageReduction r = reduction(sum);
+    r.sum = known;
+    for (const StageForm form : {StageForm::deviations, StageForm::squares}) {
+      r.form = form;
+      found_.reductions.push_back(r);
+    }
+    if (known >= 0) return;
+    found_.reductions.back().exact = static_cast<int>(found_.reductions.size());
+    r.form = StageForm::remainders;
+    r.again = true;
+    r.total_type = LaneType::f32;
+    r.total_identity = r.set_identity;
+    found_.reductions.push_back(r);
+  }
+
+  /// Absolute values, of f32 lanes: NaNs without a sign are above infinity, and there is but one zero.
+  bool has_clear_sign(int index) const {
+    const Node& node = kernel::node(spec_, index);
+    return node.kind == Node::Kind::apply && node.function == Function::abs && is_f32(index);
+  }
+
+  bool is_f32(int index) const { return lane_type(kernel::dtype_of(spec_, index)) == LaneType::f32; }
+
+  /// Where max and min of the same reals are both asked for, three reductions of bits do for the two.
+  bool find_extremes(int index) {
+    const Node& node = kernel::node(spec_, index);
+    if (!is_f32(node.args[0]) || (node.monoid != Monoid::max && node.monoid != Monoid::min)) return false;
+    const Monoid other = node.monoid == Monoid::max ? Monoid::min : Monoid::max;
+    int twin = -1;
+    for (std::size_t i = 0; i < spec_.body.size(); ++i)
+      if (const Node& at = spec_.body[i];
+          at.kind == Node::Kind::reduce && at.monoid == other && at.args[0] == node.args[0])
+        twin = static_cast<int>(i);
+    if (twin < 0 || only_shifts_exponents(spec_, node.monoid == Monoid::max ? index : twin)) return false;
+    const int known = found_.of_node[static_cast<std::size_t>(twin)];
+    const bool made = known >= 0 && found_.reductions[static_cast<std::size_t>(known)].one_of_three;
+    found_.of_node[static_cast<std::size_t>(index)] = made ? known : static_cast<int>(found_.reductions.size());
+    if (made) return true;
+    for (const auto& [monoid, dtype] :
+         {std::pair{Monoid::max, DType::s32}, {Monoid::max, DType::u32}, {Monoid::min, DType::u32}}) {
+      StageReduction r;
+      r.monoid = monoid;
+      r.form = StageForm::bits;
+      r.one_of_three = true;
+      r.element = node.args[0];
+      r.dtype = dtype;
+      r.set_type = r.total_type = LaneType::i32;
+      r.set_identity = r.total_identity = identity_bits(monoid, dtype, LaneType::i32);
+      r.pass = positions_[static_cast<std::size_t>(index)].pass - 1;
+      found_.reductions.push_back(std::move(r));
+    }
+    return true;
+  }
+
+  const KernelSpec& spec_;
+  const std::vector<Position>& positions_;
+  const ReductionForms& forms_;
+  FoundReductions found_;
+};
+
+}  // namespace
+
+Result<FoundReductions> find_reductions(const KernelSpec& spec, const std::vector<Position>& positions,
+                                        const ReductionForms& forms) {
+  return ReductionFinder(spec, positions, forms).run();
+}
+
+}  // namespace tenfold::jit

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/stage/side_by_side.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace tenfold::jit {
+namespace {
+
+constexpr int kSteps = 2;
+constexpr std::uint64_t kCanonicalNan = 0x7fc00000;
+
+bool is_of_element(const StagePlace& place) {
+  return place.kind == StagePlace::Kind::operand || place.kind == StagePlace::Kind::set ||
+         place.kind == StagePlace::Kind::kept;
+}
+
+bool is_of_column(const StagePlace& place) {
+  return is_of_element(place) || place.kind == StagePlace::Kind::total || place.kind == StagePlace::Kind::saved;
+}
+
+/// `moves`: whether each step has a place of its own.
+StageProgram two_steps(const StageProgram& program, bool (*moves)(const StagePlace& place)) {
+  StageProgram made;
+  std::vector<std::array<int, kSteps>> node_of(program.lanes.nodes.size());
+  const auto add_input = [&](StagePlace place, int step) {
+    place.step = step;
+    made.inputs.push_back(place);
+    return made.inputs.size() - 1;
+  };
+  for (std::size_t i = 0; i < program.lanes.nodes.size(); ++i) {
+    const LaneNode& node = program.lanes.nodes[i];
+    const bool is_input = node.op == LaneOp::input;
+    const bool shared = node.op == LaneOp::constant || (is_input && !moves(program.inputs[node.immediate]));
+    for (int step = 0; step < kSteps; ++step) {
+      const auto at = static_cast<std::size_t>(step);
+      if (shared && step > 0) {
+        node_of[i][at] = node_of[i][0];
+        continue;
+      }
+      LaneNode copy = node;
+      for (int arg = 0; arg < arity(node.op); ++arg) {
+        const auto a = static_cast<std::size_t>(arg);
+        copy.args[a] = node_of[static_cast<std::size_t>(node.args[a])][at];
+      }
+      if (is_input) copy.immediate = add_input(program.inputs[node.immediate], step);
+      node_of[i][at] = static_cast<int>(made.lanes.nodes.size());
+      made.lanes.nodes.push_back(copy);
+    }
+  }
+  for (int step = 0; step < kSteps; ++step)
+    for (std::size_t i = 0; i < program.results.size(); ++i) {
+      const int node = program.lanes.results[i];
+      made.lanes.results.push_back(node_of[static_cast<std::size_t>(node)][static_cast<std::size_t>(step)]);
+      made.results.push_back(program.results[i]);
+      made.results.back().step = step;
+    }
+  return made;
+}
+
+/// The value of which `node` is the canonical form, as function/functions.hpp makes it; `node` where it is none.
+int before_canonical(const LaneProgram& program, int node) {
+  const auto at = [&](int index) -> const LaneNode& { return program.nodes[static_cast<std::size_t>(index)]; };
+  const LaneNode& made = at(node);
+  const auto is_nan = [&](int arg) { return at(arg).op == LaneOp::constant && at(arg).immediate == kCanonicalNan; };
+  const auto asks_for_nan = [&](int mask, int of) {
+    return at(mask).op == LaneOp::unordered && at(mask).args[0] == of && at(mask).args[1] == of;
+  };
+  if (made.op == LaneOp::select && is_nan(made.args[1]) && asks_for_nan(made.args[0], made.args[2]))
+    return made.args[2];
+  return made.op == LaneOp::least_unsigned && is_nan(made.args[1]) ? made.args[0] : node;
+}
+
+/// By node: whether its lower 16 bits are zeros in each lane of 32 bits.
+std::vector<bool> upper_halves(const StageProgram& program, const std::function<bool(int operand)>& loads_bf16) {
+  std::vector<bool> upper(program.lanes.nodes.size());
+  for (std::size_t i = 0; i < upper.size(); ++i) {
+    const LaneNode& node = program.lanes.nodes[i];
+    const auto arg = [&](std::size_t a) { return bool{upper[static_cast<std::size_t>(node.args[a])]}; };
+    switch (node.op) {
+      case LaneOp::input: {
+        const StagePlace& place = program.inputs[node.immediate];
+        upper[i] = place.kind == StagePlace::Kind::operand && loads_bf16(place.index);
+        break;
+      }
+      case LaneOp::constant: upper[i] = (node.immediate & 0xffff) == 0; break;
+      case LaneOp::bit_and: upper[i] = arg(0) || arg(1); break;
+      case LaneOp::bit_and_not:
+      case LaneOp::round: upper[i] = arg(node.op == LaneOp::round ? 0 : 1); break;
+      case LaneOp::lesser:
+      case LaneOp::greater:
+      case LaneOp::bit_or:
+      case LaneOp::bit_xor: upper[i] = arg(0) && arg(1); break;
+      case LaneOp::select: upper[i] = arg(1) && arg(2); break;
+      default: break;
+    }
+    upper[i] = upper[i] && lane_bytes(node.type) == 4;
+  }
+  return upper;
+}
+
+}  // namespace
+
+StageProgram with_joined_results(const StageProgram& both, const std::function<bool(int operand)>& joins,
+                                 const std::function<bool(int operand)>& loads_bf16) {
+  StageProgram made{both.lanes, both.inputs, {}};
+  made.lanes.results.clear();
+  const auto add = [&](int node, const StagePlace& place) {
+    made.lanes.results.push_back(node);
+    made.results.push_back(place);
+  };
+  const std::vector<bool> upper = upper_halves(both, loads_bf16);
+  const auto value_of = [&](std::size_t result) { return before_canonical(both.lanes, both.lanes.results[result]); };
+  for (std::size_t i = 0; i < both.results.size(); ++i) {
+    StagePlace place = both.results[i];
+    const bool is_constant = both.lanes.nodes[static_cast<std::size_t>(value_of(i))].op == LaneOp::constant;
+    if (place.kind != StagePlace::Kind::operand || is_constant || !joins(place.index)) {
+      add(both.lanes.results[i], place);
+      continue;
+    }
+    if (place.step > 0) continue;
+    place.step = 1;
+    const auto other = std::find(both.results.begin(), both.results.end(), place) - both.results.begin();
+    place.step = 0;
+    place.kind = StagePlace::Kind::joined;
+    const std::array<int, 3> args{value_of(i), value_of(static_cast<std::size_t>(other)), -1};
+    const bool exact = upper[static_cast<std::size_t>(args[0])] && upper[static_cast<std::size_t>(args[1])];
+    made.lanes.nodes.push_back({LaneOp::join_bf16, LaneType::f32, args, exact ? kExactJoin : 0});
+    add(static_cast<int>(made.lanes.nodes.size()) - 1, place);
+  }
+  made.lanes = made.lanes.without_idle();
+  return made;
+}
+
+StageProgram side_by_side(const StageProgram& program) { return two_steps(program, is_of_element); }
+
+StageProgram columns_side_by_side(const StageProgram& program) { return two_steps(program, is_of_column); }
+
+}  // namespace tenfold::jit

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/stage/stages.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "jit/function/families.hpp"
+#include "jit/stage/body_program.hpp"
+#include "jit/stage/builder.hpp"
+#include "jit/stage/centred.hpp"
+#include "jit/stage/kept_value.hpp"
+#include "jit/stage/reductions.hpp"
+#include "kernel/moments.hpp"
+
+namespace tenfold::jit {
+namespace {
+
+using kernel::Function;
+using kernel::KernelSpec;
+using kernel::Monoid;
+
+/// Whether scratch keeps a value, and when it is asked: a row in L2 is as good in an output; not so columns, of which
+/// scratch has a part, nor where outputs are stored around the caches.
+enum class Scratch : std::uint8_t { never, after_outputs, before_outputs };
+
+class Finder {
+ public:
+  Finder(const KernelSpec& spec, Scratch scratch, bool outputs_keep, std::vector<int> sums, int pilot_steps)
+      : spec_(spec),
+        facts_(spec),
+        scratch_(scratch),
+        outputs_keep_(outputs_keep),
+        sums_(std::move(sums)),
+        pilot_steps_(pilot_steps),
+        positions_(positions_of(spec, sums_)),
+        expensive_(kernel::expensive_elements(spec)) {}
+
+  Result<Stages> run() {
+    Result<FoundReductions> found =
+        find_reductions(spec_, positions_, {.sums = sums_, .in_one_pass = pilot_steps_ > 0});
+    if (!found.ok()) return found.status();
+    stages_.reductions = std::move(found.value().reductions);
+    reduction_of_ = std::move(found.value().of_node);
+    for (std::size_t r = 0; r < stages_.reductions.size(); ++r) {
+      stages_.reductions[r].flush = combine(static_cast<int>(r), true);
+      stages_.reductions[r].fold = combine(static_cast<int>(r), false);
+    }
+    if (scratch_ == Scratch::before_outputs) choose_kept();
+    for (const kernel::Store& store : spec_.stores)
+      if (outputs_keep_ && stages_.kept.node < 0) choose_kept(store);
+    if (scratch_ == Scratch::after_outputs && stages_.kept.node < 0) choose_kept();
+    for (int pass = 0; pass < pass_count(); ++pass) {
+      StagePass made;
+      for (std::size_t r = 0; r < stages_.reductions.size(); ++r)
+        if (stages_.reductions[r].pass == pass && !stages_.reductions[r].again)
+          made.reductions.push_back(static_cast<int>(r));
+      made.step = step(pass, made, false);
+      made.tail = step(pass, made, true);
+      if (pilot_steps_ > 0) {
+        make_pilot_of_row(pass, made);
+      } else {
+        made.pilot = pilot(pass, made);
+        made.recentre = recentre(made);
+      }
+      look_twice(pass, made);
+      stages_.passes.push_back(std::move(made));
+      slots_by_pass_.push_back(saved_);
+    }
+    for (int pass = 0; pass <= pass_count(); ++pass) stages_.rows.push_back(rows(pass));
+    stages_.saved.resize(saved_.size());
+    for (const auto& [what, slot] : saved_)
+      stages_.saved[static_cast<std::size_t>(slot)] = lane_type(kernel::dtype_of(spec_, what.node));
+    for (const StagePass& pass : stages_.passes) stages_.lanes = std::min(stages_.lanes, pass.tail.lanes.lanes());
+    for (const LaneType type : stages_.saved)
+      if (lane_bytes(type) == 8) stages_.lanes = 8;
+    if (!status_.ok()) return status_;
+    return std::move(stages_);
+  }
+
+ private:
+  int pass_count() const {
+    int count = 0;
+    for (const StageReduction& r : stages_.reductions) count = std::max(count, r.pass + 1);
+    for (const kernel::Store& store : spec_.stores) {
+      const Position& at = positions_[static_cast<std::size_t>(store.node)];
+      if (!at.per_row) count = std::max(count, at.pass + 1);
+    }
+    return count;
+  }
+
+  StageBuilder program(bool elements) {
+    StageBuilder made(spec_, facts_, positions_, stages_.reductions, reduction_of_, saved_);
+    made.set_elements(elements);
+    return made;
+  }
+
+  StageProgram finish(StageBuilder& made) {
+    if (status_.ok()) status_ = made.status();
+    return made.finish();
+  }
+
+  Lane combined(const StageReduction& r, LaneType type, Lane a, Lane b) {
+    if (r.form == StageForm::plain) return jit::combine(LaneOp::greater, b, a);
+    const DType of = type == LaneType::f64 && r.set_type == LaneType::f32 ? DType::f64 : r.dtype;
+    const Lane args[] = {a, b};
+    const Function combine = kernel::row(r.monoid).combine;
+    if (of == DType::boolean || has_function(combine, of)) return apply_function(combine, of, args);
+    status_ = {Code::unsupported_op, "no kernel for this reduction of " + std::string(to_string(r.dtype))};
+    return a;
+  }
+
+  /// A set and one more element. A sum takes up a square unrounded; not a product, which may overflow where this way it
+  /// would not, and its infinity may meet another of the other sign.
+  Lane taken_up(const StageReduction& r, Lane set, Lane element) {
+    const LaneNode& made = element.builder->program().nodes[static_cast<std::size_t>(element.node)];
+    if (r.monoid != Monoid::sum || made.op != LaneOp::multiply || !is_real(made.type) || made.args[0] != made.args[1])
+      return combined(r, r.set_type, set, element);
+    const Lane root{element.builder, made.args[0], made.type};
+    return fma(root, root, set);
+  }
+
+  StageProgram combine(int reduction, bool with_set) {
+    const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
+    StageBuilder made = program(false);
+    const StagePlace total{StagePlace::Kind::total, reduction, r.total_type};
+    const Lane a = made.input(total);
+    Lane b;
+    if (with_set) {
+      b = made.input({StagePlace::Kind::set, reduction, r.set_type});
+      if (r.set_type != r.total_type) b = convert(LaneOp::widen, b);
+    } else {
+      b = made.input({StagePlace::Kind::other, reduction, r.total_type});
+    }
+    made.result(combined(r, r.total_type, a, b), total);
+    return finish(made);
+  }
+
+  const Position& position(int node) const { return positions_[static_cast<std::size_t>(node)]; }
+
+  /// Looks for what a pass computes for a reduction, and a later pass needs again. Scratch has lanes of 32 bits.
+  void choose_kept() {
+    for (const StageReduction& r : stages_.reductions) {
+      const int node = r.element;
+      if (position(node).per_row || position(node).pass != r.pass || stages_.kept.node >= 0) continue;
+      const bool fits = lane_type(kernel::dtype_of(spec_, node)) == LaneType::f32;
+      if (fits && is_read_after(spec_, positions_, node, r.pass) && expensive_[static_cast<std::size_t>(node)])
+        stages_.kept = {node, KeptValue::kInScratch, r.pass};
+    }
+  }
+
+  /// Looks for a value of the store's that an earlier pass computes for a reduction, and without which nothing after
+  /// that pass reads an input again. So the output may even be the memory of an input.
+  void choose_kept(const kernel::Store& store) {
+    const DType dtype = spec_.outputs[static_cast<std::size_t>(store.output)].dtype;
+    if (position(store.node).per_row || (dtype != DType::f32 && dtype != DType::f64)) return;
+    // Until the last pass the output is the kept value's.
+    if (position(store.node).pass + 1 != pass_count()) return;
+    for (const StageReduction& r : stages_.reductions) {
+      const int node = r.element;
+      const KeptValue kept{node, store.output, r.pass};
+      if (r.pass >= position(store.node).pass || position(node).per_row || position(node).pass != r.pass) continue;
+      if (kernel::dtype_of(spec_, node) == dtype && expensive_[static_cast<std::size_t>(node)] &&
+          stands_alone(spec_, positions_, kept))
+        stages_.kept = kept;
+    }
+  }
+
+  /// A program of elements, which finds the kept value where an earlier pass has left it.
+  StageBuilder elements_of(int pass) {
+    StageBuilder made = program(true);
+    if (stages_.kept.node >= 0 && pass > stages_.kept.pass) made.read_kept(stages_.kept);
+    return made;
+  }
+
+  StageProgram step(int pass, const StagePass& of, bool masked) {
+    StageBuilder made = elements_of(pass);
+    const KeptValue& kept = stages_.kept;
+    const bool again = !of.reductions.empty() && at(of.reductions[0]).again;
+    if (kept.node >= 0 && pass == kept.pass && !again) made.result(made.value(kept.node), made.place_of(kept));
+    for (const int reduction : of.reductions) {
+      const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
+      Lane element = made.value(r.element);
+      if (r.form == StageForm::negated) element = negate(element);
+      if (r.form == StageForm::bits) element = as(LaneType::i32, element);
+      if (r.form == StageForm::deviations || r.form == StageForm::squares)
+        element = element - made.input(made.place_of({r.element, SavedValue::Part::pilot}));
+      if (r.form == StageForm::squares) element = element * element;
+      if (r.form == StageForm::remainders) element = element - element;
+      if (masked) {
+        const Lane mask = made.input({StagePlace::Kind::mask, 0, integer_of(r.set_type)});
+        element = select(mask, element, made.builder().bits(r.set_type, r.set_identity));
+      }
+      const StagePlace set{StagePlace::Kind::set, reduction, r.set_type};
+      made.result(masked ? combined(r, r.set_type, made.input(set), element) : taken_up(r, made.input(set), element),
+                  set);
+    }
+    for (const kernel::Store& store : spec_.stores) {
+      const Position& at = positions_[static_cast<std::size_t>(store.node)];
+      if (!at.per_row && at.pass == pass && !again) made.store(store);
+    }
+    return finish(made);
+  }
+
+  const StageReduction& at(int reduction) const { return stages_.reductions[static_cast<std::size_t>(reduction)]; }
+
+  /// The elements again, for rows of which any of the totals is open.
+  void look_twice(int pass, StagePass& of) {
+    StagePass again;
+    StageBuilder made = program(false);
+    Lane open;
+    for (const int reduction : of.reductions) {
+      if (at(reduction).exact < 0) continue;
+      const Lane mask = narrow_mask(made.is_open(reduction));
+      open = again.reductions.empty() ? mask : open | mask;
+      again.reductions.push_back(at(reduction).exact);
+    }
+    if (again.reductions.empty()) return;
+    made.result(open, {StagePlace::Kind::open, 0, open.type});
+    of.question = finish(made);
+    again.step = step(pass, again, false);
+    again.tail = step(pass, again, true);
+    of.second_look.push_back(std::move(again));
+  }
+
+  StageProgram pilot(int pass, const StagePass& of) {
+    StageBuilder made = elements_of(pass);
+    for (const int reduction : of.reductions) {
+      const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
+      if (r.form != StageForm::deviations) continue;
+      const StagePlace pilot = made.place_of({r.element, SavedValue::Part::pilot});
+      const Lane share = made.input({StagePlace::Kind::share, 0, LaneType::f32});
+      made.result(pilot_with(made.input(pilot), made.value(r.element), share), pilot);
+    }
+    return finish(made);
+  }
+
+  /// The schedule has made sure that there is but one.
+  void make_pilot_of_row(int pass, StagePass& of) {
+    for (const int reduction : of.reductions) {
+      const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
+      if (r.form != StageForm::deviations) continue;
+      StageBuilder more = elements_of(pass), fold = program(false), end = program(false), far = program(false),
+                   move = program(false);
+      const StagePlace pilot = more.place_of({r.element, SavedValue::Part::pilot});
+      more.result(more.input(pilot) + more.value(r.element), pilot);
+      fold.result(fold.input(pilot) + fold.input({StagePlace::Kind::other, reduction, LaneType::f32}), pilot);
+      end.result(pilot_of_row(end.input(pilot) * end.input({StagePlace::Kind::share, 0, LaneType::f32})), pilot);
+      of.pilot = finish(more);
+      of.fold_pilot = finish(fold);
+      of.end_pilot = finish(end);
+      const auto about = [&](StageBuilder& made) {
+        return Deviations{made.input(pilot), made.input({StagePlace::Kind::total, reduction, r.total_type}),
+                          made.input({StagePlace::Kind::total, reduction + CentredMoment::kSquares, r.total_type})};
+      };
+      const Lane mask = narrow_mask(is_far(about(far), far.input({StagePlace::Kind::count, 0, LaneType::f64})));
+      far.result(mask, {StagePlace::Kind::open, 0, mask.type});
+      move.result(moved_pilot(about(move), move.input({StagePlace::Kind::count, 0, LaneType::f64})), pilot);
+      of.drift = finish(far);
+      of.move_pilot = finish(move);
+    }
+  }
+
+  StageProgram recentre(const StagePass& of) {
+    StageBuilder made = program(false);
+    for (const int reduction : of.reductions) {
+      const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
+      if (r.form != StageForm::deviations) continue;
+      const StagePlace pilot = made.place_of({r.element, SavedValue::Part::pilot}),
+                       sum{StagePlace::Kind::total, reduction + CentredMoment::kDeviations, r.total_type},
+                       squares{StagePlace::Kind::total, reduction + CentredMoment::kSquares, r.total_type};
+      const Deviations moved = recentred({made.input(pilot), made.input(sum), made.input(squares)},
+                                         made.input({StagePlace::Kind::taken, 0, LaneType::f64}));
+      made.result(moved.pilot, pilot);
+      made.result(moved.sum, sum);
+      made.result(moved.squares, squares);
+    }
+    return finish(made);
+  }
+
+  /// Saves what pass `pass` is the first to read, and stores at the end.
+  StageProgram rows(int pass) {
+    StageBuilder made = program(false);
+    for (const auto& [what, slot] : saved_) {
+      const bool known = pass > 0 && slots_by_pass_[static_cast<std::size_t>(pass) - 1].contains(what);
+      const bool needed = pass < pass_count() && slots_by_pass_[static_cast<std::size_t>(pass)].contains(what);
+      if (!known && needed && what.part != SavedValue::Part::pilot)
+        made.result(made.saved_value(what),
+                    {StagePlace::Kind::saved, slot, lane_type(kernel::dtype_of(spec_, what.node))});
+    }
+    if (pass == pass_count())
+      for (const kernel::Store& store : spec_.stores)
+        if (positions_[static_cast<std::size_t>(store.node)].per_row) made.store(store);
+    return finish(made);
+  }
+
+  const KernelSpec& spec_;
+  BodyFacts facts_;
+  Scratch scratch_;
+  bool outputs_keep_;      ///< what is stored around the caches is no place to read from
+  std::vector<int> sums_;  ///< by node: the sum that a centred moment is found beside, -1
+  int pilot_steps_;        ///< of rows, whose sums follow from the deviations
+  std::vector<Position> positions_;
+  std::vector<bool> expensive_;    ///< by node, kernel::expensive_elements
+  std::vector<int> reduction_of_;  ///< by node
+  SavedSlots saved_;               ///< of all passes so far
+  std::vector<SavedSlots> slots_by_pass_;
+  Stages stages_;
+  Status status_;
+};
+
+}  // namespace
+
+StageProgram with_operands(const LaneProgram& program, const kernel::KernelSpec& spec) {
+  StageProgram made{program, {}, {}};
+  const auto place = [](std::size_t k, LaneType type) {
+    return StagePlace{StagePlace::Kind::operand, static_cast<int>(k), type};
+  };
+  for (std::size_t k = 0; k < spec.inputs.size(); ++k) made.inputs.push_back(place(k, LaneType::f32));
+  for (std::size_t i = 0; i < program.results.size(); ++i)
+    made.results.push_back(place(spec.inputs.size() + static_cast<std::size_t>(spec.stores[i].output),
+                                 result_type(program.nodes[static_cast<std::size_t>(program.results[i])])));
+  return made;
+}
+
+namespace {
+
+/// One pass, of the program that a flat kernel would run, where nothing is reduced and all elements differ along the
+/// levels that count as reduced (schedule/turned.hpp).
+std::optional<Result<Stages>> stages_of_elements(const KernelSpec& spec) {
+  const bool all_differ =
+      std::ranges::none_of(spec.body,
+                           [](const kernel::Node& node) { return node.kind == kernel::Node::Kind::reduce; }) &&
+      std::ranges::all_of(spec.inputs, [&](const auto& input) { return kernel::moves_along_reduced(spec, input); });
+  if (!all_differ) return std::nullopt;
+  const Result<LaneProgram> program = body_program(spec);
+  if (!program.ok()) return program.status();
+  Stages stages;
+  stages.lanes = program.value().lanes();
+  StagePass pass;
+  pass.step = pass.tail = with_operands(program.value(), spec);
+  stages.passes.push_back(std::move(pass));
+  stages.rows.resize(2);
+  return stages;
+}
+
+}  // namespace
+
+Result<Stages> find_stages(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
+  if (std::optional<Result<Stages>> elements = stages_of_elements(spec)) return *std::move(elements);
+  std::vector<int> sums(spec.body.size(), -1);
+  const bool columns = schedule.nest == schedule::Nest::staged_columns;
+  if (columns || schedule.pilot > 0) sums = kernel::sums_beside_moments(spec);
+  const Scratch scratch = schedule.keep == 0           ? Scratch::never
+                          : columns || schedule.around ? Scratch::before_outputs
+                                                       : Scratch::after_outputs;
+  return Finder(spec, scratch, !schedule.around, std::move(sums), schedule.pilot).run();
+}
+
+}  // namespace tenfold::jit
