@@ -2,6 +2,7 @@
 #include "jit/columns/direct.hpp"
 
 #include <bit>
+#include <optional>
 
 #include "jit/columns/columns.hpp"
 #include "jit/nest/blocks.hpp"
@@ -140,7 +141,7 @@ class DirectColumns {
     n_.s.set_pass(Pass::whole);
   }
 
-  /// The rows of a vector of columns at `in`, into set 0, two at a time.
+  /// The rows of a vector of columns at `in`, into set 0, some at a time.
   void rows_of_vector(Part part) {
     Gpr rows(n_.a), at(n_.a);
     Label again, single, flush;
@@ -148,31 +149,38 @@ class DirectColumns {
     n_.s.init_set(0);
     rows_.load_count(rows);
     c_.mov(at, n_.in);
-    if (part == Part::full && !sweep_.is_staged() && n_.s.roles().row_numbers == nullptr) {
-      c_.sub(rows, 2);
+    const int at_once = part == Part::full && !sweep_.is_staged() ? n_.s.traits().rows_in_registers : 1;
+    if (at_once > 1) {
+      std::optional<Gpr> stride3;
+      if (at_once > 2) {
+        stride3.emplace(n_.a);
+        c_.lea(*stride3, c_.ptr[sweep_.row_stride.reg() + sweep_.row_stride.reg() * 2]);
+      }
+      c_.sub(rows, at_once);
       c_.jb(single);
       align_loop(c_);
       c_.L(again);
-      const std::vector<Memory> pair{at.reg(), at.reg() + sweep_.row_stride.reg()};
-      n_.s.step_rows(0, pair);
-      for (const Memory& row : pair) ask_ahead(row);
-      c_.lea(at, c_.ptr[at.reg() + sweep_.row_stride.reg() * 2]);
-      c_.sub(rows, 2);
+      const std::vector<Memory> places = places_of_streams(at, sweep_.row_stride, stride3, at_once);
+      n_.s.step_rows(0, places);
+      if (RowNumbers* const numbers = n_.s.roles().row_numbers) numbers->next_rows(at_once);
+      for (const Memory& row : places) ask_ahead(row);
+      c_.lea(at, c_.ptr[at.reg() + sweep_.row_stride.reg() * at_once]);
+      c_.sub(rows, at_once);
       c_.jae(again);
       c_.L(single);
-      c_.cmp(rows, -1);
-      c_.jne(flush);
-      sweep_.step(at, part);
-      ask_ahead(at.reg());
+      c_.add(rows, at_once);
     } else {
       c_.test(rows, rows);
-      c_.jz(flush);
-      c_.L(again);
-      sweep_.step(at, part);
-      ask_ahead(at.reg());
+    }
+    c_.jz(flush);
+    Label one_more;
+    c_.L(one_more);
+    sweep_.step(at, part);
+    ask_ahead(at.reg());
+    if (at_once != 2) {
       c_.add(at, sweep_.row_stride);
       c_.dec(rows);
-      c_.jnz(again);
+      c_.jnz(one_more);
     }
     c_.L(flush);
     n_.s.flush(0);

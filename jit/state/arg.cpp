@@ -60,6 +60,7 @@ class ArgState final : public ReduceState, public RowNumbers, public SweepPasses
       roles_.group_search = this;
     } else {
       roles_.row_numbers = this;
+      traits_.rows_in_registers = 1;
       roles_.sweep_passes = this;
       traits_.has_quick_pass = is_floating(input_);
     }

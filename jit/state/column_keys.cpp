@@ -32,6 +32,8 @@ class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses,
                  1 + schedule::lanes_per_step(schedule::Lanes::keys, spec.inputs[0].dtype) / kGroup) {
     roles_.row_numbers = this;
     roles_.sweep_passes = this;
+    traits_.rows_in_registers = kRowsAtOnce;
+    traits_.has_quick_pass = is_floating(input_);
     if (is_floating(input_)) roles_.quick_sweeps = this;
   }
 
@@ -39,16 +41,16 @@ class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses,
   void init_set(int) override {
     keys_.splat(kBest, worst_key(rule_, input_bytes()), input_bytes());
     keys_.splat(kCodes, 0, 4);
-    keys_.splat(kRow, 0, 4);
+    if (numbers_steps_) {
+      keys_.splat(kRow, 0, 4);
+    } else {
+      number_from_zero();
+    }
   }
 
   void step(int, const Memory& from, Part part) override {
     load_step(from, part);
-    if (numbers_steps_ && pass_ == Pass::first) {
-      map_to_key_order(keys_, rule_, {kLoaded, kSpare, kSeen}, false);
-    } else {
-      map_to_key_order(keys_, rule_, {kLoaded, kSpare, kOther}, true);
-    }
+    map_to_key_order(keys_, rule_, {kLoaded, kSpare, watches_numbers() ? kSeen : kOther}, !watches_numbers());
     if (!tiled_) {
       enter(kLoaded, kRow);
       return keys_.add_constant(kRow, 1, input_bytes());
@@ -125,18 +127,18 @@ class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses,
   }
   void next_rows(int rows) override {
     for (const Register row : {kRow, kSecond, kFourth}) keys_.add_constant(row, rows, input_bytes());
-    code_.add(code_.qword[rbp + kTaken], rows);
+    if (tiled_) code_.add(code_.qword[rbp + kTaken], rows);
   }
 
   void start_sweep() override {
-    if (numbers_steps_ || !is_floating(input_)) return keys_.splat(kSeen, 0, 4);
+    if (!tiled_ || !is_floating(input_)) return keys_.splat(kSeen, 0, 4);
     start_seen(keys_, own(), kSeen);
     keys_.splat(kExtremes, 0, 4);
   }
   void jump_if_clean(const Xbyak::Label& clean) override {
     Xbyak::Label spoilt;
     const std::uint64_t infinity = float_bits(input_).infinity;
-    if (numbers_steps_) {
+    if (!tiled_) {
       keys_.jump_if_beyond(kSeen, true, infinity, input_bytes(), spoilt);
     } else {
       jump_if_other_nan(keys_, own(), kSeen, spoilt);
@@ -153,7 +155,8 @@ class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses,
     keys_.splat(kSeen, 0, 4);
     keys_.splat(kExtremes, worst_key(opposite(), input_bytes()), input_bytes());
   }
-  /// Says nothing of what step() takes, which maps it exactly in each pass: a tail, or rows that four leave over.
+  /// Of what step() takes, a tail or rows that four leave over, it has seen the NaNs alone; a first pass maps that
+  /// exactly.
   void end_other(const Xbyak::Label& clean) override {
     Xbyak::Label spoilt;
     keys_.jump_if_beyond(kSeen, true, float_bits(input_).infinity, input_bytes(), spoilt);
@@ -236,7 +239,9 @@ class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses,
 
   SignRule own() const { return {rule_, KeySign::own}; }
   KeyRule opposite() const { return {input_, !rule_.greatest, rule_.last}; }
-  bool takes_bits() const { return is_floating(input_) && pass_ == Pass::first; }
+  bool takes_bits() const { return is_floating(input_) && tiled_ && pass_ == Pass::first; }
+  /// Takes floats as if there were no NaN, and has the greatest magnitude in kSeen.
+  bool watches_numbers() const { return tiled_ ? pass_ == Pass::other : pass_ == Pass::first; }
   bool is_unsigned() const { return !is_floating(input_) && row(input_).kind != DTypeKind::signed_integer; }
   /// Combines rows as they have been loaded.
   IntegerOp best_of_rows() const {
@@ -245,10 +250,13 @@ class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses,
     return key_op(rule_);
   }
 
+  void number_from_zero() {
+    keys_.splat(kRow, 0, 4);
+    keys_.splat(kSecond, 1, input_bytes());
+    keys_.splat(kFourth, kRowsAtOnce - 1, input_bytes());
+  }
   void start_rows() {
-    for (const Register row : {kRow, kSecond, kFourth}) keys_.splat(row, 0, 4);
-    keys_.add_constant(kSecond, 1, input_bytes());
-    keys_.add_constant(kFourth, kRowsAtOnce - 1, input_bytes());
+    number_from_zero();
     code_.mov(code_.dword[rbp + kSettled], 0);
   }
 
@@ -261,7 +269,7 @@ class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses,
 
   void load_row(Register to, const Memory& from) {
     keys_.load(to, from);
-    if (is_floating(input_) && !takes_bits()) map_to_key_order(keys_, rule_, {to, kSpare, kSeen}, pass_ != Pass::other);
+    if (is_floating(input_) && !takes_bits()) map_to_key_order(keys_, rule_, {to, kSpare, kSeen}, !watches_numbers());
   }
 
   /// Of two rows, the later one of which has `numbers`, the better elements in `late`.
