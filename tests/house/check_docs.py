@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what the pages promise about the tree: links lead somewhere, docs/README.md lists every page, and the
-README's C++ is the example that is built and run as a test.
+"""Checks what the pages promise about the tree: links lead to a file, and to a heading where they name one, every page is
+listed in that of its folder, and the README's C++ is the example that is built and run as a test.
 
 usage: check_docs.py ROOT
 """
@@ -12,16 +12,29 @@ from pathlib import Path
 
 from house import finish, is_data, project_files, read_lines
 
-LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]+))?[^)]*\)")
+HEADING = re.compile(r"#+ (.+)")
 EXAMPLE = Path("tests/api/readme_example.cpp")
+
+
+def anchors(page):
+    """What links to headings of a page call them."""
+    headings = (HEADING.fullmatch(line.strip()) for line in read_lines(page))
+    return {re.sub(r"[^\w\- ]", "", h.group(1).lower()).replace(" ", "-") for h in headings if h}
 
 
 def check_links(root, page):
     findings = []
+    # A link may be wrapped between two lines: what it leads to is on one.
     for number, line in enumerate(read_lines(root / page), 1):
-        for target in LINK.findall(line):
-            if not re.match(r"[a-z]+:", target) and not (root / page.parent / target).exists():
+        for target, anchor in LINK.findall(re.sub(r"^[^\[\]]*\]\(", "[](", line)):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path = root / page.parent / target if target else root / page
+            if not path.exists():
                 findings.append(f"{page}:{number}: link to '{target}', which is not there")
+            elif anchor and path.suffix == ".md" and anchor not in anchors(path):
+                findings.append(f"{page}:{number}: link to '{target}#{anchor}', a heading that is not there")
     return findings
 
 
@@ -47,11 +60,16 @@ def check_snippet(root):
 
 
 def check_index(root):
-    """docs/README.md names every page beside it."""
-    index = root / "docs/README.md"
-    listed = index.read_text() if index.is_file() else ""
-    pages = sorted(p.name for p in (root / "docs").glob("*.md") if p != index)
-    return [f"docs/{page}:1: is not listed in docs/README.md" for page in pages if f"({page})" not in listed]
+    """The README of a folder of docs/, or the page beside the folder that has its name, names every page in it."""
+    findings = []
+    for folder in sorted({page.parent for page in (root / "docs").rglob("*.md")}):
+        readme = folder / "README.md"
+        index = readme if readme.is_file() else folder.with_suffix(".md")
+        listed = index.read_text() if index.is_file() else ""
+        for page in sorted(folder.glob("*.md")):
+            if page != index and f"({page.relative_to(index.parent)}" not in listed:
+                findings.append(f"{page.relative_to(root)}:1: is not listed in {index.relative_to(root)}")
+    return findings
 
 
 def check(root):

@@ -137,8 +137,10 @@ class Docs(Tree):
         return check_docs.check(self.root)
 
     def test_links(self):
-        self.assertEqual(self.findings("[a](README.md#here) [b](https://example.org/x)\n"), [])
-        self.assertEqual(len(self.findings("[a](docs/gone.md)\n")), 1)
+        here = "# Here: it is\n[a](README.md#here-it-is) [b](https://example.org/x) [c](#here-it-is) [d\nd](README.md)\n"
+        self.assertEqual(self.findings(here), [])
+        for link in ("[a](docs/gone.md)", "[a](README.md#gone)", "[a](#gone)", "[a\na](docs/gone.md)", "[a\na](#gone)"):
+            self.assertEqual(len(self.findings(link + "\n")), 1, link)
 
     def test_every_page_is_listed(self):
         self.plant("docs/README.md", "[here](listed.md)")
@@ -146,6 +148,12 @@ class Docs(Tree):
         self.assertEqual(self.findings(""), [])
         self.plant("docs/forgotten.md")
         self.assertEqual(self.findings(""), ["docs/forgotten.md:1: is not listed in docs/README.md"])
+        self.plant("docs/README.md", "[here](listed.md) [there](forgotten.md)")
+        self.plant("docs/listed.md", "[deep](listed/deep.md)")
+        self.plant("docs/listed/deep.md")
+        self.assertEqual(self.findings(""), [])
+        self.plant("docs/listed/deeper.md")
+        self.assertEqual(self.findings(""), ["docs/listed/deeper.md:1: is not listed in docs/listed.md"])
 
     def test_the_snippet_is_the_example(self):
         self.assertEqual(self.findings("```cpp\none();\n\ntwo();\n```\n"), [])
