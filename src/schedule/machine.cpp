@@ -44,7 +44,7 @@ constexpr Machine kFast{
     .staged_columns = {.avx512_computes_again = true,
                        .stores_rows_together = true,
                        .asks_around = false,
-                       .pairs_in_order = true,
+                       .few_in_order = true,
                        .asking_tile_bytes = 4},
 };
 

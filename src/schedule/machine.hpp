@@ -104,7 +104,7 @@ struct Machine {
     bool narrow_around = false;          ///< few expensive rows that go around have narrow tiles
     bool stores_rows_together = false;   ///< sweeps that go around store several rows at once
     bool asks_around = true;             ///< sweeps that go around ask for the next rows
-    bool pairs_in_order = false;         ///< two inputs that are but read come in order, unasked
+    bool few_in_order = false;           ///< two or three inputs that are but read come in order, unasked, or in pages
     /// Narrow tiles ask for the next one if a column has so much of each row.
     std::int64_t asking_tile_bytes = kNoBytes;
   } staged_columns;

@@ -22,6 +22,8 @@ using kernel::KernelSpec;
 constexpr std::int64_t kTileColumns = 4096;
 /// Where elements are written, the values of their rows should stay in L1 beside them.
 constexpr std::int64_t kWrittenColumns = 1024;
+/// Two inputs come a page of a row at a time, if their rows are longer than so much.
+constexpr std::int64_t kPageBytes = 4096, kShortRowBytes = 1024;
 /// Of few rows of functions, read once more and stored around the caches, fewer columns still.
 constexpr std::int64_t kAroundColumns = 512, kFewRowsAround = 256;
 /// Passes of functions that are but read have tiles of few rows (kFewRowsColumns) in L2 as well, up to so many rows.
@@ -29,6 +31,8 @@ constexpr std::int64_t kFewRowsOfFunctions = 128;
 /// Rows of a sweep, of all inputs together: as many lines as a set of L1 holds, as those of rows a multiple of the page
 /// apart are all in one.
 constexpr int kLinesAtOnce = 8;
+/// Of each of three inputs that come in order, where the last cache does not hold them with room to spare.
+constexpr int kThreeInOrder = 4;
 /// Columns keep so many elements of 32 bits at most, and of so many columns at least. Narrow parts of rows are read
 /// slowly, and all of L3 is no place for what is read again.
 constexpr std::int64_t kKeptOfColumns = 512 << 10, kLeastPart = 64;
@@ -75,25 +79,54 @@ std::int64_t moving_bytes(const KernelSpec& spec) {
   return bytes;
 }
 
+/// Two inputs that are but read: whether they come a page of a row at a time, instead of in order. Not where a load
+/// takes a line of each, nor as long as the last cache holds them with room to spare.
+bool come_in_pages(const KernelSpec& spec, int vector_level, const target::Target& target) {
+  const std::int64_t bytes = moving_bytes(spec), width = kernel::level(spec, vector_level).extent;
+  const bool loads_lines = target.isa != target::Isa::avx2 && bytes >= 2 * byte_size(DType::f32);
+  return !loads_lines && bytes * width > 2 * kShortRowBytes &&
+         4 * bytes * kernel::reduced_count(spec) * kernel::kept_count(spec) >= 3 * target.last_cache_bytes();
+}
+
+/// Narrow tiles that are but read and compute long ask for the next tile as soon as L2 does not hold all, where that
+/// cache is slow to answer.
+bool asks_for_next_tile(const KernelSpec& spec, const Schedule& schedule, const target::Target& target) {
+  return moving_bytes(spec) >= machine_of(target).staged_columns.asking_tile_bytes && kernel::pass_count(spec) > 1 &&
+         expensive_functions(spec) > 0 && !writes_elements(spec) && schedule.columns == kFewRowsColumns &&
+         kernel::bytes_read(spec) > target.l2_bytes;
+}
+
+/// Two or three inputs that are but read, and come in order, unasked; some pairs in pages, asked for.
+void choose_few_in_order(const KernelSpec& spec, int inputs, const target::Target& target, Schedule& schedule) {
+  schedule.ahead = asks_for_next_tile(spec, schedule, target);
+  if (inputs == 3) {
+    schedule.rows_at_once = 2 * inputs * kernel::bytes_read(spec) > target.last_cache_bytes() ? kThreeInOrder : 2;
+  } else if (come_in_pages(spec, schedule.vector_level, target)) {
+    const auto columns = static_cast<std::uint64_t>(2 * kPageBytes / moving_bytes(spec));
+    schedule.columns = std::min(schedule.columns, static_cast<std::int64_t>(std::bit_floor(columns)));
+    schedule.rows_at_once = 2;
+    schedule.ahead = true;
+  } else {
+    schedule.rows_at_once = kLinesAtOnce / inputs;
+  }
+}
+
 /// How many rows a sweep takes, and whether it asks for the next ones: what comes from memory, or goes there, does
 /// better so. Beyond the last cache two inputs leave the set of L1 room for their next lines. One input that is only
-/// read asks from half the last cache on, all of which it hardly ever has to itself. Narrow tiles that are but read and
-/// compute long ask for the next tile as soon as L2 does not hold all, where that cache is slow to answer.
+/// read asks from half the last cache on, all of which it hardly ever has to itself.
 void choose_sweep(const KernelSpec& spec, const target::Target& target, Schedule& schedule) {
   const Machine::StagedColumns& machine = machine_of(target).staged_columns;
   const std::int64_t bytes = kernel::bytes_read(spec);
   const bool written = writes_elements(spec);
   const int inputs = moving_lines(spec, schedule.vector_level);
+  if (machine.few_in_order && (inputs == 2 || inputs == 3) && !written)
+    return choose_few_in_order(spec, inputs, target, schedule);
   const bool from_memory = inputs * bytes >= target.l3_bytes;
-  const bool in_order = machine.pairs_in_order && inputs == 2 && !written;
-  const int lines = inputs > 1 && from_memory && !in_order ? kLinesAtOnce / 2 : kLinesAtOnce;
+  const int lines = inputs > 1 && from_memory ? kLinesAtOnce / 2 : kLinesAtOnce;
   schedule.rows_at_once = inputs > 2 ? 2 : lines / std::max(1, inputs);
   const bool hardly_cached = !written && 2 * bytes > target.last_cache_bytes();
-  const bool next_tile = moving_bytes(spec) >= machine.asking_tile_bytes && kernel::pass_count(spec) > 1 &&
-                         expensive_functions(spec) > 0 && !written && schedule.columns == kFewRowsColumns &&
-                         bytes > target.l2_bytes;
-  schedule.ahead =
-      ((from_memory || hardly_cached) && !in_order) || next_tile || (schedule.around && machine.asks_around);
+  schedule.ahead = from_memory || hardly_cached || asks_for_next_tile(spec, schedule, target) ||
+                   (schedule.around && machine.asks_around);
 }
 
 /// Columns of a tile: as many as leave its rows in L1 where they are few, else by what is written.

@@ -699,16 +699,38 @@ TEST(Choose, NarrowTilesThatAreButReadAskForTheNextOneWhereTheLastCacheIsFarOrFa
   EXPECT_TRUE(asks(1 << 14));
 }
 
-TEST(Choose, SeveralInputsOfColumnsAreReadInOrderWhereTheLastCacheIsFast) {
+TEST(Choose, SeveralInputsOfColumnsAreReadInOrderOrInPagesWhereTheLastCacheIsFast) {
   target::Target machine;
   machine.isa = target::Isa::avx2;
-  const Result<KernelSpec> spec = kernel::parse(
-      "kernel\nspace reduced 1024, kept 4096\nin x0 f32 [4096, 1]\nin x1 f32 [4096, 1]\nout y0 f32 [0, 1]\n"
-      "%0 = load x0\n%1 = load x1\n%2 = mul %0 %1\n%3 = reduce sum %2\nstore y0 %3\n");
-  ASSERT_TRUE(spec.ok()) << spec.status().message();
-  EXPECT_EQ(print(choose(spec.value(), machine)), "avx2 staged_columns level=1 rows=2 ahead=1 columns=4096");
+  machine.l3_bytes = 32 << 20;
+  const auto chosen = [&](int inputs, const std::string& dtype, int rows, const std::string& row) {
+    std::string text = "kernel\nspace reduced " + std::to_string(rows) + ", kept " + row + "\n";
+    for (int i = 0; i < inputs; ++i) text += "in x" + std::to_string(i) + " " + dtype + " [" + row + ", 1]\n";
+    text += "out y0 " + dtype + " [0, 1]\n";
+    for (int i = 0; i < inputs; ++i) text += "%" + std::to_string(i) + " = load x" + std::to_string(i) + "\n";
+    int last = inputs;
+    text += "%" + std::to_string(last) + " = max %0 %1\n";
+    for (int i = 2; i < inputs; ++i, ++last)
+      text += "%" + std::to_string(last + 1) + " = max %" + std::to_string(last) + " %" + std::to_string(i) + "\n";
+    text += "%" + std::to_string(last + 1) + " = reduce max %" + std::to_string(last) + "\nstore y0 %" +
+            std::to_string(last + 1) + "\n";
+    const Result<KernelSpec> spec = kernel::parse(text);
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    return spec.ok() ? print(choose(spec.value(), machine)) : "";
+  };
+  EXPECT_EQ(chosen(2, "f32", 1024, "4096"), "avx2 staged_columns level=1 rows=2 ahead=1 columns=4096");
+  EXPECT_EQ(chosen(3, "f32", 1024, "4096"), "avx2 staged_columns level=1 rows=2 ahead=1 columns=4096");
   machine.l3 = target::L3::fast;
-  EXPECT_EQ(print(choose(spec.value(), machine)), "avx2 staged_columns level=1 rows=4 columns=4096");
+  const std::string in_order = "avx2 staged_columns level=1 rows=4 columns=4096";
+  EXPECT_EQ(chosen(2, "f32", 1024, "4096"), "avx2 staged_columns level=1 rows=2 ahead=1 columns=1024");
+  EXPECT_EQ(chosen(2, "f32", 512, "4096"), in_order) << "the last cache has room";
+  EXPECT_EQ(chosen(2, "f32", 16384, "256"), in_order) << "short rows";
+  EXPECT_EQ(chosen(3, "f32", 1024, "4096"), in_order);
+  EXPECT_EQ(chosen(3, "f32", 256, "4096"), "avx2 staged_columns level=1 rows=2 columns=4096");
+  EXPECT_EQ(chosen(4, "f32", 1024, "4096"), "avx2 staged_columns level=1 rows=2 ahead=1 columns=4096");
+  machine.isa = target::Isa::avx512_core;
+  EXPECT_EQ(chosen(2, "f32", 1024, "4096"), "avx512_core staged_columns level=1 rows=4 columns=4096");
+  EXPECT_EQ(chosen(2, "bf16", 2048, "4096"), "avx512_core staged_columns level=1 rows=2 ahead=1 columns=2048");
 }
 
 TEST(Choose, AFastLastCacheIsReadInOrder) {
