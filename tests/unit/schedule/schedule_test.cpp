@@ -725,6 +725,12 @@ TEST(Choose, SeveralInputsOfColumnsAreReadInOrderOrInPagesWhereTheLastCacheIsFas
   EXPECT_EQ(chosen(2, "f32", 1024, "4096"), "avx2 staged_columns level=1 rows=2 ahead=1 columns=1024");
   EXPECT_EQ(chosen(2, "f32", 512, "4096"), in_order) << "the last cache has room";
   EXPECT_EQ(chosen(2, "f32", 16384, "256"), in_order) << "short rows";
+  const Result<KernelSpec> two_sums = kernel::parse(
+      "kernel\nspace reduced 1024, kept 4096\nin x0 f32 [4096, 1]\nin x1 f32 [4096, 1]\nout y0 f32 [0, 1]\n"
+      "out y1 f32 [0, 1]\n%0 = load x0\n%1 = load x1\n%2 = mul %0 %1\n%3 = reduce sum %2\n%4 = reduce sum %1\n"
+      "store y0 %3\nstore y1 %4\n");
+  ASSERT_TRUE(two_sums.ok()) << two_sums.status().message();
+  EXPECT_EQ(print(choose(two_sums.value(), machine)), in_order) << "two reductions";
   EXPECT_EQ(chosen(3, "f32", 1024, "4096"), in_order);
   EXPECT_EQ(chosen(3, "f32", 256, "4096"), "avx2 staged_columns level=1 rows=2 columns=4096");
   EXPECT_EQ(chosen(4, "f32", 1024, "4096"), "avx2 staged_columns level=1 rows=2 ahead=1 columns=4096");
