@@ -8,10 +8,11 @@
 #include <utility>
 
 #include "compile/kernel_draft.hpp"
+#include "compile/piece_layout.hpp"
+#include "compile/row_merges.hpp"
 #include "compile/row_pieces.hpp"
 #include "kernel/moments.hpp"
 #include "kernel/passes.hpp"
-#include "schedule/levels.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -21,9 +22,6 @@ using kernel::KernelSpec;
 using kernel::Monoid;
 using kernel::Node;
 
-/// A shorter last piece is joined to the one before it: with one element there would be nothing to reduce.
-constexpr std::int64_t kLeastPiece = 16;
-
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// How what the pieces gave is combined.
@@ -31,33 +29,17 @@ enum class Merge : std::uint8_t {
   plain,    ///< by the reduction itself
   online,   ///< max and sum of exponentials
   moments,  ///< sums, and centred second moments beside them
-};
-
-/// Elements of each row from `first` on, in pieces of so many.
-struct Range {
-  std::int64_t first, piece, pieces;
+  pilots,   ///< these of pieces in turn: about a pilot, which is made first
 };
 
 class Cutter {
  public:
   Cutter(const KernelSpec& spec, const RowCut& cut)
       : spec_(spec),
-        level_(at(kernel::innermost(spec, true))),
+        layout_(spec, cut),
         passes_(kernel::passes_of(spec)),
         per_row_(kernel::per_row(spec)),
-        sums_(kernel::sums_beside_moments(spec)),
-        vector_level_(at(schedule::vector_level_of(spec, spec.inputs[0]))),
-        extent_(spec.levels[level_].extent),
-        in_turn_(cut.in_turn > 0) {
-    std::int64_t piece = in_turn_ ? extent_ / cut.in_turn : cut.piece;
-    if (!in_turn_)
-      while (piece < extent_ && extent_ % piece > 0 && extent_ % piece < kLeastPiece) piece += kLeastPiece;
-    const std::int64_t whole = in_turn_ ? cut.in_turn : extent_ / piece, rest = extent_ - whole * piece;
-    if (whole > 0 && piece > 0) ranges_.push_back({0, piece, whole});
-    if (rest > 0) ranges_.push_back({whole * piece, rest, 1});
-    pieces_ = whole + (rest > 0 ? 1 : 0);
-    rows_ = dense_strides(level_);
-  }
+        sums_(kernel::sums_beside_moments(spec)) {}
 
   Result<KernelCut> run() {
     Status status = check();
@@ -67,9 +49,10 @@ class Cutter {
       const Merge merge = merge_of(pass);
       const int end = pass + (merge == Merge::plain ? 1 : 2);
       const std::vector<int> reductions = reductions_of(pass, end);
+      if (merge == Merge::pilots) status = make_pilots(reductions);
       std::vector<Place> partials = new_partials(reductions, merge);
-      for (std::size_t range = 0; range < ranges_.size() && status.ok(); ++range)
-        status = reduce_pieces(reductions, merge, partials, ranges_[range], range > 0 ? ranges_[0].pieces : 0);
+      for (const PieceRange& range : layout_.ranges())
+        if (status.ok()) status = reduce_pieces(reductions, merge, partials, range);
       if (status.ok()) status = combine(reductions, merge, partials, pass, end, last);
       if (!status.ok()) return status;
       pass = end;
@@ -85,12 +68,10 @@ class Cutter {
   bool is_reduction(int index) const { return node(index).kind == Node::Kind::reduce; }
 
   Status check() const {
-    if (pieces_ < 2) return {Code::unsupported_shape, "rows of one piece"};
-    if (std::any_of(ranges_.begin(), ranges_.end(), [](const Range& range) { return range.piece < 2; }))
+    if (layout_.pieces() < 2) return {Code::unsupported_shape, "rows of one piece"};
+    if (std::any_of(layout_.ranges().begin(), layout_.ranges().end(),
+                    [](const PieceRange& range) { return range.piece < 2; }))
       return {Code::unsupported_shape, "pieces of one element"};
-    // Means of a few rows differ so much that what they are rounded by would show.
-    if (in_turn_ && std::any_of(sums_.begin(), sums_.end(), [](int sum) { return sum >= 0; }))
-      return {Code::unsupported_op, "moments of pieces that take rows in turn"};
     for (int i = 0; i < static_cast<int>(spec_.body.size()); ++i) {
       const Node& one = node(i);
       if (one.kind == Node::Kind::reduce && !can_combine(i))
@@ -125,7 +106,8 @@ class Cutter {
       return std::find(first.begin(), first.end(), sums_[at(reduction)]) != first.end();
     };
     const bool moments = !second.empty() && std::all_of(second.begin(), second.end(), is_moment);
-    return moments ? Merge::moments : Merge::plain;
+    if (!moments) return Merge::plain;
+    return layout_.in_turn() ? Merge::pilots : Merge::moments;
   }
 
   /// Sums and products of f32 go on as they are, in f64.
@@ -141,57 +123,25 @@ class Cutter {
 
   /// Of each reduction; of moments also how many elements a piece has.
   std::vector<Place> new_partials(const std::vector<int>& reductions, Merge merge) {
-    const std::int64_t count = kernel::kept_count(spec_) * pieces_;
+    const std::int64_t count = kernel::kept_count(spec_) * layout_.pieces();
     std::vector<Place> places;
     for (const int reduction : reductions) places.push_back(new_buffer(count, partial_dtype(reduction)));
     if (merge == Merge::moments) places.push_back(new_buffer(count, DType::f64));
     return places;
   }
 
-  bool of_columns() const { return vector_level_ != level_; }
-  /// Those of a dense buffer over the kept levels, and 0 along `without`.
-  std::vector<std::int64_t> dense_strides(std::size_t without) const {
-    std::vector<std::int64_t> strides(spec_.levels.size(), 0);
-    std::int64_t step = 1;
-    for (std::size_t level = spec_.levels.size(); level-- > 0;) {
-      if (level == without) continue;
-      strides[level] = step;
-      step *= level == level_ ? pieces_ : spec_.levels[level].extent;
-    }
-    return strides;
-  }
-  /// Of what the pieces gave: rows have theirs side by side, columns those of a piece, and of pieces in turn those of a
-  /// block of columns.
-  std::vector<std::int64_t> partial_strides() const {
-    if (in_turn_) return dense_strides(spec_.levels.size());
-    std::vector<std::int64_t> strides = rows_;
-    if (!of_columns())
-      for (std::int64_t& stride : strides) stride *= pieces_;
-    strides[level_] = of_columns() ? kernel::kept_count(spec_) : 1;
-    return strides;
-  }
-
-  /// The level of pieces comes before the one within them, or after it where pieces take elements in turn.
-  std::ptrdiff_t level_of_pieces() const { return static_cast<std::ptrdiff_t>(level_) + (in_turn_ ? 1 : 0); }
-  std::ptrdiff_t level_of_piece() const { return static_cast<std::ptrdiff_t>(level_) + (in_turn_ ? 0 : 1); }
-
-  /// The strides along both, in place of the one along the row.
-  void split_stride(std::vector<std::int64_t>& strides, const Range& range) const {
-    const std::int64_t stride = strides[level_];
-    strides[level_] = in_turn_ ? stride * range.pieces : stride;
-    strides.insert(strides.begin() + level_of_pieces(), in_turn_ ? stride : stride * range.piece);
-  }
-
   /// A node of the whole and all that it is made of, up to what is known or held in a buffer. `range`: the draft has a
   /// level of pieces, and takes its elements.
-  int copy(KernelDraft& draft, int index, const Range* range) const {
+  int copy(KernelDraft& draft, int index, const PieceRange* range) const {
     const auto known = draft.known.find(index);
     if (known != draft.known.end()) return known->second;
     int made = 0;
     if (const auto held = held_.find(index); held != held_.end()) {
-      kernel::Operand operand{dtype(index), rows_};
-      if (range != nullptr) split_stride(operand.strides, *range);
-      made = draft.load_total(std::move(operand), held->second);
+      kernel::Operand operand{dtype(index), layout_.row_strides()};
+      if (range != nullptr) layout_.split_stride(operand.strides, *range);
+      const auto repeated = range != nullptr ? repeated_.find(index) : repeated_.end();
+      if (repeated != repeated_.end()) operand.strides = layout_.partial_strides_of_pieces();
+      made = draft.load_total(std::move(operand), repeated != repeated_.end() ? repeated->second : held->second);
       if (is_online_sum(index)) made = within_its_bounds(draft, index, made);
     } else if (is_exponential(index)) {
       const int difference = copy(draft, node(index).args[0], range);
@@ -199,8 +149,8 @@ class Cutter {
     } else if (node(index).kind == Node::Kind::load) {
       kernel::Operand operand = spec_.inputs[at(node(index).index)];
       const std::int64_t first = range != nullptr ? range->first : 0;
-      const std::int64_t offset = first * operand.strides[level_] * byte_size(operand.dtype);
-      if (range != nullptr) split_stride(operand.strides, *range);
+      const std::int64_t offset = first * operand.strides[layout_.level()] * byte_size(operand.dtype);
+      if (range != nullptr) layout_.split_stride(operand.strides, *range);
       made = draft.load(std::move(operand), {Place::Kind::operand, node(index).index, offset});
     } else {
       Node one = node(index);
@@ -227,56 +177,46 @@ class Cutter {
   }
 
   Status add(KernelDraft& draft, std::int64_t count, bool split) {
-    Result<CutKernel> kernel =
-        draft.finish(static_cast<double>(count), vector_level_ + (split && vector_level_ >= level_ ? 1 : 0));
+    Result<CutKernel> kernel = draft.finish(static_cast<double>(count), layout_.vector_level(split));
     if (!kernel.ok()) return kernel.status();
     made_.kernels.push_back(std::move(kernel).value());
     return {};
   }
 
-  std::vector<kernel::Level> levels_of(const Range& range) const {
-    std::vector<kernel::Level> levels = spec_.levels;
-    levels[level_].extent = range.piece;
-    levels.insert(levels.begin() + level_of_pieces(), {range.pieces, false});
-    return levels;
-  }
-
-  /// Reduces the elements of the range, of which the first piece is number `number`.
+  /// Reduces the elements of the range.
   Status reduce_pieces(const std::vector<int>& reductions, Merge merge, const std::vector<Place>& partials,
-                       const Range& range, std::int64_t number) {
-    KernelDraft draft(levels_of(range));
-    const auto store = [&](int value, DType of, Place to) {
-      std::vector<std::int64_t> strides = partial_strides();
-      to.offset = number * strides[level_] * byte_size(of);
-      strides.insert(strides.begin() + level_of_piece(), 0);
-      draft.store(value, {of, std::move(strides)}, to);
-    };
+                       const PieceRange& range) {
+    KernelDraft draft(layout_.levels_of(range));
     for (std::size_t i = 0; i < reductions.size(); ++i) {
-      int value = copy(draft, reductions[i], &range);
+      int value = merge == Merge::pilots && is_about_pilot(reductions[i]) ? about_pilot(draft, reductions[i], range)
+                                                                          : copy(draft, reductions[i], &range);
       if (merge == Merge::online && i == 0) value = max_or_nan(draft, value, copy(draft, reductions[1], &range));
-      store(value, partial_dtype(reductions[i]), partials[i]);
+      store_partial(draft, value, partial_dtype(reductions[i]), partials[i], range);
     }
-    if (merge == Merge::moments) store(draft.count(), DType::f64, partials.back());
+    if (merge == Merge::moments) store_partial(draft, draft.count(), DType::f64, partials.back(), range);
     return add(draft, range.piece, true);
   }
 
-  /// The max, or NaN where the sum of the exponentials says so: kernels need not look for NaN in the max itself then.
-  int max_or_nan(KernelDraft& draft, int max, int sum) const {
-    const int nothing = draft.apply(Function::mul, {sum, draft.constant(draft.dtype(max), 0)});
-    return draft.apply(Function::select,
-                       {draft.apply(Function::is_infinite, {max}), max, draft.apply(Function::add, {max, nothing})});
+  void store_partial(KernelDraft& draft, int value, DType of, Place to, const PieceRange& range) const {
+    to.offset = layout_.first_partial(range) * byte_size(of);
+    draft.store(value, {of, layout_.partial_strides_of_pieces()}, to);
+  }
+
+  /// The levels of the whole, with pieces in place of the elements of a row.
+  std::vector<kernel::Level> levels_of_pieces(bool reduced) const {
+    std::vector<kernel::Level> levels = spec_.levels;
+    levels[layout_.level()] = {layout_.pieces(), reduced};
+    return levels;
   }
 
   /// Combines the pieces of each row, and makes what further kernels ask for of the rows' values.
   Status combine(const std::vector<int>& reductions, Merge merge, const std::vector<Place>& partials, int begin,
                  int end, int last) {
-    std::vector<kernel::Level> levels = spec_.levels;
-    levels[level_].extent = pieces_;
-    KernelDraft draft(std::move(levels));
+    KernelDraft draft(levels_of_pieces(true));
     std::vector<int> loaded;
     for (std::size_t i = 0; i < partials.size(); ++i) {
       const DType of = i < reductions.size() ? partial_dtype(reductions[i]) : DType::f64;
-      loaded.push_back(draft.load({of, partial_strides()}, partials[i]));
+      loaded.push_back(draft.load({of, layout_.partial_strides()}, partials[i]));
     }
     switch (merge) {
       case Merge::plain:
@@ -285,6 +225,7 @@ class Cutter {
         break;
       case Merge::online: combine_online(draft, reductions, loaded); break;
       case Merge::moments: combine_moments(draft, reductions, loaded); break;
+      case Merge::pilots: combine_about_pilots(draft, reductions, loaded); break;
     }
     const std::set<int> asked = asked_for(end);
     for (int i = 0; i < static_cast<int>(spec_.body.size()); ++i) {
@@ -298,7 +239,34 @@ class Cutter {
     }
     for (const auto& [index, place] : waiting_) held_[index] = place;
     waiting_.clear();
-    return draft.stores() ? add(draft, extent_, false) : Status();
+    Status status = draft.stores() ? add(draft, layout_.extent(), false) : Status();
+    if (layout_.in_turn())
+      for (const int index : asked)
+        if (status.ok() && is_reduced_from(end, index)) status = repeat(index);
+    return status;
+  }
+
+  /// Whether a reduction of pass `end` or later is made of the value of rows `index`, known before.
+  bool is_reduced_from(int end, int index) const {
+    std::vector<bool> of_it(spec_.body.size());
+    of_it[at(index)] = true;
+    for (int i = index + 1; i < static_cast<int>(spec_.body.size()); ++i) {
+      if (per_row_[at(i)] && passes_[at(i)] < end) continue;
+      for (const int arg : node(i).args)
+        if (of_it[at(arg)]) of_it[at(i)] = true;
+      if (of_it[at(i)] && is_reduction(i)) return true;
+    }
+    return false;
+  }
+
+  /// A value of rows once for each of the pieces that take them in turn, so that it lies beside their columns.
+  Status repeat(int index) {
+    KernelDraft draft(levels_of_pieces(false));
+    const Place place = new_buffer(kernel::kept_count(spec_) * layout_.pieces(), dtype(index));
+    const int value = draft.load({dtype(index), layout_.row_strides()}, held_[index]);
+    draft.store(value, {dtype(index), layout_.partial_strides()}, place);
+    repeated_[index] = place;
+    return add(draft, layout_.extent(), false);
   }
 
   void know(KernelDraft& draft, int reduction, int value) const {
@@ -308,18 +276,10 @@ class Cutter {
     return draft.reduce(node(reduction).monoid, partials);
   }
 
-  /// A piece without a number above -inf has nothing to add, and the sum of its exponentials is none. Of a row without
-  /// one the sum is NaN, as is an infinite maximum less itself.
   void combine_online(KernelDraft& draft, const std::vector<int>& reductions, const std::vector<int>& loaded) {
-    const int max = loaded[0], sum = loaded[1], greatest = draft.reduce(Monoid::max, max);
-    const DType wide = partial_dtype(reductions[1]);
-    const int factor = draft.apply(Function::exp, {draft.apply(Function::sub, {max, greatest})});
-    const int moved = draft.apply(Function::mul, {sum, draft.cast(wide, factor)});
-    const int none = draft.apply(Function::is_negative_infinity, {max});
-    const int added = draft.apply(Function::select, {none, draft.constant(wide, 0), moved});
-    know(draft, reductions[0], greatest);
-    const int nothing = draft.cast(wide, draft.apply(Function::sub, {greatest, greatest}));
-    know(draft, reductions[1], draft.apply(Function::add, {draft.reduce(Monoid::sum, added), nothing}));
+    const MaxAndSum made = online_of_pieces(draft, {loaded[0], loaded[1]}, partial_dtype(reductions[1]));
+    know(draft, reductions[0], made.max);
+    know(draft, reductions[1], made.sum);
     online_[node(reductions[1]).args[0]] = reductions[1];
   }
 
@@ -335,12 +295,84 @@ class Cutter {
     for (const int moment : reductions) {
       const int sum = sums_[at(moment)];
       if (sum < 0) continue;
-      const int mean = draft.apply(Function::div, {totals[sum], all}),
-                own = draft.apply(Function::div, {partials[sum], count});
-      const int off = draft.apply(Function::sub, {own, mean});
-      const int moved = draft.apply(Function::mul, {count, draft.apply(Function::mul, {off, off})});
-      know(draft, moment, draft.reduce(Monoid::sum, draft.apply(Function::add, {partials[moment], moved})));
+      const int mean = draft.apply(Function::div, {totals[sum], all});
+      know(draft, moment, draft.reduce(Monoid::sum, moved_moment(draft, partials[sum], count, partials[moment], mean)));
     }
+  }
+
+  /// A moment, or the sum that it is beside.
+  bool is_about_pilot(int reduction) const {
+    return sums_[at(reduction)] >= 0 || std::find(sums_.begin(), sums_.end(), reduction) != sums_.end();
+  }
+
+  /// The means of the rows of all sums that moments are beside, and the pilots that follow, beside the columns.
+  Status make_pilots(const std::vector<int>& reductions) {
+    std::set<int> sums;
+    for (const int reduction : reductions)
+      if (sums_[at(reduction)] >= 0) sums.insert(sums_[at(reduction)]);
+    const std::int64_t rows = kernel::kept_count(spec_), columns = rows * layout_.pieces();
+    Status status;
+    for (const int sum : sums) {
+      const Place partials = new_buffer(columns, DType::f64), mean = new_buffer(rows, DType::f64);
+      for (const PieceRange& range : layout_.ranges()) {
+        KernelDraft draft(layout_.levels_of(range));
+        const int scale = draft.constant(DType::f32, kPilotScale);
+        const int scaled = draft.apply(Function::mul, {copy(draft, node(sum).args[0], &range), scale});
+        store_partial(draft, draft.reduce(Monoid::sum, scaled), DType::f64, partials, range);
+        if (status.ok()) status = add(draft, range.piece, true);
+      }
+      KernelDraft draft(levels_of_pieces(true));
+      const int total = draft.reduce(Monoid::sum, draft.load({DType::f64, layout_.partial_strides()}, partials));
+      draft.store(mean_of_scaled(draft, total, draft.count()), {DType::f64, layout_.row_strides()}, mean);
+      if (status.ok()) status = add(draft, layout_.extent(), false);
+      means_[sum] = mean;
+      pilots_[sum] = new_buffer(columns, DType::f32);
+      KernelDraft beside(levels_of_pieces(false));
+      const int pilot = pilot_of(beside, beside.load({DType::f64, layout_.row_strides()}, mean));
+      beside.store(pilot, {DType::f32, layout_.partial_strides()}, pilots_[sum]);
+      if (status.ok()) status = add(beside, layout_.extent(), false);
+    }
+    return status;
+  }
+
+  /// The sum of what is left of the elements when the pilot is taken off, or of its squares.
+  int about_pilot(KernelDraft& draft, int reduction, const PieceRange& range) const {
+    const int sum = sums_[at(reduction)] < 0 ? reduction : sums_[at(reduction)];
+    // Once in a kernel, so that both find it; by a number that no node has.
+    const int key = -1 - sum;
+    if (!draft.known.contains(key)) {
+      const int pilot = draft.load({DType::f32, layout_.partial_strides_of_pieces()}, pilots_.at(sum));
+      draft.known[key] = draft.apply(Function::sub, {copy(draft, node(sum).args[0], &range), pilot});
+    }
+    const int off = draft.known[key];
+    return draft.reduce(Monoid::sum, sum == reduction ? off : draft.apply(Function::mul, {off, off}));
+  }
+
+  void combine_about_pilots(KernelDraft& draft, const std::vector<int>& reductions, const std::vector<int>& loaded) {
+    std::map<int, int> totals;  // by reduction
+    for (std::size_t i = 0; i < reductions.size(); ++i) {
+      totals[reductions[i]] = reduced(draft, reductions[i], loaded[i]);
+      if (!is_about_pilot(reductions[i])) know(draft, reductions[i], totals[reductions[i]]);
+    }
+    const int count = draft.count();
+    for (const int moment : reductions) {
+      const int sum = sums_[at(moment)];
+      if (sum < 0) continue;
+      const int mean = draft.load({DType::f64, layout_.row_strides()}, means_.at(sum));
+      const RowMoments made = moments_about_pilot(draft, mean, totals[sum], totals[moment], count);
+      know(draft, sum, draft.apply(Function::mul, {made.mean, count}));
+      know(draft, moment, made.moment);
+      know_quotients(draft, sum, made.mean);
+      know_quotients(draft, moment, draft.apply(Function::div, {made.moment, count}));
+    }
+  }
+
+  /// Quotients of a reduction and the count are rounded once.
+  void know_quotients(KernelDraft& draft, int reduction, int quotient) const {
+    for (int i = reduction + 1; i < static_cast<int>(spec_.body.size()); ++i)
+      if (node(i).kind == Node::Kind::apply && node(i).function == Function::div && node(i).args[0] == reduction &&
+          node(node(i).args[1]).kind == Node::Kind::count)
+        know(draft, i, quotient);
   }
 
   /// The values of rows, known before pass `end`, that what further kernels store and reduce is made of.
@@ -365,48 +397,46 @@ class Cutter {
 
   void hold(KernelDraft& draft, int index) {
     const Place place = new_buffer(kernel::kept_count(spec_), dtype(index));
-    draft.store(copy(draft, index, nullptr), {dtype(index), rows_}, place);
+    draft.store(copy(draft, index, nullptr), {dtype(index), layout_.row_strides()}, place);
     waiting_[index] = place;
   }
 
   /// In pieces, too: their kernels ask for what comes next. Those in turn are whole rows beside one that repeats.
   Status store_elements() {
-    if (in_turn_) {
+    if (layout_.in_turn()) {
       std::vector<kernel::Level> levels = spec_.levels;
-      levels[level_].reduced = false;
+      levels[layout_.level()].reduced = false;
       return store_elements(KernelDraft(std::move(levels)), nullptr);
     }
     Status status;
-    for (const Range& range : ranges_)
-      if (status.ok()) status = store_elements(KernelDraft(levels_of(range)), &range);
+    for (const PieceRange& range : layout_.ranges())
+      if (status.ok()) status = store_elements(KernelDraft(layout_.levels_of(range)), &range);
     return status;
   }
 
-  Status store_elements(KernelDraft draft, const Range* range) {
+  Status store_elements(KernelDraft draft, const PieceRange* range) {
     for (const kernel::Store& store : spec_.stores) {
       if (per_row_[at(store.node)]) continue;
       kernel::Operand operand = spec_.outputs[at(store.output)];
       const std::int64_t first = range != nullptr ? range->first : 0;
-      const std::int64_t offset = first * operand.strides[level_] * byte_size(operand.dtype);
-      if (range != nullptr) split_stride(operand.strides, *range);
+      const std::int64_t offset = first * operand.strides[layout_.level()] * byte_size(operand.dtype);
+      if (range != nullptr) layout_.split_stride(operand.strides, *range);
       draft.store(copy(draft, store.node, range), std::move(operand), {Place::Kind::operand, store.output, offset});
     }
-    return draft.stores() ? add(draft, extent_, range != nullptr) : Status();
+    return draft.stores() ? add(draft, layout_.extent(), range != nullptr) : Status();
   }
 
   const KernelSpec& spec_;
-  std::size_t level_;        ///< the reduced one
+  PieceLayout layout_;
   std::vector<int> passes_;  ///< kernel::passes_of
   std::vector<bool> per_row_;
-  std::vector<int> sums_;     ///< kernel::sums_beside_moments
-  std::size_t vector_level_;  ///< of neighbours in memory: the reduced one, or else there are columns
-  std::int64_t extent_, pieces_ = 0;
-  bool in_turn_;
-  std::vector<Range> ranges_;
-  std::vector<std::int64_t> rows_;  ///< strides of a dense buffer over the kept levels
-  std::map<int, Place> held_;       ///< by node: values of rows that a kernel before has stored
-  std::map<int, Place> waiting_;    ///< those of the kernel that is being written
-  std::map<int, int> online_;       ///< by exponential: the sum that was made with its max, one piece at a time
+  std::vector<int> sums_;          ///< kernel::sums_beside_moments
+  std::map<int, Place> held_;      ///< by node: values of rows that a kernel before has stored
+  std::map<int, Place> repeated_;  ///< the same for each of the pieces in turn, where they are reduced by it
+  std::map<int, Place> waiting_;   ///< those of the kernel that is being written
+  std::map<int, Place> means_;     ///< by sum that is about a pilot: the rows' means, f64, by which the pilots are made
+  std::map<int, Place> pilots_;    ///< these, beside the columns of all pieces
+  std::map<int, int> online_;      ///< by exponential: the sum that was made with its max, one piece at a time
   KernelCut made_;
 };
 

@@ -14,7 +14,8 @@
 //   mean, sum of (x - mean)^2   sum of q + n (mean of the piece - mean)^2, with q and n a piece's
 //
 // Columns that are narrow have pieces that take rows in turn: piece j of g has rows j, j + g, j + 2 g, ... So g rows
-// are one of g times as many columns, which fill vectors.
+// are one of g times as many columns, which fill vectors. Mean and moment take two stages then, the second about a
+// pilot that the first has made; what is reduced by a row's value has it beside each of these columns.
 //
 // How they are cut follows from the spec and the piece alone, as it decides bits.
 #pragma once

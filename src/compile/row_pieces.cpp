@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernel/moments.hpp"
 #include "schedule/levels.hpp"
 #include "schedule/stage_traits.hpp"
 #include "schedule/turned.hpp"
@@ -60,6 +61,24 @@ std::int64_t long_row_piece(const KernelSpec& spec, const RowPieces& pieces) {
              : 0;
 }
 
+/// Which narrow columns have pieces that take rows in turn.
+struct Narrow {
+  std::int64_t row;   ///< those of rows of less than so many elements
+  std::int64_t from;  ///< from so many elements of a block on
+};
+Narrow narrow_of(const KernelSpec& spec, const RowPieces& pieces) {
+  const bool written = schedule::writes_elements(spec);
+  if (written && sums_exponentials(spec) && byte_size(spec.outputs[0].dtype) <= 2)
+    return {pieces.narrow_row / 4, pieces.narrow_from};
+  const std::vector<int> sums = kernel::sums_beside_moments(spec);
+  const std::int64_t bytes = byte_size(spec.inputs[0].dtype);
+  if (std::all_of(sums.begin(), sums.end(), [](int sum) { return sum < 0; }) || (written && bytes <= 2))
+    return {pieces.narrow_row, pieces.narrow_from};
+  if (written) return {std::min(pieces.narrow_row, pieces.moments_row), pieces.narrow_from};
+  const bool far = kernel::bytes_read(spec) >= pieces.far_moments_from;
+  return {far ? pieces.far_moments_row_bytes / bytes : pieces.moments_row, pieces.moments_from};
+}
+
 /// Where vectors of columns have empty lanes: g rows, one after another, are one of so many times as many columns then.
 std::int64_t pieces_in_turn(const KernelSpec& spec, const RowPieces& pieces) {
   constexpr std::int64_t kStep = 16, kRowsForThreads = 256, kMostColumns = 4096;
@@ -69,10 +88,8 @@ std::int64_t pieces_in_turn(const KernelSpec& spec, const RowPieces& pieces) {
   const std::int64_t width = spec.levels[levels - 1].extent, rows = spec.levels[levels - 2].extent;
   const std::vector<std::int64_t>& strides = spec.inputs[0].strides;
   if (!spec.levels[levels - 2].reduced || strides[levels - 1] != 1 || strides[levels - 2] != width) return 0;
-  const bool again =
-      schedule::writes_elements(spec) && sums_exponentials(spec) && byte_size(spec.outputs[0].dtype) <= 2;
-  if (width >= (again ? pieces.narrow_row / 4 : pieces.narrow_row) || width % kStep == 0 ||
-      width * rows < pieces.narrow_from || schedule::turned_levels(spec).found())
+  const Narrow narrow = narrow_of(spec, pieces);
+  if (width >= narrow.row || width % kStep == 0 || width * rows < narrow.from || schedule::turned_levels(spec).found())
     return 0;
   // Of many rows as many as give threads tasks.
   const std::int64_t columns = std::clamp(width * rows / kRowsForThreads, pieces.narrow_columns, kMostColumns);

@@ -265,7 +265,8 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
     const std::int64_t piece = index / kPiecesEvery % 2 == 0 ? 16 : 32;
     compiler::RowPieces pieces{piece, 2 * piece, 2 * piece, 16, 0, 0, 0};
     pieces.narrow_row = 64;
-    pieces.narrow_from = 4;
+    pieces.narrow_from = pieces.moments_from = 4;
+    pieces.moments_row = 64;
     pieces.narrow_columns = 3 * piece;
     pieces.narrow_least_rows = 2;
     Elements first;
