@@ -222,6 +222,21 @@ TEST_P(Moment, OfHugeElementsIsInfiniteAndNeverNan) {
   }
 }
 
+/// Whose sums overflow as well, though not their means: pieces of narrow columns know that all are numbers.
+TEST_P(Moment, OfHugeElementsInARowIsInfiniteInNarrowColumns) {
+  if (!has_kernels()) GTEST_SKIP() << "NOT RUN: this CPU has no kernels";
+  if (GetParam() != 0) GTEST_SKIP() << "NOT RUN: rows, whose sums overflow with their chains";
+  for (const std::int64_t length : {1024, 1500, 4096}) {
+    Variance variance(length, 3, GetParam());
+    variance.run(
+        [&](std::int64_t i, std::int64_t c) { return (c == 0 ? 3e38F : 1e38F) * (2 * i < length ? 1.0F : -1.0F); });
+    for (std::size_t c = 0; c < 3; ++c) {
+      EXPECT_EQ(variance.variances[c], kInf) << length;
+      EXPECT_LE(std::fabs(variance.means[c]), 1e35F) << length;
+    }
+  }
+}
+
 TEST_P(Moment, IsNanBesideInfinityAndNan) {
   if (!has_kernels()) GTEST_SKIP() << "NOT RUN: this CPU has no kernels";
   for (const std::int64_t length : {1, 3, 16, 17, 100, 513, 1024, 4000})
