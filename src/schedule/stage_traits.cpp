@@ -16,6 +16,11 @@ bool writes_elements(const KernelSpec& spec) {
                      [&](const kernel::Store& store) { return !per_row[static_cast<std::size_t>(store.node)]; });
 }
 
+std::ptrdiff_t reductions(const KernelSpec& spec) {
+  return std::count_if(spec.body.begin(), spec.body.end(),
+                       [](const kernel::Node& node) { return node.kind == kernel::Node::Kind::reduce; });
+}
+
 bool reduces_one_at_a_time(const KernelSpec& spec) {
   const std::vector<int> pass = kernel::passes_of(spec);
   std::vector<int> seen;

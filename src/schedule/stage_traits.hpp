@@ -13,6 +13,8 @@ namespace tenfold::schedule {
 /// Whether anything is stored that is not one value a row.
 bool writes_elements(const kernel::KernelSpec& spec);
 
+std::ptrdiff_t reductions(const kernel::KernelSpec& spec);
+
 /// Whether no pass has two reductions.
 bool reduces_one_at_a_time(const kernel::KernelSpec& spec);
 

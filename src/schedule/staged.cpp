@@ -27,6 +27,8 @@ constexpr std::int64_t kTaskColumns = 512;
 constexpr std::int64_t kKept = 16 << 10;
 /// Rows up to this long take turns in pairs, as their ends wait for one another.
 constexpr std::int64_t kShortRowBytes = 2048;
+/// Of one pass only those that make so many reductions.
+constexpr std::ptrdiff_t kManyReductions = 3;
 /// Longer ones do up to so many elements and twice as many bytes where that makes no greater lumps of reads and writes:
 /// where inputs are no more than an eighth of the last cache, and where the machine asks for the next rows.
 constexpr std::int64_t kCachedShortRow = 1024;
@@ -74,19 +76,6 @@ bool keeps_rows(const KernelSpec& spec) {
          expensive_functions(spec) > 0;
 }
 
-/// Whether the ends of a row, which wait for one another, are long beside its elements, and there is another row.
-bool has_short_rows(const KernelSpec& spec, const target::Target& target) {
-  const int last = kernel::innermost(spec, false);
-  if (last < 0 || kernel::level(spec, last).extent < 2 || kernel::pass_count(spec) < 2) return false;
-  const std::int64_t count = kernel::reduced_count(spec), bytes = count * byte_size(spec.inputs[0].dtype);
-  const Machine::StagedRows& machine = machine_of(target).staged_rows;
-  const bool written = writes_elements(spec);
-  const bool anywhere = (machine.read_rows_take_turns && !written) ||
-                        (machine.expensive_rows_take_turns && expensive_functions(spec) > 0);
-  return bytes <= kShortRowBytes || ((anywhere || (is_cached(spec, target) && written)) && count <= kCachedShortRow &&
-                                     bytes <= 2 * kShortRowBytes);
-}
-
 /// Whether what follows from a row's reductions has a root or a longer function, one waiting for the other. Four rows
 /// take it together then, a lane each; from farther away four long rows are too great a lump.
 bool has_long_ends(const KernelSpec& spec) {
@@ -98,6 +87,21 @@ bool has_long_ends(const KernelSpec& spec) {
     if (per_row[i] && pass[i] > 0 && (is_root || kernel::is_expensive(node))) return true;
   }
   return false;
+}
+
+/// Whether the ends of a row, which wait for one another, are long beside its elements, and there is another row.
+bool has_short_rows(const KernelSpec& spec, const target::Target& target) {
+  const int last = kernel::innermost(spec, false);
+  if (last < 0 || kernel::level(spec, last).extent < 2) return false;
+  const std::int64_t count = kernel::reduced_count(spec), bytes = count * byte_size(spec.inputs[0].dtype);
+  if (kernel::pass_count(spec) < 2)
+    return bytes <= kShortRowBytes && reductions(spec) >= kManyReductions && has_long_ends(spec);
+  const Machine::StagedRows& machine = machine_of(target).staged_rows;
+  const bool written = writes_elements(spec);
+  const bool anywhere = (machine.read_rows_take_turns && !written) ||
+                        (machine.expensive_rows_take_turns && expensive_functions(spec) > 0);
+  return bytes <= kShortRowBytes || ((anywhere || (is_cached(spec, target) && written)) && count <= kCachedShortRow &&
+                                     bytes <= 2 * kShortRowBytes);
 }
 
 bool takes_four(const KernelSpec& spec, const target::Target& target) {

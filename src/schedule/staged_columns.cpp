@@ -83,10 +83,7 @@ std::int64_t moving_bytes(const KernelSpec& spec) {
 /// takes a line of each, nor as long as the last cache holds them with room to spare, nor where a record is more than
 /// one reduction's or rows have values of their own besides: those gain by more rows for a record.
 bool come_in_pages(const KernelSpec& spec, int vector_level, const target::Target& target) {
-  const auto reductions = std::count_if(spec.body.begin(), spec.body.end(), [](const kernel::Node& node) {
-    return node.kind == kernel::Node::Kind::reduce;
-  });
-  if (spec.inputs.size() != 2 || reductions != 1) return false;
+  if (spec.inputs.size() != 2 || reductions(spec) != 1) return false;
   const std::int64_t bytes = moving_bytes(spec), width = kernel::level(spec, vector_level).extent;
   const bool loads_lines = target.isa != target::Isa::avx2 && bytes >= 2 * byte_size(DType::f32);
   return !loads_lines && bytes * width > 2 * kShortRowBytes &&

@@ -8,6 +8,7 @@
 #include "kernel/passes.hpp"
 #include "schedule/broken.hpp"
 #include "schedule/levels.hpp"
+#include "schedule/stage_traits.hpp"
 
 namespace tenfold::schedule {
 namespace {
@@ -44,14 +45,9 @@ std::int64_t most_width(const KernelSpec& spec) {
 /// What is but moved may have so much of L2: runs of pages are read and written better than runs of lines.
 constexpr std::int64_t kMovedBytes = 128 << 10, kMovedPart = 4, kMostMovedColumns = 1024;
 
-bool has_reductions(const KernelSpec& spec) {
-  return std::ranges::any_of(spec.body,
-                             [](const kernel::Node& node) { return node.kind == kernel::Node::Kind::reduce; });
-}
-
 /// Tiles are whole steps.
 std::int64_t columns_of_step(const KernelSpec& spec) {
-  return has_reductions(spec) ? kVectorStep : step_of_elements(spec);
+  return reductions(spec) > 0 ? kVectorStep : step_of_elements(spec);
 }
 
 /// Blocks of a tile: as many as leave what is turned, and the records of columns, in L1.
@@ -64,7 +60,7 @@ std::int64_t choose_columns(const KernelSpec& spec, const TurnedLevels& levels, 
   const auto in_steps = [&](std::int64_t room, std::int64_t most) {
     return std::clamp(room / bytes / step * step, step, most);
   };
-  if (!has_reductions(spec)) return in_steps(std::min(target.l2_bytes / kMovedPart, kMovedBytes), kMostMovedColumns);
+  if (reductions(spec) == 0) return in_steps(std::min(target.l2_bytes / kMovedPart, kMovedBytes), kMostMovedColumns);
   return in_steps(target.l1_bytes / 2, kMostColumns);
 }
 
@@ -116,7 +112,7 @@ TurnedLevels turned_levels(const KernelSpec& spec) {
   const int first = kernel::outermost(spec, true);
   if (first <= 0) return {};
   levels.inside = first;
-  if (!has_reductions(spec)) return transposed_levels(spec, levels);
+  if (reductions(spec) == 0) return transposed_levels(spec, levels);
   for (int level = 0; level < levels.inside; ++level)
     if (!levels.found() || extent_of(spec, level) >= std::min(kEnoughRows, extent_of(spec, levels.rows)))
       levels.rows = level;
@@ -148,7 +144,7 @@ std::int64_t turned_width(const KernelSpec& spec, const TurnedLevels& levels, co
 bool fill_lanes(const KernelSpec& spec, target::Isa isa) {
   const kernel::Level& last = spec.levels.back();
   const std::int64_t lanes = divide_up(last.extent, kVectorStep) * kVectorStep;
-  return isa != target::Isa::avx2 && !last.reduced && has_reductions(spec) &&
+  return isa != target::Isa::avx2 && !last.reduced && reductions(spec) > 0 &&
          turned_width(spec, turned_levels(spec)) > kMostWidth && 4 * last.extent >= 3 * lanes;
 }
 

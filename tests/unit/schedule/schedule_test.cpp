@@ -739,6 +739,24 @@ TEST(Choose, SeveralInputsOfColumnsAreReadInOrderOrInPagesWhereTheLastCacheIsFas
   EXPECT_EQ(chosen(2, "bf16", 2048, "4096"), "avx512_core staged_columns level=1 rows=2 ahead=1 columns=2048");
 }
 
+TEST(Choose, ShortRowsOfOnePassTakeTurnsWhereManyReductionsEndInARoot) {
+  target::Target machine;
+  machine.isa = target::Isa::avx2;
+  const auto rows = [&](const std::string& count, const std::string& ends) {
+    const Result<KernelSpec> spec = kernel::parse(
+        "kernel\nspace kept 1000, reduced " + count + "\nin x0 f32 [" + count + ", 1]\nin x1 f32 [" + count +
+        ", 1]\nout y0 f32 [1, 0]\n%0 = load x0\n%1 = load x1\n%2 = mul %0 %1\n%3 = reduce sum %2\n" + ends);
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    return spec.ok() ? choose(spec.value(), machine).rows_at_once : 0;
+  };
+  const std::string cosine =
+      "%4 = square %0\n%5 = reduce sum %4\n%6 = square %1\n%7 = reduce sum %6\n%8 = mul %5 %7\n%9 = sqrt %8\n"
+      "%10 = div %3 %9\nstore y0 %10\n";
+  EXPECT_EQ(rows("500", cosine), 4);
+  EXPECT_EQ(rows("600", cosine), 1) << "long rows";
+  EXPECT_EQ(rows("500", "%4 = sqrt %3\nstore y0 %4\n"), 1) << "one reduction";
+}
+
 TEST(Choose, AFastLastCacheIsReadInOrder) {
   target::Target machine;
   machine.isa = target::Isa::avx512_core;
