@@ -269,8 +269,19 @@ class Cutter {
     return add(draft, layout_.extent(), false);
   }
 
-  void know(KernelDraft& draft, int reduction, int value) const {
-    draft.known[reduction] = draft.cast(dtype(reduction), value);
+  /// As in one kernel, a sum of f32 stays f64 through the division by the count and the root that may follow, and is
+  /// rounded once.
+  void know(KernelDraft& draft, int index, int value) const {
+    draft.known[index] = draft.cast(dtype(index), value);
+    if (dtype(index) != DType::f32 || draft.dtype(value) != DType::f64) return;
+    for (int i = index + 1; i < static_cast<int>(spec_.body.size()); ++i) {
+      const Node& user = node(i);
+      if (user.kind != Node::Kind::apply || user.args[0] != index || draft.known.contains(i)) continue;
+      if (user.function == Function::div && node(user.args[1]).kind == Node::Kind::count)
+        know(draft, i, draft.apply(Function::div, {value, draft.count()}));
+      else if (user.function == Function::sqrt)
+        know(draft, i, draft.apply(Function::sqrt, {value}));
+    }
   }
   int reduced(KernelDraft& draft, int reduction, int partials) const {
     return draft.reduce(node(reduction).monoid, partials);
@@ -362,17 +373,7 @@ class Cutter {
       const RowMoments made = moments_about_pilot(draft, mean, totals[sum], totals[moment], count);
       know(draft, sum, draft.apply(Function::mul, {made.mean, count}));
       know(draft, moment, made.moment);
-      know_quotients(draft, sum, made.mean);
-      know_quotients(draft, moment, draft.apply(Function::div, {made.moment, count}));
     }
-  }
-
-  /// Quotients of a reduction and the count are rounded once.
-  void know_quotients(KernelDraft& draft, int reduction, int quotient) const {
-    for (int i = reduction + 1; i < static_cast<int>(spec_.body.size()); ++i)
-      if (node(i).kind == Node::Kind::apply && node(i).function == Function::div && node(i).args[0] == reduction &&
-          node(node(i).args[1]).kind == Node::Kind::count)
-        know(draft, i, quotient);
   }
 
   /// The values of rows, known before pass `end`, that what further kernels store and reduce is made of.

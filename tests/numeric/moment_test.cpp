@@ -237,6 +237,31 @@ TEST_P(Moment, OfHugeElementsInARowIsInfiniteInNarrowColumns) {
   }
 }
 
+/// Rows in pieces, whose sum overflows f32, and whose mean and root mean square do not.
+TEST(MeanOfPieces, StaysWideUntilItIsDivided) {
+  if (!has_kernels()) GTEST_SKIP() << "NOT RUN: this CPU has no kernels";
+  constexpr std::size_t kElements = 1300 * 26;
+  const std::string text = R"(graph {
+ %0 = input : f32[1300,26]
+ %1 = core.map (%0, %0) {function = "mul"} : f32[1300,26]
+ %2 = core.reduce (%1) {reduction = "mean", axes = [0], keep_dims = true} : f32[1,26]
+ %3 = core.map (%2) {function = "sqrt"} : f32[1,26]
+ %4 = core.map (%0, %3) {function = "div"} : f32[1300,26]
+ output %4
+})";
+  Result<graph::Graph> parsed = graph::parse(text);
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  const Result<compiler::Compiled> compiled = compiler::compile(parsed.value(), target::host().value(), {.fuse = true});
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  ASSERT_GT(compiled.value().regions[0].kernels.size(), 1U) << "it is not in pieces";
+  const std::vector<float> in(kElements, 1e18F);
+  std::vector<float> out(in.size());
+  const void* const inputs[] = {in.data()};
+  void* const outputs[] = {out.data()};
+  ASSERT_TRUE(runtime::run(compiled.value().program, inputs, outputs, nullptr, 1).ok());
+  for (const float v : out) ASSERT_NEAR(v, 1, 1e-6);
+}
+
 TEST_P(Moment, IsNanBesideInfinityAndNan) {
   if (!has_kernels()) GTEST_SKIP() << "NOT RUN: this CPU has no kernels";
   for (const std::int64_t length : {1, 3, 16, 17, 100, 513, 1024, 4000})
