@@ -47,7 +47,7 @@ class Cutter {
     const int last = *std::max_element(passes_.begin(), passes_.end());
     for (int pass = 1; pass <= last;) {
       const Merge merge = merge_of(pass);
-      const int end = pass + (merge == Merge::plain ? 1 : 2);
+      const int end = pass + passes_in(merge);
       const std::vector<int> reductions = reductions_of(pass, end);
       if (merge == Merge::pilots) status = make_pilots(reductions);
       std::vector<Place> partials = new_partials(reductions, merge);
@@ -72,9 +72,11 @@ class Cutter {
     if (std::any_of(layout_.ranges().begin(), layout_.ranges().end(),
                     [](const PieceRange& range) { return range.piece < 2; }))
       return {Code::unsupported_shape, "pieces of one element"};
+    if (layout_.in_turn() && !moments_have_pilots())
+      return {Code::unsupported_op, "moments beside other reductions, of pieces that take rows in turn"};
     for (int i = 0; i < static_cast<int>(spec_.body.size()); ++i) {
       const Node& one = node(i);
-      if (one.kind == Node::Kind::reduce && !can_combine(i))
+      if (one.kind == Node::Kind::reduce && !can_combine(spec_, i))
         return {Code::unsupported_op, "results of pieces that cannot be combined"};
       // Elsewhere it would be a number of elements that one kernel has, and not another.
       for (const int arg : one.args)
@@ -84,11 +86,14 @@ class Cutter {
     return {};
   }
 
-  bool can_combine(int reduction) const {
-    const kernel::State state = kernel::row(node(reduction).monoid).state;
-    const DType of = dtype(reduction);
-    if (state == kernel::State::arg || of == DType::boolean) return false;
-    return state != kernel::State::chained || !is_floating(of) || byte_size(of) >= 4;
+  static int passes_in(Merge merge) { return merge == Merge::plain ? 1 : 2; }
+
+  bool moments_have_pilots() const {
+    const int last = *std::max_element(passes_.begin(), passes_.end());
+    for (int pass = 1; pass <= last; pass += passes_in(merge_of(pass)))
+      for (const int reduction : reductions_of(pass, pass + 1))
+        if (sums_[at(reduction)] >= 0) return false;
+    return true;
   }
 
   std::vector<int> reductions_of(int begin, int end) const {
@@ -105,7 +110,9 @@ class Cutter {
     const auto is_moment = [&](int reduction) {
       return std::find(first.begin(), first.end(), sums_[at(reduction)]) != first.end();
     };
-    const bool moments = !second.empty() && std::all_of(second.begin(), second.end(), is_moment);
+    // A moment of the first pass is of other elements, whose sum is not here.
+    const bool apart = std::none_of(first.begin(), first.end(), [this](int one) { return sums_[at(one)] >= 0; });
+    const bool moments = apart && !second.empty() && std::all_of(second.begin(), second.end(), is_moment);
     if (!moments) return Merge::plain;
     return layout_.in_turn() ? Merge::pilots : Merge::moments;
   }
@@ -142,7 +149,7 @@ class Cutter {
       const auto repeated = range != nullptr ? repeated_.find(index) : repeated_.end();
       if (repeated != repeated_.end()) operand.strides = layout_.partial_strides_of_pieces();
       made = draft.load_total(std::move(operand), repeated != repeated_.end() ? repeated->second : held->second);
-      if (is_online_sum(index)) made = within_its_bounds(draft, index, made);
+      if (is_online_sum(index)) made = within_bounds_of_online_sum(draft, made);
     } else if (is_exponential(index)) {
       const int difference = copy(draft, node(index).args[0], range);
       made = draft.apply(Function::exp, {draft.apply(Function::min, {difference, draft.constant(dtype(index), 0)})});
@@ -168,12 +175,6 @@ class Cutter {
 
   bool is_online_sum(int index) const {
     return std::any_of(online_.begin(), online_.end(), [index](const auto& pair) { return pair.second == index; });
-  }
-
-  /// The greatest exponential is 1, and a row has less than 2^63: what a kernel is told that has not made the sum.
-  int within_its_bounds(KernelDraft& draft, int index, int sum) const {
-    const int below = draft.apply(Function::min, {sum, draft.constant(dtype(index), 0x1p63)});
-    return draft.apply(Function::max, {below, draft.constant(dtype(index), 1)});
   }
 
   Status add(KernelDraft& draft, std::int64_t count, bool split) {
@@ -202,17 +203,10 @@ class Cutter {
     draft.store(value, {of, layout_.partial_strides_of_pieces()}, to);
   }
 
-  /// The levels of the whole, with pieces in place of the elements of a row.
-  std::vector<kernel::Level> levels_of_pieces(bool reduced) const {
-    std::vector<kernel::Level> levels = spec_.levels;
-    levels[layout_.level()] = {layout_.pieces(), reduced};
-    return levels;
-  }
-
   /// Combines the pieces of each row, and makes what further kernels ask for of the rows' values.
   Status combine(const std::vector<int>& reductions, Merge merge, const std::vector<Place>& partials, int begin,
                  int end, int last) {
-    KernelDraft draft(levels_of_pieces(true));
+    KernelDraft draft(layout_.levels_of_pieces(true));
     std::vector<int> loaded;
     for (std::size_t i = 0; i < partials.size(); ++i) {
       const DType of = i < reductions.size() ? partial_dtype(reductions[i]) : DType::f64;
@@ -242,7 +236,7 @@ class Cutter {
     Status status = draft.stores() ? add(draft, layout_.extent(), false) : Status();
     if (layout_.in_turn())
       for (const int index : asked)
-        if (status.ok() && is_reduced_from(end, index)) status = repeat(index);
+        if (status.ok() && !repeated_.contains(index) && is_reduced_from(end, index)) status = repeat(index);
     return status;
   }
 
@@ -261,7 +255,7 @@ class Cutter {
 
   /// A value of rows once for each of the pieces that take them in turn, so that it lies beside their columns.
   Status repeat(int index) {
-    KernelDraft draft(levels_of_pieces(false));
+    KernelDraft draft(layout_.levels_of_pieces(false));
     const Place place = new_buffer(kernel::kept_count(spec_) * layout_.pieces(), dtype(index));
     const int value = draft.load({dtype(index), layout_.row_strides()}, held_[index]);
     draft.store(value, {dtype(index), layout_.partial_strides()}, place);
@@ -332,13 +326,13 @@ class Cutter {
         store_partial(draft, draft.reduce(Monoid::sum, scaled), DType::f64, partials, range);
         if (status.ok()) status = add(draft, range.piece, true);
       }
-      KernelDraft draft(levels_of_pieces(true));
+      KernelDraft draft(layout_.levels_of_pieces(true));
       const int total = draft.reduce(Monoid::sum, draft.load({DType::f64, layout_.partial_strides()}, partials));
       draft.store(mean_of_scaled(draft, total, draft.count()), {DType::f64, layout_.row_strides()}, mean);
       if (status.ok()) status = add(draft, layout_.extent(), false);
       means_[sum] = mean;
       pilots_[sum] = new_buffer(columns, DType::f32);
-      KernelDraft beside(levels_of_pieces(false));
+      KernelDraft beside(layout_.levels_of_pieces(false));
       const int pilot = pilot_of(beside, beside.load({DType::f64, layout_.row_strides()}, mean));
       beside.store(pilot, {DType::f32, layout_.partial_strides()}, pilots_[sum]);
       if (status.ok()) status = add(beside, layout_.extent(), false);

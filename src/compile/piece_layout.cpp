@@ -63,6 +63,12 @@ std::vector<kernel::Level> PieceLayout::levels_of(const PieceRange& range) const
   return levels;
 }
 
+std::vector<kernel::Level> PieceLayout::levels_of_pieces(bool reduced) const {
+  std::vector<kernel::Level> levels = levels_;
+  levels[level_] = {pieces_, reduced};
+  return levels;
+}
+
 void PieceLayout::split_stride(std::vector<std::int64_t>& strides, const PieceRange& range) const {
   const std::int64_t stride = strides[level_];
   strides[level_] = in_turn_ ? stride * range.pieces : stride;

@@ -41,6 +41,8 @@ class PieceLayout {
 
   /// Levels of a kernel over the pieces of `range`, and the strides along both in place of the one along the row.
   std::vector<kernel::Level> levels_of(const PieceRange& range) const;
+  /// Those of the whole with pieces in place of the elements of a row.
+  std::vector<kernel::Level> levels_of_pieces(bool reduced) const;
   void split_stride(std::vector<std::int64_t>& strides, const PieceRange& range) const;
 
  private:

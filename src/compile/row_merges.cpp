@@ -3,6 +3,9 @@
 
 #include <limits>
 
+#include "kernel/spec.hpp"
+#include "kernel/tables.hpp"
+
 namespace tenfold::compiler {
 
 using kernel::Function;
@@ -16,6 +19,13 @@ int is_finite(KernelDraft& draft, int value) {
 }
 
 }  // namespace
+
+bool can_combine(const kernel::KernelSpec& spec, int reduction) {
+  const kernel::State state = kernel::row(kernel::node(spec, reduction).monoid).state;
+  const DType of = kernel::dtype_of(spec, reduction);
+  if (state == kernel::State::arg || of == DType::boolean) return false;
+  return state != kernel::State::chained || !is_floating(of) || byte_size(of) >= 4;
+}
 
 int max_or_nan(KernelDraft& draft, int max, int sum) {
   const int nothing = draft.apply(Function::mul, {sum, draft.constant(draft.dtype(max), 0)});
@@ -33,6 +43,12 @@ MaxAndSum online_of_pieces(KernelDraft& draft, const MaxAndSum& loaded, DType wi
   const int added = draft.apply(Function::select, {none, draft.constant(wide, 0), moved});
   const int nothing = draft.cast(wide, draft.apply(Function::sub, {greatest, greatest}));
   return {greatest, draft.apply(Function::add, {draft.reduce(Monoid::sum, added), nothing})};
+}
+
+int within_bounds_of_online_sum(KernelDraft& draft, int sum) {
+  const DType of = draft.dtype(sum);
+  const int below = draft.apply(Function::min, {sum, draft.constant(of, 0x1p63)});
+  return draft.apply(Function::max, {below, draft.constant(of, 1)});
 }
 
 int moved_moment(KernelDraft& draft, int sum, int count, int moment, int mean) {
@@ -56,7 +72,9 @@ RowMoments moments_about_pilot(KernelDraft& draft, int mean, int deviations, int
   const int fits = is_finite(draft, deviations);
   const int off = draft.apply(Function::select, {fits, draft.apply(Function::div, {deviations, count}), none});
   const int exact = draft.apply(Function::add, {draft.cast(DType::f64, pilot_of(draft, mean)), off});
-  const int moment = draft.apply(Function::sub, {squares, draft.apply(Function::mul, {deviations, off})});
+  // Squares that f32 loses may sum to less than what their sum's own square takes away.
+  const int left = draft.apply(Function::sub, {squares, draft.apply(Function::mul, {deviations, off})});
+  const int moment = draft.apply(Function::select, {draft.apply(Function::less, {left, none}), none, left});
   // Of elements that are numbers, deviations that overflow have squares that do.
   const int infinite = draft.constant(DType::f64, std::numeric_limits<double>::infinity());
   const int of_numbers = draft.apply(Function::select, {fits, moment, infinite});

@@ -14,6 +14,9 @@
 
 namespace tenfold::compiler {
 
+/// Whether what pieces give of a reduction is the row's by the reduction itself, at least.
+bool can_combine(const kernel::KernelSpec& spec, int reduction);
+
 /// The max of a piece, or NaN where the sum of its exponentials says so: kernels need not look for NaN in the max then.
 int max_or_nan(KernelDraft& draft, int max, int sum);
 
@@ -22,6 +25,9 @@ struct MaxAndSum {
   int max, sum;
 };
 MaxAndSum online_of_pieces(KernelDraft& draft, const MaxAndSum& loaded, DType wide);
+
+/// The greatest exponential is 1, and a row has less than 2^63: what a kernel is told that has not made the sum.
+int within_bounds_of_online_sum(KernelDraft& draft, int sum);
 
 /// The sum of a piece's squares about the row's mean (f64, as all): from its own sum, count and centred moment.
 int moved_moment(KernelDraft& draft, int sum, int count, int moment, int mean);

@@ -19,7 +19,10 @@ EXAMPLE = Path("tests/api/readme_example.cpp")
 
 def anchors(page):
     """What links to headings of a page call them."""
-    headings = (HEADING.fullmatch(line.strip()) for line in read_lines(page))
+    headings, in_code = [], False
+    for line in read_lines(page):
+        in_code ^= line.startswith("```")
+        headings += [] if in_code else [HEADING.fullmatch(line.strip())]
     return {re.sub(r"[^\w\- ]", "", h.group(1).lower()).replace(" ", "-") for h in headings if h}
 
 

@@ -237,6 +237,58 @@ TEST_P(Moment, OfHugeElementsInARowIsInfiniteInNarrowColumns) {
   }
 }
 
+/// Squares that f32 has no number for, of elements whose mean it has.
+TEST_P(Moment, OfTinyElementsIsNotNegative) {
+  if (!has_kernels()) GTEST_SKIP() << "NOT RUN: this CPU has no kernels";
+  for (const std::int64_t length : {16, 100, 512, 3000}) {
+    Variance variance(length, 5, GetParam());
+    std::mt19937_64 random(case_seed("tiny", static_cast<std::uint64_t>(length)));
+    std::normal_distribution<float> normal;
+    variance.run([&](std::int64_t, std::int64_t c) {
+      constexpr float kScales[] = {1e-25F, 1e-40F, 1e-22F};
+      return c < 3 ? normal(random) * kScales[c] : c == 3 ? 1.1558e-20F : 1.34e-25F;
+    });
+    for (const float v : variance.variances) EXPECT_TRUE(!std::isnan(v) && !std::signbit(v)) << length << " " << v;
+  }
+}
+
+/// The variance of what is left of the elements when their mean is taken off, beside the first one's: two pairs of
+/// which one's moment and the other's sum are of one pass.
+TEST(MomentsOfPieces, OfDeviationsBesideTheirOwn) {
+  if (!has_kernels()) GTEST_SKIP() << "NOT RUN: this CPU has no kernels";
+  for (const bool across : {true, false}) {
+    const std::string whole = across ? "f32[3000,5]" : "f32[2,300000]", row = across ? "f32[1,5]" : "f32[2,1]";
+    const std::string mean =
+        " {reduction = \"mean\", axes = [" + std::string(across ? "0" : "1") + "], keep_dims = true} : " + row;
+    const std::string sub = " {function = \"sub\"} : " + whole, mul = " {function = \"mul\"} : " + whole;
+    const std::string text = "graph {\n %0 = input : " + whole + "\n %1 = core.reduce (%0)" + mean +
+                             "\n %2 = core.map (%0, %1)" + sub + "\n %3 = core.map (%2, %2)" + mul +
+                             "\n %4 = core.reduce (%3)" + mean + "\n %5 = core.reduce (%2)" + mean +
+                             "\n %6 = core.map (%2, %5)" + sub + "\n %7 = core.map (%6, %6)" + mul +
+                             "\n %8 = core.reduce (%7)" + mean + "\n output %4, %8\n}\n";
+    Result<graph::Graph> parsed = graph::parse(text);
+    ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+    const Result<compiler::Compiled> compiled =
+        compiler::compile(parsed.value(), target::host().value(), {.fuse = true});
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    const std::size_t rows = across ? 5 : 2, length = across ? 3000 : 300000;
+    std::vector<float> in(rows * length), first(rows), second(rows);
+    std::mt19937_64 random(case_seed("deviations", across ? 0 : 1));
+    std::normal_distribution<float> normal(5, 1);
+    for (float& x : in) x = normal(random);
+    const void* const inputs[] = {in.data()};
+    void* const outputs[] = {first.data(), second.data()};
+    ASSERT_TRUE(runtime::run(compiled.value().program, inputs, outputs, nullptr, 1).ok());
+    for (std::size_t r = 0; r < rows; ++r) {
+      Row elements;
+      for (std::size_t i = 0; i < length; ++i) elements.push_back(in[across ? i * rows + r : r * length + i]);
+      const double want = static_cast<double>(exact(elements).variance);
+      EXPECT_NEAR(first[r], want, 1e-5) << r;
+      EXPECT_NEAR(second[r], want, 1e-5) << r;
+    }
+  }
+}
+
 /// Rows in pieces, whose sum overflows f32, and whose mean and root mean square do not.
 TEST(MeanOfPieces, StaysWideUntilItIsDivided) {
   if (!has_kernels()) GTEST_SKIP() << "NOT RUN: this CPU has no kernels";
