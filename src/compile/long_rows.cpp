@@ -300,8 +300,9 @@ class Cutter {
     for (const int moment : reductions) {
       const int sum = sums_[at(moment)];
       if (sum < 0) continue;
-      const int mean = draft.apply(Function::div, {totals[sum], all});
-      know(draft, moment, draft.reduce(Monoid::sum, moved_moment(draft, partials[sum], count, partials[moment], mean)));
+      const int mean = draft.apply(Function::div, {totals.at(sum), all});
+      know(draft, moment,
+           draft.reduce(Monoid::sum, moved_moment(draft, partials.at(sum), count, partials.at(moment), mean)));
     }
   }
 
@@ -364,7 +365,7 @@ class Cutter {
       const int sum = sums_[at(moment)];
       if (sum < 0) continue;
       const int mean = draft.load({DType::f64, layout_.row_strides()}, means_.at(sum));
-      const RowMoments made = moments_about_pilot(draft, mean, totals[sum], totals[moment], count);
+      const RowMoments made = moments_about_pilot(draft, mean, totals.at(sum), totals.at(moment), count);
       know(draft, sum, draft.apply(Function::mul, {made.mean, count}));
       know(draft, moment, made.moment);
     }

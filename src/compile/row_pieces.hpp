@@ -34,9 +34,9 @@ struct RowPieces {
   /// of [8, 100, 9] with 4 rows each 0.76, log-sum-exp 1.6, with 8 0.57 and 1.05.
   std::int64_t narrow_row = 30, narrow_from = 1000, narrow_columns = 256, narrow_least_rows = 8;
   /// Means and moments, which pieces in turn read twice, if rows are shorter still (variance of f32 [20000, 28] 1.1),
-  /// but for 16-bit floats that give elements; where they give none, from more elements on (of [300, 4] 1.1) and, of so
-  /// many bytes, if rows have less than so many: variance of f32 [131072, 8] takes 0.6 on Zen 5, of [2000000, 3] 0.5,
-  /// of [1000000, 12] 1.4, and 1.7 with AVX-512.
+  /// but for those of 8 and 16 bits that give elements; where they give none, from more elements on (of [300, 4] 1.1)
+  /// and, of so many bytes, if rows have less than so many: variance of f32 [131072, 8] takes 0.6 on Zen 5, of
+  /// [2000000, 3] 0.5, of [1000000, 12] 1.4, and 1.7 with AVX-512.
   std::int64_t moments_row = 24, moments_from = 2000, far_moments_from = 16 << 20, far_moments_row_bytes = 24;
 };
 

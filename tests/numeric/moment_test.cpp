@@ -252,6 +252,20 @@ TEST_P(Moment, OfTinyElementsIsNotNegative) {
   }
 }
 
+/// What the regions of a core graph with one input give, and how many kernels they have.
+std::size_t run_core(const std::string& text, const void* input, const std::vector<void*>& outputs) {
+  const Result<graph::Graph> parsed = graph::parse(text);
+  EXPECT_TRUE(parsed.ok()) << parsed.status().message();
+  if (!parsed.ok()) return 0;
+  const Result<compiler::Compiled> compiled = compiler::compile(parsed.value(), target::host().value(), {.fuse = true});
+  EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+  if (!compiled.ok()) return 0;
+  const void* const inputs[] = {input};
+  const Status status = runtime::run(compiled.value().program, inputs, outputs, nullptr, 1);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return compiled.value().regions[0].kernels.size();
+}
+
 /// The variance of what is left of the elements when their mean is taken off, beside the first one's: two pairs of
 /// which one's moment and the other's sum are of one pass.
 TEST(MomentsOfPieces, OfDeviationsBesideTheirOwn) {
@@ -266,19 +280,12 @@ TEST(MomentsOfPieces, OfDeviationsBesideTheirOwn) {
                              "\n %4 = core.reduce (%3)" + mean + "\n %5 = core.reduce (%2)" + mean +
                              "\n %6 = core.map (%2, %5)" + sub + "\n %7 = core.map (%6, %6)" + mul +
                              "\n %8 = core.reduce (%7)" + mean + "\n output %4, %8\n}\n";
-    Result<graph::Graph> parsed = graph::parse(text);
-    ASSERT_TRUE(parsed.ok()) << parsed.status().message();
-    const Result<compiler::Compiled> compiled =
-        compiler::compile(parsed.value(), target::host().value(), {.fuse = true});
-    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     const std::size_t rows = across ? 5 : 2, length = across ? 3000 : 300000;
     std::vector<float> in(rows * length), first(rows), second(rows);
     std::mt19937_64 random(case_seed("deviations", across ? 0 : 1));
     std::normal_distribution<float> normal(5, 1);
     for (float& x : in) x = normal(random);
-    const void* const inputs[] = {in.data()};
-    void* const outputs[] = {first.data(), second.data()};
-    ASSERT_TRUE(runtime::run(compiled.value().program, inputs, outputs, nullptr, 1).ok());
+    ASSERT_GT(run_core(text, in.data(), {first.data(), second.data()}), 0U);
     for (std::size_t r = 0; r < rows; ++r) {
       Row elements;
       for (std::size_t i = 0; i < length; ++i) elements.push_back(in[across ? i * rows + r : r * length + i]);
@@ -301,16 +308,9 @@ TEST(MeanOfPieces, StaysWideUntilItIsDivided) {
  %4 = core.map (%0, %3) {function = "div"} : f32[1300,26]
  output %4
 })";
-  Result<graph::Graph> parsed = graph::parse(text);
-  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
-  const Result<compiler::Compiled> compiled = compiler::compile(parsed.value(), target::host().value(), {.fuse = true});
-  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-  ASSERT_GT(compiled.value().regions[0].kernels.size(), 1U) << "it is not in pieces";
   const std::vector<float> in(kElements, 1e18F);
   std::vector<float> out(in.size());
-  const void* const inputs[] = {in.data()};
-  void* const outputs[] = {out.data()};
-  ASSERT_TRUE(runtime::run(compiled.value().program, inputs, outputs, nullptr, 1).ok());
+  ASSERT_GT(run_core(text, in.data(), {out.data()}), 1U) << "it is not in pieces";
   for (const float v : out) ASSERT_NEAR(v, 1, 1e-6);
 }
 
