@@ -105,8 +105,8 @@ struct Forward {
   }
 };
 
-/// With s = sqrt(variance + epsilon) and n = (x - mean) / s, of a channel: diff_beta = sum(g), diff_gamma = sum(g * n),
-/// diff_src = gamma / s * (g - mean(g) - n * mean(g * n)).
+/// With s = sqrt(variance + epsilon) and n = (x - mean) * (1 / s), of a channel: diff_beta = sum(g), diff_gamma = sum(g
+/// * n), diff_src = gamma / s * (g - mean(g) - n * mean(g * n)).
 struct Backward {
   const Op& op;
   const ChannelPlan& plan;
@@ -123,13 +123,14 @@ struct Backward {
       const T mean = pass.get(given_mean, row);
       const T deviation = root(pass.get(given_variance, row) + epsilon);
       const std::vector<T> gradients = pass.row(g, row);
+      const T inverse = T{1} / deviation;
       std::vector<T> normal, products;
       pass.elements(row, [&](const auto& at) {
-        normal.push_back((pass.get(x, at) - mean) / deviation);
+        normal.push_back((pass.get(x, at) - mean) * inverse);
         products.push_back(gradients[products.size()] * normal.back());
       });
       const T common = average(gradients), along = average(products);
-      const T scale = pass.has(gamma) ? pass.get(gamma, row) / deviation : T{1} / deviation;
+      const T scale = pass.has(gamma) ? pass.get(gamma, row) / deviation : inverse;
       std::size_t i = 0;
       pass.elements(row, [&](const auto& at) {
         pass.put(diff_src, at, ((gradients[i] - common) - normal[i] * along) * scale);

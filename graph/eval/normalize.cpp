@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Norms, row by row: (x - centre) / divisor * scale + shift, where the row's statistic says what centre and divisor
-// are. Variances are centred: the mean of the squares of what is left when the mean is taken off.
+// are; where they are given, the quotient is a product with the divisor's reciprocal. Variances are centred: the mean
+// of the squares of what is left when the mean is taken off.
 #include "graph/eval/normalize.hpp"
 
 #include <string>
@@ -94,7 +95,8 @@ struct Norm {
       if (!given) facts = row_facts(plan, pass.row(x, row));
       pass.elements(row, [&](const auto& at) {
         if (given) facts = {pass.get(mean, at), T{0}, root(pass.get(variance, at) + epsilon)};
-        T number = (pass.get(x, at) - facts.mean) / facts.divisor;
+        T number = pass.get(x, at) - facts.mean;
+        number = given ? number * (T{1} / facts.divisor) : number / facts.divisor;
         if (pass.has(scale)) number = number * pass.get(scale, at);
         if (pass.has(shift)) number = number + pass.get(shift, at);
         pass.put(y, at, number);
@@ -106,8 +108,8 @@ struct Norm {
   }
 };
 
-/// With s = sqrt(variance + epsilon), n = (x - mean) / s and g = diff_dst * gamma, a row's
-/// diff_src = (g - mean(g) - n * mean(g * n)) / s.
+/// With i = 1 / sqrt(variance + epsilon), n = (x - mean) * i and g = diff_dst * gamma, a row's
+/// diff_src = (g - mean(g) - n * mean(g * n)) * i.
 struct NormBackward {
   const NormPlan& plan;
 
@@ -139,10 +141,10 @@ struct NormBackward {
     const T epsilon{Real{plan.epsilon}};
     pass.rows([&](const auto& row) {
       const T mean = pass.get(f.mean, row);
-      const T deviation = root(pass.get(f.variance, row) + epsilon);
+      const T inverse = T{1} / root(pass.get(f.variance, row) + epsilon);
       std::vector<T> normal, scaled, products;
       pass.elements(row, [&](const auto& at) {
-        normal.push_back((pass.get(f.x, at) - mean) / deviation);
+        normal.push_back((pass.get(f.x, at) - mean) * inverse);
         scaled.push_back(pass.has(f.gamma) ? pass.get(f.g, at) * pass.get(f.gamma, at) : pass.get(f.g, at));
         products.push_back(scaled.back() * normal.back());
       });
@@ -150,7 +152,7 @@ struct NormBackward {
       const T common = average(scaled);
       std::size_t i = 0;
       pass.elements(row, [&](const auto& at) {
-        pass.put(target, at, ((scaled[i] - common) - normal[i] * along) / deviation);
+        pass.put(target, at, ((scaled[i] - common) - normal[i] * along) * inverse);
         ++i;
       });
     });
@@ -171,8 +173,8 @@ struct NormBackward {
     pass.rows([&](const auto& row) {
       std::vector<T> products;
       pass.elements(row, [&](const auto& at) {
-        const T normal = (pass.get(f.x, at) - pass.get(f.mean, at)) / root(pass.get(f.variance, at) + epsilon);
-        products.push_back(pass.get(f.g, at) * normal);
+        const T inverse = T{1} / root(pass.get(f.variance, at) + epsilon);
+        products.push_back(pass.get(f.g, at) * ((pass.get(f.x, at) - pass.get(f.mean, at)) * inverse));
       });
       // Where gamma has all dims there is no sum, and the sign of a zero is not stated.
       pass.put(diff_gamma, row, total(products) + T{0});

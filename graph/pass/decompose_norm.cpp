@@ -47,6 +47,12 @@ ValueId deviation(Composer& make, ValueId variance, double epsilon) {
   return make.map("sqrt", {make.map("add", variance, epsilon)});
 }
 
+/// Of a variance that is given. Elements are multiplied by it, as no kernel need have them with what it follows from:
+/// one that has divides by what rows give as cheaply.
+ValueId inverse_deviation(Composer& make, ValueId variance, double epsilon) {
+  return make.map("reciprocal", {deviation(make, variance, epsilon)});
+}
+
 /// The source in the dtype that its maths is done in: its own, at least f32, or f64 where ONNX's attribute asks for it.
 ValueId source_of(Composer& make, const Op& op) {
   constexpr std::int64_t kDouble = 11;
@@ -168,9 +174,9 @@ bool decompose_batch_norm(Composer& make, const Op& op) {
     const ValueId value = side(make, op.inputs[i], x);
     return rank < 2 || by_element ? value : make.along(value, channel_dim(op, rank), rank);
   };
-  const ValueId divisor = deviation(make, operand(4), f32_attribute(op, "epsilon"));
+  const ValueId inverse = inverse_deviation(make, operand(4), f32_attribute(op, "epsilon"));
   const ValueId rest = make.map("sub", {x, operand(3)});
-  const ValueId scaled = make.map("mul", {make.map("div", {rest, divisor}), operand(1)});
+  const ValueId scaled = make.map("mul", {make.map("mul", {rest, inverse}), operand(1)});
   make.give(0, make.map("add", {scaled, operand(2)}));
   return true;
 }
@@ -208,12 +214,13 @@ bool decompose_batch_norm_backward(Composer& make, const Op& op) {
   const ValueId gradient = make.widen(op.inputs[1]);
   const auto operand = [&](std::size_t i) { return make.along(side(make, op.inputs[i], x), channel, rank); };
   const ValueId divisor = deviation(make, operand(3), f32_attribute(op, "epsilon"));
-  const ValueId normal = make.map("div", {make.map("sub", {x, operand(2)}), divisor});
+  const ValueId inverse = make.map("reciprocal", {divisor});
+  const ValueId normal = make.map("mul", {make.map("sub", {x, operand(2)}), inverse});
   const ValueId products = make.map("mul", {gradient, normal});
   const ValueId rest = make.map("sub", {make.map("sub", {gradient, make.reduce("mean", gradient, axes)}),
                                         make.map("mul", {normal, make.reduce("mean", products, axes)})});
-  make.give(0, has_input(op, 4) ? make.map("mul", {rest, make.map("div", {operand(4), divisor})})
-                                : make.map("div", {rest, divisor}));
+  const ValueId factor = has_input(op, 4) ? make.map("div", {operand(4), divisor}) : inverse;
+  make.give(0, make.map("mul", {rest, factor}));
   const auto sum = [&](ValueId terms) {
     return make.reshape(make.reduce("sum", terms, axes), make.shape(op.inputs[3]));
   };
@@ -252,14 +259,14 @@ bool decompose_layer_norm_backward(Composer& make, const Op& op) {
   if (!Composer::is_expressible(stats)) return false;
   const ValueId mean = make.reshape(side(make, op.inputs[2], x), stats);
   const ValueId variance = make.reshape(side(make, op.inputs[3], x), stats);
-  const ValueId divisor = deviation(make, variance, f32_attribute(op, "epsilon"));
-  const ValueId normal = make.map("div", {make.map("sub", {x, mean}), divisor});
+  const ValueId inverse = inverse_deviation(make, variance, f32_attribute(op, "epsilon"));
+  const ValueId normal = make.map("mul", {make.map("sub", {x, mean}), inverse});
   const bool scales = is_affine(op) && has_input(op, 4);
   const ValueId scaled = scales ? make.map("mul", {gradient, side(make, op.inputs[4], x)}) : gradient;
   const ValueId along = make.reduce("mean", make.map("mul", {scaled, normal}), axes.value());
   const ValueId common = make.reduce("mean", scaled, axes.value());
   const ValueId rest = make.map("sub", {make.map("sub", {scaled, common}), make.map("mul", {normal, along})});
-  make.give(0, make.map("div", {rest, divisor}));
+  make.give(0, make.map("mul", {rest, inverse}));
   if (op.outputs.size() < 2) return true;
 
   const std::size_t scale_rank = make.shape(op.inputs[4]).size();

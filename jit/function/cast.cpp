@@ -46,10 +46,10 @@ Lane rounded_wide(const Format& format, Lane x) {
   return select(is_nan(x), x, copy_sign(value, x));
 }
 
-/// f32 or f64 as bf16 or f16 holds it.
+/// f32 or f64 as bf16 or f16 holds it. The bits of a NaN of f32 might carry into the sign: it becomes a short one.
 Lane rounded(DType to, Lane x) {
   if (x.type == LaneType::f64) return rounded_wide(to == DType::bf16 ? kBf16 : kF16, x);
-  return to == DType::bf16 ? select(is_nan(x), x, bf16_of_short_nan(x)) : round_f16(x);
+  return to == DType::bf16 ? select(is_nan(x), not_a_number(x), bf16_of_short_nan(x)) : round_f16(x);
 }
 
 /// `x`, an f64 lane or one that is of `to` but for its precision, as the lane of a real `to`.

@@ -15,6 +15,7 @@ using Xbyak::Operand;
 using Xbyak::Xmm;
 
 using EmitCompare = void (Xbyak::CodeGenerator::*)(const Xbyak::Opmask&, const Xmm&, const Operand&, std::uint8_t);
+using EmitTest = void (Xbyak::CodeGenerator::*)(const Xbyak::Opmask&, const Xmm&, const Operand&);
 using EmitFromMask = void (Xbyak::CodeGenerator::*)(const Xmm&, const Xbyak::Opmask&);
 using EmitToMask = void (Xbyak::CodeGenerator::*)(const Xbyak::Opmask&, const Xmm&);
 using EmitMove = void (Xbyak::CodeGenerator::*)(const Xmm&, const Operand&);
@@ -162,6 +163,15 @@ void Avx512Operation::one_real(Vec d, const LaneSource& a) {
 void Avx512Operation::shift(Vec d, const LaneSource& a) {
   const int bytes = lane_bytes(node_.type);
   G& code = code_;
+  if (in_mask()) {
+    constexpr EmitTest kTest[] = {&G::vptestmb, &G::vptestmw, &G::vptestmd, &G::vptestmq};
+    const auto top = static_cast<unsigned>(8 * bytes - 1) - static_cast<unsigned>(node_.immediate);
+    LaneSource bit{-1, std::uint64_t{1} << top, bytes};
+    bit.vec = layer_.held(bit);
+    const Xmm of = in_register(a, bytes);
+    with_operand(bit, bytes, [&](const Operand& s) { (code.*of_width(kTest, bytes))(mask_, of, s); });
+    return;
+  }
   (code.*instructions::shift(node_.op, bytes))(vector(d, bytes), in_register(a, bytes),
                                                static_cast<std::uint8_t>(node_.immediate));
 }

@@ -17,7 +17,8 @@ constexpr int kVectorBytes = 64;
 /// Places for the arguments of operations that go lane by lane, before those of spilled values.
 constexpr int kOwnPlaces = 2;
 
-bool is_comparison(LaneOp op) { return op >= LaneOp::equal && op <= LaneOp::unordered; }
+/// What may be left in a mask: comparisons, and a bit that is shifted to the top.
+bool asks(LaneOp op) { return (op >= LaneOp::equal && op <= LaneOp::unordered) || op == LaneOp::shift_left; }
 
 bool goes_lane_by_lane(LaneOp op) { return op >= LaneOp::divide_signed; }
 
@@ -59,7 +60,7 @@ class Emission {
  private:
   struct Value {
     Vec vec = kNone;
-    int mask = kNone;       ///< a comparison that selections alone read, of the layer's masks
+    int mask = kNone;       ///< of the layer's: what selections alone read
     int place = kNone;      ///< in scratch
     std::vector<int> uses;  ///< nodes, in order
   };
@@ -187,19 +188,19 @@ class Emission {
       return;
     }
     // What a selection reads in a mask is there until a later operation.
-    const int mask = is_comparison(node.op) ? mask_for_now() : values_[at(node.args[0])].mask;
+    const int mask = asks(node.op) ? mask_for_now() : values_[at(node.args[0])].mask;
     for (int arg = 0; arg < count; ++arg) release_if_dead(node.args[at(arg)]);
     const std::span<const LaneSource> args(sources.data(), at(count));
     if (mask == kNone) {
       layer_.operate(node, destination(), args);
-    } else if (is_comparison(node.op)) {
+    } else if (asks(node.op)) {
       layer_.compare_into(mask, node, args);
     } else {
       layer_.select_by(mask, node, destination(), args);
     }
   }
 
-  /// A free mask, if the current comparison is but the mask of selections; kNone otherwise.
+  /// A free mask, if the current value is but the mask of selections; kNone otherwise.
   int mask_for_now() {
     const auto free = std::find(masks_.begin(), masks_.end(), kNone);
     const std::vector<int>& results = program_.results;

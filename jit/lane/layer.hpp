@@ -105,7 +105,8 @@ class LaneLayer {
   /// d = op(args). `d` may be any of the arguments. Constants may stand anywhere.
   virtual void operate(const LaneNode& node, Vec d, std::span<const LaneSource> args) = 0;
 
-  /// Masks that comparisons may be left in for selections, [0, masks()), so that no vector has to hold them.
+  /// Masks that comparisons, and the top bits of what is shifted left, may be left in for selections, [0, masks()), so
+  /// that no vector has to hold them.
   virtual int masks() const { return 0; }
   virtual void compare_into(int /*mask*/, const LaneNode& /*node*/, std::span<const LaneSource> /*args*/) {}
   /// args[0] is in the mask.

@@ -125,14 +125,15 @@ enum class Bits : std::uint8_t {
   short_values  ///< they are 0
 };
 
-/// `least`: of the arguments.
-Bits bits_of(const Node& node, DType dtype, Bits least) {
+/// `least`: of the arguments, the first of which is `from`.
+Bits bits_of(const Node& node, DType dtype, DType from, Bits least) {
   const bool has_bf16 = dtype == DType::bf16;
   switch (node.kind) {
     case Node::Kind::load: return has_bf16 ? Bits::short_values : Bits::any;
     case Node::Kind::constant: return is_floating(dtype) && !std::isnan(node.value) ? Bits::short_nans : Bits::any;
     case Node::Kind::count: return Bits::short_nans;
     case Node::Kind::cast:
+      if (has_bf16 && from != DType::f64) return Bits::short_values;
       if (!is_floating(node.dtype) || least == Bits::any) return Bits::any;
       return has_bf16 ? Bits::short_values : Bits::short_nans;
     case Node::Kind::reduce:
@@ -172,7 +173,8 @@ bool has_short_nans(const kernel::KernelSpec& spec, int node) {
     const Node& at = kernel::node(spec, i);
     Bits least = Bits::short_values;
     for (const int arg : at.args) least = std::min(least, bits[static_cast<std::size_t>(arg)]);
-    bits.push_back(bits_of(at, kernel::dtype_of(spec, i), least));
+    const DType from = at.args.empty() ? dtype : kernel::dtype_of(spec, at.args.front());
+    bits.push_back(bits_of(at, kernel::dtype_of(spec, i), from, least));
   }
   return bits.back() != Bits::any;
 }
