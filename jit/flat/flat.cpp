@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "jit/assembler/frame.hpp"
@@ -17,21 +18,37 @@ namespace {
 
 /// Inputs that visits ask for ahead.
 constexpr std::size_t kMostAsked = 2;
-/// Nodes of a program whose steps take turns. A scheduler holds some 50 to 100 operations that wait, one or two such
-/// chains, and of two that wait for nothing from one another it finds twice as many that are ready.
+/// Nodes of a program whose steps take turns, two of them or four. A scheduler holds some 50 to 100 operations that
+/// wait, one or two such chains, and of several that wait for nothing from one another it finds more that are ready.
 constexpr std::size_t kLongStep = 16;
 
-/// Two steps side by side, rounded together where the machine does that; nothing where that does not pay, or vectors
-/// have no room.
-std::optional<StageProgram> two_steps(const StageProgram& one, const OperandAccess& access, const LaneLayer& layer) {
-  const auto joins = [&](int k) { return access.joins(layer, static_cast<std::size_t>(k)); };
-  const bool any = std::any_of(one.results.begin(), one.results.end(), [&](const auto& to) { return joins(to.index); });
-  if (!any && one.lanes.nodes.size() < kLongStep) return std::nullopt;
-  StageProgram both =
-      with_joined_results(side_by_side(one), joins, [&](int k) { return access.is_bf16(static_cast<std::size_t>(k)); });
-  const std::vector<bool> resident(both.inputs.size(), false);
-  if (vectors_needed(both.lanes, resident) > layer.vectors()) return std::nullopt;
-  return both;
+/// So many steps side by side, rounded together where the machine does that; nothing where vectors have no room.
+std::optional<StageProgram> in_turns(const StageProgram& one, int steps, const OperandAccess& access,
+                                     const LaneLayer& layer) {
+  StageProgram made = with_joined_results(
+      side_by_side(one, steps, [&](int k) { return access.repeats(static_cast<std::size_t>(k)); }),
+      [&](int k) { return access.joins(layer, static_cast<std::size_t>(k)); },
+      [&](int k) { return access.is_bf16(static_cast<std::size_t>(k)); });
+  const std::vector<bool> resident(made.inputs.size(), false);
+  if (vectors_needed(made.lanes, resident) > layer.vectors()) return std::nullopt;
+  return made;
+}
+
+struct Turns {
+  int steps = 1;
+  std::optional<StageProgram> program;
+};
+
+/// As many as pay.
+Turns turns_of(const StageProgram& one, const OperandAccess& access, const LaneLayer& layer) {
+  const bool joins = std::any_of(one.results.begin(), one.results.end(), [&](const StagePlace& to) {
+    return access.joins(layer, static_cast<std::size_t>(to.index));
+  });
+  const bool is_long = one.lanes.nodes.size() >= kLongStep;
+  if (!joins && !is_long) return {};
+  for (int steps = is_long ? 4 : 2; steps >= 2; steps /= 2)
+    if (std::optional<StageProgram> made = in_turns(one, steps, access, layer)) return {steps, std::move(made)};
+  return {};
 }
 
 using Xbyak::Label;
@@ -54,7 +71,7 @@ class Flat {
     walk_.start();
     access_.prepare(layer_);
     prepare_tail();
-    two_ = two_steps(one_, access_, layer_);
+    turns_ = turns_of(one_, access_, layer_);
     hold_constants();
     if (schedule_.around) access_.find_lines(layer_);
     std::vector<int> outer;
@@ -92,7 +109,7 @@ class Flat {
 
   void hold_constants() {
     std::vector<LaneSource> constants = constants_by_use(one_.lanes);
-    const StageProgram& widest = two_ ? *two_ : one_;
+    const StageProgram& widest = turns_.program ? *turns_.program : one_;
     const std::vector<bool> resident(widest.inputs.size(), false);
     const int each = layer_.constants_of_vector();
     const int spare = std::max(0, layer_.vectors() - vectors_needed(widest.lanes, resident));
@@ -182,7 +199,7 @@ class Flat {
   /// One step or more.
   void take_steps(const Run& run) {
     Label again, over;
-    if (two_) take_by_two(run, over);
+    if (turns_.program) take_in_turns(run, over);
     align_loop(c_);
     c_.L(again);
     step(one_, run, Part::full);
@@ -192,21 +209,21 @@ class Flat {
     c_.L(over);
   }
 
-  /// Jumps to `over` when no step is left; one may be.
-  void take_by_two(const Run& run, const Label& over) {
-    const int lanes = 2 * layer_.lanes();
-    Label twice, single;
+  /// Jumps to `over` when no step is left; fewer than take turns may be.
+  void take_in_turns(const Run& run, const Label& over) {
+    const int lanes = turns_.steps * layer_.lanes();
+    Label turns, single;
     Gpr next(a_);
     c_.lea(next, c_.ptr[run.index + lanes]);
     c_.cmp(next, run.end);
     c_.ja(single, Xbyak::CodeGenerator::T_NEAR);
     align_loop(c_);
-    c_.L(twice);
-    step(*two_, run, Part::full);
+    c_.L(turns);
+    step(*turns_.program, run, Part::full);
     c_.mov(run.index, next);
     c_.add(next, lanes);
     c_.cmp(next, run.end);
-    c_.jbe(twice, Xbyak::CodeGenerator::T_NEAR);
+    c_.jbe(turns, Xbyak::CodeGenerator::T_NEAR);
     c_.L(single);
     c_.cmp(run.index, run.end);
     c_.jae(over, Xbyak::CodeGenerator::T_NEAR);
@@ -239,7 +256,7 @@ class Flat {
   OperandAccess access_;
   SpreadOperands spread_;
   StageProgram one_;
-  std::optional<StageProgram> two_;
+  Turns turns_;
   int free_ = 0;  ///< vectors below are the programs', above are constants
   std::int64_t spilled_ = 0;
 };

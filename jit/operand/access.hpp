@@ -32,6 +32,8 @@ class OperandAccess {
   bool joins(const LaneLayer& layer, std::size_t k) const {
     return layer.joins() && is_bf16(k) && walk_.vector_stride(k) == 1;
   }
+  /// Whether one element stands for all along the vector level.
+  bool repeats(std::size_t k) const { return walk_.vector_stride(k) == 0; }
   bool is_bf16(std::size_t k) const { return walk_.operand(k).dtype == DType::bf16; }
   void store_joined(LaneLayer& layer, std::size_t k, Vec s, const At& at);
   /// One element, in all lanes, of an operand that does not move along the vector level.

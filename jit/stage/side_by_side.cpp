@@ -8,7 +8,6 @@
 namespace tenfold::jit {
 namespace {
 
-constexpr int kSteps = 2;
 constexpr std::uint64_t kCanonicalNan = 0x7fc00000;
 
 bool is_of_element(const StagePlace& place) {
@@ -21,9 +20,9 @@ bool is_of_column(const StagePlace& place) {
 }
 
 /// `moves`: whether each step has a place of its own.
-StageProgram two_steps(const StageProgram& program, bool (*moves)(const StagePlace& place)) {
+StageProgram in_turns(const StageProgram& program, int steps, const std::function<bool(const StagePlace&)>& moves) {
   StageProgram made;
-  std::vector<std::array<int, kSteps>> node_of(program.lanes.nodes.size());
+  std::vector<std::vector<int>> node_of(program.lanes.nodes.size(), std::vector<int>(static_cast<std::size_t>(steps)));
   const auto add_input = [&](StagePlace place, int step) {
     place.step = step;
     made.inputs.push_back(place);
@@ -33,7 +32,7 @@ StageProgram two_steps(const StageProgram& program, bool (*moves)(const StagePla
     const LaneNode& node = program.lanes.nodes[i];
     const bool is_input = node.op == LaneOp::input;
     const bool shared = node.op == LaneOp::constant || (is_input && !moves(program.inputs[node.immediate]));
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < steps; ++step) {
       const auto at = static_cast<std::size_t>(step);
       if (shared && step > 0) {
         node_of[i][at] = node_of[i][0];
@@ -49,7 +48,7 @@ StageProgram two_steps(const StageProgram& program, bool (*moves)(const StagePla
       made.lanes.nodes.push_back(copy);
     }
   }
-  for (int step = 0; step < kSteps; ++step)
+  for (int step = 0; step < steps; ++step)
     for (std::size_t i = 0; i < program.results.size(); ++i) {
       const int node = program.lanes.results[i];
       made.lanes.results.push_back(node_of[static_cast<std::size_t>(node)][static_cast<std::size_t>(step)]);
@@ -102,27 +101,27 @@ std::vector<bool> upper_halves(const StageProgram& program, const std::function<
 
 }  // namespace
 
-StageProgram with_joined_results(const StageProgram& both, const std::function<bool(int operand)>& joins,
+StageProgram with_joined_results(const StageProgram& steps, const std::function<bool(int operand)>& joins,
                                  const std::function<bool(int operand)>& loads_bf16) {
-  StageProgram made{both.lanes, both.inputs, {}};
+  StageProgram made{steps.lanes, steps.inputs, {}};
   made.lanes.results.clear();
   const auto add = [&](int node, const StagePlace& place) {
     made.lanes.results.push_back(node);
     made.results.push_back(place);
   };
-  const std::vector<bool> upper = upper_halves(both, loads_bf16);
-  const auto value_of = [&](std::size_t result) { return before_canonical(both.lanes, both.lanes.results[result]); };
-  for (std::size_t i = 0; i < both.results.size(); ++i) {
-    StagePlace place = both.results[i];
-    const bool is_constant = both.lanes.nodes[static_cast<std::size_t>(value_of(i))].op == LaneOp::constant;
+  const std::vector<bool> upper = upper_halves(steps, loads_bf16);
+  const auto value_of = [&](std::size_t result) { return before_canonical(steps.lanes, steps.lanes.results[result]); };
+  for (std::size_t i = 0; i < steps.results.size(); ++i) {
+    StagePlace place = steps.results[i];
+    const bool is_constant = steps.lanes.nodes[static_cast<std::size_t>(value_of(i))].op == LaneOp::constant;
     if (place.kind != StagePlace::Kind::operand || is_constant || !joins(place.index)) {
-      add(both.lanes.results[i], place);
+      add(steps.lanes.results[i], place);
       continue;
     }
-    if (place.step > 0) continue;
-    place.step = 1;
-    const auto other = std::find(both.results.begin(), both.results.end(), place) - both.results.begin();
-    place.step = 0;
+    if (place.step % 2 == 1) continue;
+    ++place.step;
+    const auto other = std::find(steps.results.begin(), steps.results.end(), place) - steps.results.begin();
+    --place.step;
     place.kind = StagePlace::Kind::joined;
     const std::array<int, 3> args{value_of(i), value_of(static_cast<std::size_t>(other)), -1};
     const bool exact = upper[static_cast<std::size_t>(args[0])] && upper[static_cast<std::size_t>(args[1])];
@@ -133,8 +132,14 @@ StageProgram with_joined_results(const StageProgram& both, const std::function<b
   return made;
 }
 
-StageProgram side_by_side(const StageProgram& program) { return two_steps(program, is_of_element); }
+StageProgram side_by_side(const StageProgram& program, int steps, const std::function<bool(int operand)>& repeats) {
+  const auto moves = [&](const StagePlace& place) {
+    if (place.kind == StagePlace::Kind::operand && repeats) return !repeats(place.index);
+    return is_of_element(place);
+  };
+  return in_turns(program, steps, moves);
+}
 
-StageProgram columns_side_by_side(const StageProgram& program) { return two_steps(program, is_of_column); }
+StageProgram columns_side_by_side(const StageProgram& program) { return in_turns(program, 2, is_of_column); }
 
 }  // namespace tenfold::jit

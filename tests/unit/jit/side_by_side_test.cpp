@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two steps in one program give what each gives alone, and share what is a row's.
+// Several steps in one program give what each gives alone, and share what is a row's.
 #include "jit/stage/side_by_side.hpp"
 
 #include <gtest/gtest.h>
@@ -53,18 +53,20 @@ std::vector<Lanes> run(const StageProgram& program) {
 }
 
 TEST(SideBySide, GivesWhatEachStepGives) {
-  const StageProgram one = step_of_softmax(), two = side_by_side(one);
-  const std::vector<Lanes> both = run(two);
-  ASSERT_EQ(two.results.size(), 2 * one.results.size());
-  for (int step = 0; step < 2; ++step) {
-    StageProgram alone = one;
-    for (StagePlace& place : alone.inputs) place.step = place.kind == StagePlace::Kind::saved ? 0 : step;
-    const std::vector<Lanes> expected = run(alone);
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      const std::size_t at = static_cast<std::size_t>(step) * expected.size() + i;
-      EXPECT_EQ(two.results[at].step, step);
-      EXPECT_EQ(two.results[at].kind, one.results[i].kind);
-      EXPECT_EQ(both[at], expected[i]);
+  for (const int steps : {2, 4}) {
+    const StageProgram one = step_of_softmax(), program = side_by_side(one, steps);
+    const std::vector<Lanes> all = run(program);
+    ASSERT_EQ(program.results.size(), static_cast<std::size_t>(steps) * one.results.size());
+    for (int step = 0; step < steps; ++step) {
+      StageProgram alone = one;
+      for (StagePlace& place : alone.inputs) place.step = place.kind == StagePlace::Kind::saved ? 0 : step;
+      const std::vector<Lanes> expected = run(alone);
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        const std::size_t at = static_cast<std::size_t>(step) * expected.size() + i;
+        EXPECT_EQ(program.results[at].step, step);
+        EXPECT_EQ(program.results[at].kind, one.results[i].kind);
+        EXPECT_EQ(all[at], expected[i]);
+      }
     }
   }
 }
@@ -89,6 +91,40 @@ TEST(SideBySide, SharesWhatIsARows) {
   EXPECT_EQ(constants_by_use(one.lanes).size(), constants_by_use(two.lanes).size());
   const auto is_constant = [](const LaneNode& node) { return node.op == LaneOp::constant; };
   EXPECT_EQ(std::ranges::count_if(two.lanes.nodes, is_constant), std::ranges::count_if(one.lanes.nodes, is_constant));
+}
+
+TEST(SideBySide, SharesOperandsThatRepeat) {
+  const StageProgram one = step_of_softmax();
+  const StageProgram four = side_by_side(one, 4, [](int operand) { return operand == 0; });
+  EXPECT_EQ(std::ranges::count(four.inputs, StagePlace::Kind::operand, &StagePlace::kind), 1);
+  EXPECT_EQ(std::ranges::count(four.inputs, StagePlace::Kind::set, &StagePlace::kind), 4);
+  EXPECT_EQ(four.results.size(), 8U);
+}
+
+/// Of four steps two at a time, each from the former's place.
+TEST(SideBySide, JoinsPairsOfFourSteps) {
+  LaneBuilder builder;
+  StageProgram one;
+  one.inputs = {{StagePlace::Kind::operand, 0}};
+  const Lane x = builder.input(0, LaneType::f32);
+  builder.result(canonical_nan(x * x));
+  one.results = {{StagePlace::Kind::operand, 1}};
+  one.lanes = builder.finish();
+  const StageProgram four = with_joined_results(
+      side_by_side(one, 4), [](int) { return true; }, [](int) { return false; });
+  ASSERT_EQ(four.results.size(), 2U);
+  for (int pair = 0; pair < 2; ++pair) {
+    const auto at = static_cast<std::size_t>(pair);
+    EXPECT_EQ(four.results[at].kind, StagePlace::Kind::joined);
+    EXPECT_EQ(four.results[at].step, 2 * pair);
+    const LaneNode& join = four.lanes.nodes[static_cast<std::size_t>(four.lanes.results[at])];
+    for (int half = 0; half < 2; ++half) {
+      const LaneNode& square = four.lanes.nodes[static_cast<std::size_t>(join.args[static_cast<std::size_t>(half)])];
+      ASSERT_EQ(square.op, LaneOp::multiply);
+      const LaneNode& input = four.lanes.nodes[static_cast<std::size_t>(square.args[0])];
+      EXPECT_EQ(four.inputs[input.immediate].step, 2 * pair + half);
+    }
+  }
 }
 
 /// Two outputs, of which the second one's results are joined: they are not made canonical.
