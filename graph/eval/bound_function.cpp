@@ -138,7 +138,7 @@ double own_bound(const FunctionRow& function, const Parameters& parameters, cons
   if (is_special(x, value)) return 0;
   if (exact) return std::fabs(value) < 0x1p-125 ? 0x1p-149 : ulp(arithmetic, value) * 0x1p-20;
   const bool wide = arithmetic == DType::f64;
-  const double units = wide ? function.ulps + kReferenceUlps : function.ulps;
+  const double units = wide ? function.ulps + kReferenceUlps : ulps_of(function, precision.result);
   if (std::isinf(value)) return wide ? units * ulp(arithmetic, std::numeric_limits<double>::max()) : 0;
   double scale = std::fabs(value) + inherited;
   // Its sum may cancel.

@@ -22,6 +22,7 @@ constexpr Arity kAny{1, kAnyNumber};
 constexpr Course kMono = Course::monotone;
 constexpr Course kGentle = Course::gentle;
 constexpr Course kWild = Course::wild;
+constexpr bool kBrief = true;
 
 double real(bool truth) { return truth ? 1 : 0; }
 
@@ -110,11 +111,11 @@ constexpr FunctionRow kFunctions[] = {
     {"cosh", kOne, kNothing, kMono, 4, [](X x, P) { return std::cosh(x[0]); }, nullptr},
     {"elu", kOne, kAlpha, kMono, 4, [](X x, P p) { return x[0] < 0 ? p.alpha * std::expm1(x[0]) : x[0]; }, nullptr},
     {"erf", kOne, kNothing, kMono, 4, [](X x, P) { return std::erf(x[0]); },
-     [](I x, P) { return static_cast<Integer>(std::erf(static_cast<double>(x[0]))); }},
+     [](I x, P) { return static_cast<Integer>(std::erf(static_cast<double>(x[0]))); }, kBrief},
     {"exp", kOne, kNothing, kMono, 4, [](X x, P) { return std::exp(x[0]); }, nullptr},
     {"floor", kOne, kNothing, kMono, 0, [](X x, P) { return std::floor(x[0]); }, [](I x, P) { return x[0]; }},
-    {"gelu_erf", kOne, kNothing, kMono, 6, [](X x, P p) { return gelu_erf(x[0], p.dtype); }, nullptr},
-    {"gelu_tanh", kOne, kNothing, kMono, 4, [](X x, P p) { return gelu_tanh(x[0], p.dtype); }, nullptr},
+    {"gelu_erf", kOne, kNothing, kMono, 6, [](X x, P p) { return gelu_erf(x[0], p.dtype); }, nullptr, kBrief},
+    {"gelu_tanh", kOne, kNothing, kMono, 4, [](X x, P p) { return gelu_tanh(x[0], p.dtype); }, nullptr, kBrief},
     {"hardsigmoid", kOne, kAlpha | kBeta, kMono, 1, [](X x, P p) { return clamp(p.alpha * x[0] + p.beta, 0, 1); },
      nullptr},
     {"hardswish", kOne, kNothing, kMono, 3, [](X x, P) { return x[0] * (clamp(x[0] + 3, 0, 6) / 6); }, nullptr},
@@ -148,7 +149,7 @@ constexpr FunctionRow kFunctions[] = {
      [](I x, P) { return wrapping_multiply(x[0], x[0]); }},
     {"swish", kOne, kAlpha, kMono, 4, [](X x, P p) { return swish(x[0], p.alpha, p.dtype); }, nullptr},
     {"tan", kOne, kNothing, kWild, 4, [](X x, P) { return std::tan(x[0]); }, nullptr},
-    {"tanh", kOne, kNothing, kMono, 4, [](X x, P) { return std::tanh(x[0]); }, nullptr},
+    {"tanh", kOne, kNothing, kMono, 4, [](X x, P) { return std::tanh(x[0]); }, nullptr, kBrief},
     {"thresholded_relu", kOne, kAlpha, kMono, 0, [](X x, P p) { return x[0] <= p.alpha ? 0 : x[0]; }, nullptr},
     {"pow", {1, 2}, kBeta, kMono, 4, power, power},
     {"clip", {1, 3}, kNothing, kGentle, 0, [](X x, P) { return clip(x); }, [](I x, P) { return clip(x); }},

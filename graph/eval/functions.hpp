@@ -55,7 +55,17 @@ struct FunctionRow {
   double ulps;
   RealFunction real;        ///< null: not defined on reals
   IntegerFunction integer;  ///< null: not defined on integers
+  bool is_brief = false;    ///< of bf16 and f16 within kBriefUlps, where these are more
 };
+
+/// Units of f32 that functions which are shorter for bf16 and f16 may be off by before they round to these: a 51st of a
+/// unit of f16, a 410th of one of bf16.
+inline constexpr double kBriefUlps = 160;
+
+/// The row's units for results of `dtype`.
+inline double ulps_of(const FunctionRow& row, DType dtype) {
+  return row.is_brief && byte_size(dtype) == 2 ? kBriefUlps : row.ulps;
+}
 
 std::span<const FunctionRow> all_functions() noexcept;
 const FunctionRow* find_function(std::string_view name) noexcept;

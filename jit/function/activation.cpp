@@ -11,14 +11,8 @@
 namespace tenfold::jit {
 namespace {
 
-constexpr double kMostNegative32 = -0x1.fffffep127;
-constexpr double kMostNegative64 = -0x1.fffffffffffffp1023;
-
-/// `value`, but the formulas' own NaN (0 times infinity) at -inf; and of NaN.
-Lane above_minus_infinity(Lane x, Lane value) {
-  const double least = x.type == LaneType::f32 ? kMostNegative32 : kMostNegative64;
-  return select(x >= least, value, not_a_number(x));
-}
+/// f64: `value`, but the formulas' own NaN (0 times infinity) at -inf; and of NaN.
+Lane above_minus_infinity(Lane x, Lane value) { return select(x >= -0x1.fffffffffffffp1023, value, not_a_number(x)); }
 
 }  // namespace
 
@@ -65,45 +59,55 @@ Lane lost_below(Lane x, Lane beta, Lane z) {
   return select(abs(z) < (z.type == LaneType::f32 ? 0x1p8 : 0x1p11), rest, 0.0);
 }
 
+/// Whether products with e^-120, where the split exponential of f32 ends, and with this factor or its reciprocal are
+/// not numbers any more.
+bool is_ordinary(Lane factor) { return is_constant(factor) && std::abs(constant_value(factor)) >= 0x1p-8; }
+
 }  // namespace
 
 /// x (if z > 0) + log(1 + e^-|z|) / beta of z = beta x.
 Lane softplus_lane(Lane x, Lane beta) {
-  const Lane z = beta * x;
+  if (x.type == LaneType::f32 && !is_ordinary(beta)) {
+    const Lane args[] = {x, beta};
+    return through_f64([](LaneArgs wide) { return softplus_lane(wide[0], wide[1]); }, args);
+  }
   const bool exact = is_constant(beta) && constant_value(beta) == 1;
-  const Lane below = negate(abs(z));
+  const Lane z = exact ? x : beta * x;
+  // What e^z vanishes in keeps its sign, as does e^z itself.
+  const Lane below = z.type == LaneType::f32 ? not_below(kSplitLowest, below_zero(z)) : below_zero(z);
   Lane scale;
   const Lane part = log1p_split(exact ? split_exp(below) : split_exp(below, lost_below(x, beta, z)), &scale);
-  return select(is_nan(z), z, fma(part / beta, scale, select(z > 0.0, x, 0.0)));
+  const Lane value = fma(exact ? part : part / beta, scale, select(z > 0.0, x, 0.0));
+  return z.type == LaneType::f32 ? value : select(is_nan(z), z, value);
 }
 
-/// x / (1 + e^-z) of z = alpha x, or x e^z / (1 + e^z) of negative z. Far down that is a zero, which products with the
-/// least exponential are not, and NaN where x is infinite.
+/// x / (1 + e^-z) of z = alpha x, or x e^z / (1 + e^z) of negative z. Far down that is a zero, and NaN where x is
+/// infinite; so are products with f32's exponential, which is 0 there.
 Lane swish_lane(Lane x, Lane alpha) {
-  // Of a small alpha the product may be a number where the split exponential of f32 has ended.
-  if (x.type == LaneType::f32 && !(is_constant(alpha) && !(std::abs(constant_value(alpha)) < 0x1p-80))) {
+  if (x.type == LaneType::f32 && !is_ordinary(alpha)) {
     const Lane args[] = {x, alpha};
     return through_f64([](LaneArgs wide) { return swish_lane(wide[0], wide[1]); }, args);
   }
-  const Lane z = alpha * x;
   const bool exact = is_constant(alpha) && constant_value(alpha) == 1;
-  const Lane below = negate(abs(z));
+  const Lane z = exact ? x : alpha * x;
+  const Lane below = below_zero(z);
   const SplitExp split = exact ? split_exp(below) : split_exp(below, lost_below(x, alpha, z));
   const Lane e = split.part * split.scale;
   const Lane one = x.builder->constant(x.type, 1);
-  const Lane negative = z < 0.0;
+  const Lane negative = as(integer_of(z.type), z);
   const Lane value = x * (select(negative, split.part, one) / (e + 1.0)) * select(negative, split.scale, one);
-  const Lane usual = select(z < (x.type == LaneType::f32 ? -300.0 : -2000.0), x * 0.0, value);
-  return select(is_nan(z), z, usual);
+  if (x.type == LaneType::f32) return value;
+  return select(is_nan(z), z, select(z < -2000.0, x * 0.0, value));
 }
 
 /// tanh(log(1 + e)) of e = e^x is e (1 - e (e + 1) / (e^2 + 2e + 2)) for negative x, and with e = e^-x
 /// 1 - 2e^2 / (2e^2 + 2e + 1) for positive x: what is subtracted is at most 2/5, and so weigh its roundings.
 Lane mish_lane(Lane x) {
-  const Lane negative = x < 0.0;
-  // Farther down the result is -0, which products with the least exponential are not.
-  const Lane clamped = clamp_below(x, x.type == LaneType::f32 ? -170 : -1400);
-  const SplitExp split = split_exp(negate(abs(clamped)));
+  const bool single = x.type == LaneType::f32;
+  const Lane negative = as(integer_of(x.type), x);
+  // Farther down the result is -0, which products with f64's least exponential are not.
+  const Lane clamped = single ? x : clamp_below(x, -1400);
+  const SplitExp split = split_exp(below_zero(clamped));
   const Lane e = split.part * split.scale;
   const Lane twice = e + e;
   const Lane square = twice * e;
@@ -112,7 +116,7 @@ Lane mish_lane(Lane x) {
   const Lane one = x.builder->constant(x.type, 1);
   const Lane product = select(negative, clamped * split.part, x);
   const Lane value = product * (1.0 - top / bottom) * select(negative, split.scale, one);
-  return above_minus_infinity(x, value);
+  return single ? value : above_minus_infinity(x, value);
 }
 
 namespace {
@@ -120,9 +124,9 @@ namespace {
 /// c1 = 2 sqrt(2 / pi) and c2 = 0.044715 c1, each as two numbers. c1 has so few bits that g - c1 is exact.
 struct GeluConstants {
   double c1, c1_low, c2, c2_low;
-  double greatest;  ///< GELU of numbers below its negative is -0
+  double greatest;  ///< f64: GELU of numbers below its negative is -0
 };
-constexpr GeluConstants kGelu32{0x1.9884p+0, 0x1.4cf50d942343fp-18, 0x1.2444f2p-4, 0x1.49b1695e937bcp-29, 12};
+constexpr GeluConstants kGelu32{0x1.9884p+0, 0x1.4cf50d942343fp-18, 0x1.2444f2p-4, 0x1.49b1695e937bcp-29, 0};
 constexpr GeluConstants kGelu64{0x1.9884533d436p+0, 0x1.42343f2cf1403p-46, 0x1.2444f2a4d8b4bp-4, -0x1.6c843a29d1c7p-61,
                                 24};
 
@@ -139,16 +143,17 @@ SplitExp gelu_exp(Lane a, const GeluConstants& c) {
 
 }  // namespace
 
-/// x / (1 + e^-2u), or x e^2u / (1 + e^2u) of negative x.
+/// x / (1 + e^-2u), or x e^2u / (1 + e^2u) of negative x. f32's exponential is 0 far down, and NaN where x is.
 Lane gelu_tanh_lane(Lane x) {
-  const GeluConstants& c = x.type == LaneType::f32 ? kGelu32 : kGelu64;
-  const SplitExp split = gelu_exp(clamp_above(abs(x), c.greatest), c);
+  const bool single = x.type == LaneType::f32;
+  const GeluConstants& c = single ? kGelu32 : kGelu64;
+  const SplitExp split = gelu_exp(single ? abs(x) : clamp_above(abs(x), c.greatest), c);
   const Lane e = split.part * split.scale;
   const Lane one = x.builder->constant(x.type, 1);
-  const Lane negative = x < 0.0;
-  const Lane value = clamp_below(x, -c.greatest) * (select(negative, split.part, one) / (e + 1.0)) *
+  const Lane negative = as(integer_of(x.type), x);
+  const Lane value = (single ? x : clamp_below(x, -c.greatest)) * (select(negative, split.part, one) / (e + 1.0)) *
                      select(negative, split.scale, one);
-  return above_minus_infinity(x, value);
+  return single ? value : above_minus_infinity(x, value);
 }
 
 Lane hardswish_lane(Lane x) {

@@ -86,6 +86,14 @@ SplitExp split(const Reduced& reduced, const Lane* factor = nullptr, const Lane*
 
 }  // namespace
 
+/// In this order NaN gets through.
+Lane not_below(double bound, Lane x) { return combine(LaneOp::greater, x.builder->constant(x.type, bound), x); }
+
+Lane below_zero(Lane x) {
+  const LaneType type = integer_of(x.type);
+  return as(x.type, as(type, x) | as(type, x.builder->constant(x.type, -0.0)));
+}
+
 Lane clamp_above(Lane x, double bound) {
   const Lane limit = x.builder->constant(x.type, bound);
   if (x.type == LaneType::f64) return select(limit < x, limit, x);
@@ -98,9 +106,56 @@ Lane clamp_below(Lane x, double bound) {
   return as(x.type, combine(LaneOp::least_unsigned, as(LaneType::i32, x), as(LaneType::i32, limit)));
 }
 
-SplitExp split_exp(Lane high) { return split(reduce(clamp_below(high, constants(high).lowest))); }
+namespace {
 
-SplitExp split_exp(Lane high, Lane low) { return split(reduce(clamp_below(high, constants(high).lowest), &low)); }
+/// x = (n + i / 8) ln 2 + r: e^x = 2^n 2^(i/8) e^r, the second factor from a table, e^r - 1 = r + r^2 (c0 + c1 r)
+/// within 2^-25.2. f32.
+struct EighthsOfExp {
+  Lane shifted;  ///< has n + i / 8 + scale_bits in its low bits, by eighths
+  Lane eighths;  ///< n + i / 8
+};
+
+EighthsOfExp find_eighths(Lane bounded, int scale_bits) {
+  const double magic = kF32.magic / 8 + scale_bits;  // whose last bit is an eighth
+  const Lane shifted = fma(bounded, kLog2E, magic);
+  return {shifted, shifted - magic};
+}
+
+/// 2^(n + scale_bits + i / 8) e^r.
+Lane exp_of_eighths(const EighthsOfExp& of, Lane r, int scale_bits) {
+  constexpr std::array kPoly{0.500065, 1.0 / 6};
+  const Lane scale = exp2_eighths(of.shifted, of.eighths, scale_bits);
+  const Lane q = fma(r, polynomial(r, kPoly), r.builder->constant(r.type, 1));
+  return fma(scale * r, q, scale);
+}
+
+/// e^x 2^kGreatBits of x + *low <= 0, with ln 2 in two numbers; from kSplitLowest on.
+constexpr int kGreatBits = 64;
+Lane great_exp(Lane x, const Lane* low = nullptr) {
+  constexpr double kLn2 = 0x1.62e430p-1, kLn2Low = -0x1.05c610p-29;
+  const EighthsOfExp of = find_eighths(x, kGreatBits);
+  const Lane high = fnma(of.eighths, kLn2, x);
+  const Lane r = low == nullptr ? fnma(of.eighths, kLn2Low, high) : high + fnma(of.eighths, kLn2Low, *low);
+  return exp_of_eighths(of, r, kGreatBits);
+}
+
+/// As a product; 0 of what is less than kSplitLowest, -inf as well.
+SplitExp split_great(Lane x, const Lane* low = nullptr) {
+  const Lane e = as(LaneType::i32, great_exp(x, low));
+  return {as(x.type, and_not(x < kSplitLowest, e)), x.builder->constant(x.type, 0x1p-64)};
+}
+
+}  // namespace
+
+SplitExp split_exp(Lane high) {
+  if (high.type == LaneType::f64) return split(reduce(clamp_below(high, constants(high).lowest)));
+  return split_great(high);
+}
+
+SplitExp split_exp(Lane high, Lane low) {
+  if (high.type == LaneType::f64) return split(reduce(clamp_below(high, constants(high).lowest), &low));
+  return split_great(high, &low);
+}
 
 SplitExp split_product(Lane factor, Lane factor_low, Lane high, Lane low) {
   return split(reduce(clamp_below(high, constants(high).lowest), &low), &factor, &factor_low);
@@ -130,9 +185,6 @@ ExpParts exp_parts(Lane x, Lane bounded, int offset) {
   return {as(integer_of(x.type), shifted), fma(square, exp_polynomial(r, square), r)};
 }
 
-/// In this order NaN gets through.
-Lane not_below(double bound, Lane x) { return combine(LaneOp::greater, x.builder->constant(x.type, bound), x); }
-
 }  // namespace
 
 /// 2^n in two factors, by halves of n: shifted up, n and twice the bias of an exponent are both exponents.
@@ -158,20 +210,13 @@ Lane exp_of_negative(Lane x) {
   return fma(scale, parts.m, scale) * 0x1p-64;
 }
 
-/// x = (n + i / 8) ln 2 + r: e^x = 2^n 2^(i/8) e^r, the second factor from a table, e^r - 1 = r + r^2 (c0 + c1 r)
-/// within 2^-25.2. 2^(n + 32) is normal. Within 1.2 ulp and |x| / 20: ln 2 / 8 in f32 is off by 2^-28.4 of itself, a
-/// tenth of what the rounding of a difference x costs, and an operation less than in two parts.
+/// 2^(n + 32) is normal. Within 1.2 ulp and |x| / 20: ln 2 / 8 in f32 is off by 2^-28.4 of itself, a tenth of what the
+/// rounding of a difference x costs, and an operation less than in two parts.
 Lane scaled_exp_of_negative(Lane x) {
   constexpr double kLn2 = 0x1.62e430p-1;
-  constexpr std::array kPoly{0.500065, 1.0 / 6};
-  const Lane low = not_below(kF32.exp_lowest, x);
-  constexpr double kMagic = kF32.magic / 8 + kScaledExpBits;  // whose last bit is an eighth
-  const Lane shifted = fma(low, kLog2E, kMagic);
-  const Lane eighths = shifted - kMagic;
-  const Lane r = fnma(eighths, kLn2, low);
-  const Lane scale = exp2_eighths(shifted, eighths);
-  const Lane q = fma(r, polynomial(r, kPoly), x.builder->constant(x.type, 1));
-  return fma(scale * r, q, scale);
+  const Lane bounded = not_below(kF32.exp_lowest, x);
+  const EighthsOfExp of = find_eighths(bounded, kScaledExpBits);
+  return exp_of_eighths(of, fnma(of.eighths, kLn2, bounded), kScaledExpBits);
 }
 
 Lane expm1_negative(Lane x) {
@@ -191,7 +236,11 @@ Lane expm1_quarter(Lane x) {
 
 /// 1 / (1 + e^-|x|), times e^-|x| of negative x.
 Lane sigmoid_lane(Lane x) {
-  const SplitExp split_e = split_exp(negate(abs(x)));
+  if (x.type == LaneType::f32) {
+    const Lane e = great_exp(not_below(kSplitLowest, below_zero(x)));
+    return select(as(LaneType::i32, x), e, 0x1p64) / (e + 0x1p64);
+  }
+  const SplitExp split_e = split_exp(below_zero(x));
   const Lane e = split_e.part * split_e.scale;
   const Lane value = select(x < 0.0, e, 1.0) / (e + 1.0);
   return select(is_nan(x), x, value);

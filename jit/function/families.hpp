@@ -36,8 +36,10 @@ struct SplitExp {
   Lane part;
   Lane scale;
 };
-/// Of high + low, |low| being small against 1; `high` is clamped from below, and must not be above 0 by much: callers
-/// clamp. NaN is lost.
+/// Of high + low, |low| being small against 1; `high` must not be above 0 by much. f32: 0 below kSplitLowest, which
+/// products with 2^20 at most do not show; NaN stays. f64: `high` is clamped from below, so that callers see to it that
+/// products with more than 2^944 vanish there; NaN is lost.
+constexpr double kSplitLowest = -120;
 SplitExp split_exp(Lane high);
 SplitExp split_exp(Lane high, Lane low);
 /// (factor + factor_low) e^(high + low), rounded nearly once. The factor must be normal.
@@ -46,6 +48,10 @@ SplitExp split_product(Lane factor, Lane factor_low, Lane high, Lane low);
 Lane expm1_negative(Lane x);
 /// (e^x - 1) / 4, which does not overflow before sinh does; NaN is lost, and bits of subnormal results are.
 Lane expm1_quarter(Lane x);
+/// `bound` where x is below; NaN stays.
+Lane not_below(double bound, Lane x);
+/// -|x|.
+Lane below_zero(Lane x);
 /// Lanes above `bound` (positive) or below it (negative) become it; NaN may.
 Lane clamp_above(Lane x, double bound);
 Lane clamp_below(Lane x, double bound);

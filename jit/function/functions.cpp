@@ -6,6 +6,7 @@
 
 #include <cstddef>
 
+#include "jit/function/brief.hpp"
 #include "jit/function/families.hpp"
 
 namespace tenfold::jit {
@@ -156,7 +157,10 @@ bool has_function(Function function, DType dtype) {
 
 Lane apply_function(Function function, DType dtype, std::span<const Lane> args) {
   const Row& row = row_of(function);
-  if (is_floating(dtype)) return row.real(args);
+  if (is_floating(dtype)) {
+    const auto brief = byte_size(dtype) == 2 ? brief_function(function) : nullptr;
+    return brief == nullptr ? row.real(args) : brief(args);
+  }
   const Lane value = row.integer(dtype, args);
   const bool is_truth = kernel::row(function).gives == kernel::Gives::boolean;
   return dtype == DType::boolean && !is_truth ? normalized(dtype, value) : value;

@@ -185,7 +185,7 @@ class Avx2Lanes final : public LaneLayer {
                         node.immediate == kExactJoin);
     }
     if (node.op == LaneOp::exp2_eighths) {
-      exp2_eighths(d, args[0]);
+      exp2_eighths(d, args[0], node.immediate);
       return;
     }
     if (node.op == LaneOp::bit_and && args[0].is_constant() && args[0] == args[1]) {
@@ -238,15 +238,15 @@ class Avx2Lanes final : public LaneLayer {
     return Ymm(spare);
   }
 
-  /// Shifted up, 32 + k / 8 is an exponent and i in the bits below it, which these have taken off.
+  /// Shifted up, k / 8 and the scale are an exponent and i in the bits below it, which these have taken off.
   Xbyak::Address roots() {
     std::array<std::uint32_t, 8> entries = kEighthRoots;
     for (std::uint32_t i = 0; i < entries.size(); ++i) entries[i] -= i << 20;
     return table(entries);
   }
 
-  void exp2_eighths(Vec d, const LaneSource& a) {
-    const int kept = held(LaneSource::roots());
+  void exp2_eighths(Vec d, const LaneSource& a, std::uint64_t scale_bits) {
+    const int kept = held(LaneSource::roots(scale_bits));
     for (int half = 0; half < halves(4); ++half) {
       const Ymm to = ymm(d, half), from = register_of(a, half, 14), exponent(15);
       code_.vpslld(exponent, from, 20);

@@ -165,7 +165,7 @@ class Avx512Lanes final : public LaneLayer {
 
  protected:
   void load_constant(int index, const LaneSource& source) override {
-    source.is_roots() ? code_.vmovups(vector(index, 8), Own::roots(*this))
+    source.is_roots() ? code_.vmovups(vector(index, 8), Own::roots(*this, source.pattern))
                       : Own::constant(assembler_, vector(index, 8), source.pattern, source.bytes);
   }
 

@@ -42,7 +42,7 @@ class Avx512Operation {
   }
   static void constant(Assembler& assembler, const Xbyak::Xmm& d, std::uint64_t pattern, int bytes);
   /// What exp2_eighths() looks up.
-  static Xbyak::Address roots(LaneLayer& layer);
+  static Xbyak::Address roots(LaneLayer& layer, std::uint64_t scale_bits);
 
  private:
   Xbyak::Xmm sized(int index, int bytes) const { return sized(lanes_, index, bytes); }

@@ -232,18 +232,19 @@ void Avx512Operation::convert(Vec d, const LaneSource& a) {
   }
 }
 
-/// 2^32 times as great, which their exponents have room for.
-Address Avx512Operation::roots(LaneLayer& layer) {
+/// Times the scale, which their exponents have room for.
+Address Avx512Operation::roots(LaneLayer& layer, std::uint64_t scale_bits) {
   std::array<std::uint32_t, 8> entries = kEighthRoots;
-  for (std::uint32_t& entry : entries) entry += std::uint32_t{32} << 23;
+  for (std::uint32_t& entry : entries) entry += static_cast<std::uint32_t>(scale_bits) << 23;
   return layer.table(entries);
 }
 
 /// What the root leaves of the power is the floor of b.
 void Avx512Operation::exp2_eighths(Vec d, const LaneSource& a, const LaneSource& b) {
-  const int index = in_register(a, 4).getIdx(), kept = layer_.held(LaneSource::roots());
+  const int index = in_register(a, 4).getIdx(), kept = layer_.held(LaneSource::roots(node_.immediate));
   const auto look_up = [&](const auto& root, const auto& by) {
-    kept < 0 ? code_.vpermps(root, by, roots(layer_)) : code_.vpermps(root, by, std::decay_t<decltype(root)>(kept));
+    kept < 0 ? code_.vpermps(root, by, roots(layer_, node_.immediate))
+             : code_.vpermps(root, by, std::decay_t<decltype(root)>(kept));
   };
   lanes_ == 16 ? look_up(Xbyak::Zmm(kSpare), Xbyak::Zmm(index)) : look_up(Xbyak::Ymm(kSpare), Xbyak::Ymm(index));
   with_operand(b, 4, [&](const Xbyak::Operand& by) { code_.vscalefps(vector(d, 4), sized(kSpare, 4), by); });

@@ -285,9 +285,11 @@ int fewest_vectors(const LaneProgram& program, const std::vector<bool>& resident
 
 std::vector<LaneSource> constants_by_use(const LaneProgram& program) {
   std::vector<std::pair<int, LaneSource>> found;
-  bool looks_up = false;
+  std::vector<LaneSource> constants;
   for (const LaneNode& node : program.nodes) {
-    looks_up = looks_up || node.op == LaneOp::exp2_eighths;
+    const LaneSource roots = LaneSource::roots(node.immediate);
+    if (node.op == LaneOp::exp2_eighths && std::find(constants.begin(), constants.end(), roots) == constants.end())
+      constants.push_back(roots);
     for (int arg = 0; arg < arity(node.op); ++arg) {
       const LaneNode& made = program.nodes[static_cast<std::size_t>(node.args[static_cast<std::size_t>(arg)])];
       if (made.op != LaneOp::constant) continue;
@@ -301,9 +303,6 @@ std::vector<LaneSource> constants_by_use(const LaneProgram& program) {
     }
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<LaneSource> constants;
-  constants.reserve(found.size() + 1);
-  if (looks_up) constants.push_back(LaneSource::roots());
   for (const auto& [uses, constant] : found) constants.push_back(constant);
   return constants;
 }

@@ -2,6 +2,7 @@
 #include "jit/lane/lane.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <sstream>
 #include <utility>
@@ -246,7 +247,9 @@ Lane fnma(Lane a, double b, Lane c) { return fnma(a, constant_like(a, b), c); }
 Lane sqrt(Lane a) { return make(LaneOp::sqrt, {a}); }
 Lane round_f16(Lane a) { return make(LaneOp::round_f16, {a}); }
 Lane round(Lane a, LaneRounding rounding) { return make(LaneOp::round, {a}, static_cast<std::uint64_t>(rounding)); }
-Lane exp2_eighths(Lane shifted, Lane eighths) { return make(LaneOp::exp2_eighths, {shifted, eighths}); }
+Lane exp2_eighths(Lane shifted, Lane eighths, int scale_bits) {
+  return make(LaneOp::exp2_eighths, {shifted, eighths}, static_cast<std::uint64_t>(scale_bits));
+}
 Lane and_not(Lane a, Lane b) { return make(LaneOp::bit_and_not, {a, b}); }
 Lane complement(Lane a) { return a ^ a.builder->bits(a.type, all_ones(a.type)); }
 Lane shift_left(Lane a, int bits) { return make(LaneOp::shift_left, {a}, static_cast<std::uint64_t>(bits)); }
@@ -286,6 +289,15 @@ Lane polynomial(Lane x, std::span<const double> c) {
   Lane value = constant_like(x, c.back());
   for (std::size_t i = c.size() - 1; i-- > 0;) value = fma(value, x, c[i]);
   return value;
+}
+
+Lane polynomial_by_halves(Lane x, Lane square, std::span<const double> c) {
+  std::array<Lane, 2> halves;  // by the last bit of their powers
+  for (std::size_t i = c.size(); i-- > 0;) {
+    const bool is_first = i + 2 >= c.size();
+    halves[i % 2] = is_first ? constant_like(x, c[i]) : fma(halves[i % 2], square, c[i]);
+  }
+  return fma(halves[1], x, halves[0]);
 }
 
 }  // namespace tenfold::jit

@@ -78,8 +78,8 @@ enum class LaneOp : std::uint8_t {
   extend_signed,  ///< i32 to i64
   extend_zero,    ///< i32 to i64
   low_half,       ///< i64 to i32
-  exp2_eighths,   ///< f32: 2^(32 + b), its factor 2^(i/8) rounded, of b = k / 8 from -152 to 0; the low 12 bits of a
-                  ///< are those of k + 256. Of a NaN b, anything
+  exp2_eighths,   ///< f32: 2^(s + b), its factor 2^(i/8) rounded, of b = k / 8 from -120 - s to 0, s = `immediate`; the
+                  ///< low 12 bits of a are those of k + 8 s. Of a NaN b, anything
   join_bf16,      ///< two f32 to bf16, to nearest even, any NaN to the canonical one: the 16 lanes of a, then those of
                   ///< b, in the 64 bytes of a vector, for a store alone; where LaneLayer::joins() says so. `immediate`
                   ///< kExactJoin: there is nothing to round
@@ -215,7 +215,7 @@ Lane sqrt(Lane a);
 Lane round(Lane a, LaneRounding rounding);
 Lane and_not(Lane a, Lane b);  ///< ~a & b
 Lane complement(Lane a);       ///< ~a
-Lane exp2_eighths(Lane shifted, Lane eighths);
+Lane exp2_eighths(Lane shifted, Lane eighths, int scale_bits);
 Lane round_f16(Lane a);
 Lane shift_left(Lane a, int bits);
 Lane shift_right(Lane a, int bits);
@@ -230,5 +230,7 @@ Lane negate(Lane a);                ///< reals: the sign bit flipped; integers: 
 Lane copy_sign(Lane a, Lane sign);  ///< reals: |a| with the sign bit of `sign`; a's own must be clear
 /// c[0] + x (c[1] + x (c[2] + ...)), Horner's rule with fma.
 Lane polynomial(Lane x, std::span<const double> c);
+/// The same by halves: even and odd powers in a chain each, half as long, of `square`, x^2.
+Lane polynomial_by_halves(Lane x, Lane square, std::span<const double> c);
 
 }  // namespace tenfold::jit

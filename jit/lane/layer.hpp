@@ -23,11 +23,12 @@ namespace tenfold::jit {
 struct LaneSource {
   Vec vec = -1;               ///< -1: the constant
   std::uint64_t pattern = 0;  ///< its bits
-  int bytes = 4;              ///< of a lane; kRoots: the constant is the table that LaneOp::exp2_eighths looks up
+  int bytes = 4;              ///< of a lane; kRoots: the constant is the table that LaneOp::exp2_eighths looks up, and
+                              ///< the pattern its scale
   bool is_constant() const { return vec < 0; }
 
   static constexpr int kRoots = 32;
-  static LaneSource roots() { return {-1, 0, kRoots}; }
+  static LaneSource roots(std::uint64_t scale_bits) { return {-1, scale_bits, kRoots}; }
   bool is_roots() const { return bytes == kRoots; }
   friend bool operator==(const LaneSource&, const LaneSource&) = default;
 };

@@ -504,35 +504,39 @@ TEST_P(LaneOperations, LaneByLane) {
 
 /// Every power, in every arrangement of vectors and constants, with the table in memory and in a vector.
 TEST_P(LaneOperations, PowersOfEighths) {
-  const LaneNode node{LaneOp::exp2_eighths, LaneType::f32, {}, 0};
-  constexpr int kLeast = -152 * 8;
-  for (const int lanes : {8, 16})
-    for (const Places& places : all_places(node)) {
-      if (places.args[0] >= 0 && places.args[0] == places.args[1]) continue;
-      ASSERT_LT(places.d, 3);
-      int k = kLeast;
-      const auto shifted = [&](int power) { return (random_() << 12 | (static_cast<unsigned>(power + 256) & 0xfff)); };
-      const auto eighths = [](int power) { return bits(static_cast<float>(power) / 8); };
-      // A constant makes all lanes one power.
-      const bool varies = places.args[0] >= 0 && places.args[1] >= 0;
-      while (k <= 0) {
-        Arranged a = arrange(node, places, lanes);
-        a.constants = {low_bits(shifted(k), 4), eighths(k), 0};
-        if (random_() % 2 == 0) a.held.push_back(LaneSource::roots());
-        Block before = random_block();
-        for (int i = 0; i < lanes; ++i, k += varies ? 1 : 0)
-          for (std::size_t arg = 0; arg < 2; ++arg) {
-            if (places.args[arg] < 0) continue;
-            const int power = std::min(k, 0);
-            before.set_lane(a.vecs[static_cast<std::size_t>(places.args[arg])], i, 4,
-                            arg == 0 ? low_bits(shifted(power), 4) : eighths(power));
-          }
-        Block after = before;
-        ASSERT_EQ(run(code_of(a), after), "");
-        ASSERT_EQ(check(a, before, after), "") << "of " << lanes << " lanes, into " << places.d;
-        if (!varies) k += 97;
+  for (const int scale : {32, 64}) {
+    const LaneNode node{LaneOp::exp2_eighths, LaneType::f32, {}, static_cast<std::uint64_t>(scale)};
+    const int least = (-120 - scale) * 8;
+    for (const int lanes : {8, 16})
+      for (const Places& places : all_places(node)) {
+        if (places.args[0] >= 0 && places.args[0] == places.args[1]) continue;
+        ASSERT_LT(places.d, 3);
+        int k = least;
+        const auto shifted = [&](int power) {
+          return (random_() << 12 | (static_cast<unsigned>(power + 8 * scale) & 0xfff));
+        };
+        const auto eighths = [](int power) { return bits(static_cast<float>(power) / 8); };
+        // A constant makes all lanes one power.
+        const bool varies = places.args[0] >= 0 && places.args[1] >= 0;
+        while (k <= 0) {
+          Arranged a = arrange(node, places, lanes);
+          a.constants = {low_bits(shifted(k), 4), eighths(k), 0};
+          if (random_() % 2 == 0) a.held.push_back(LaneSource::roots(node.immediate));
+          Block before = random_block();
+          for (int i = 0; i < lanes; ++i, k += varies ? 1 : 0)
+            for (std::size_t arg = 0; arg < 2; ++arg) {
+              if (places.args[arg] < 0) continue;
+              const int power = std::min(k, 0);
+              before.set_lane(a.vecs[static_cast<std::size_t>(places.args[arg])], i, 4,
+                              arg == 0 ? low_bits(shifted(power), 4) : eighths(power));
+            }
+          Block after = before;
+          ASSERT_EQ(run(code_of(a), after), "");
+          ASSERT_EQ(check(a, before, after), "") << "of " << lanes << " lanes, into " << places.d;
+          if (!varies) k += 97;
+        }
       }
-    }
+  }
 }
 
 std::uint16_t rounded_to_bf16(std::uint64_t x) {

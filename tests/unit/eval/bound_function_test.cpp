@@ -58,6 +58,19 @@ TEST(FunctionBound, TranscendentalsHaveFourUnitsAndSingleStepsNone) {
   EXPECT_EQ(find_function("gelu_erf")->ulps, 6);
 }
 
+/// Where that is more than what f32 may be off by, and of 16 bits alone.
+TEST(FunctionBound, BriefFunctionsHaveMoreUnitsOf16Bits) {
+  for (const char* name : {"erf", "gelu_erf", "gelu_tanh", "tanh"}) {
+    const FunctionRow& row = *find_function(name);
+    for (const DType dtype : {DType::bf16, DType::f16}) EXPECT_EQ(ulps_of(row, dtype), kBriefUlps) << name;
+    for (const DType dtype : {DType::f32, DType::f64}) EXPECT_EQ(ulps_of(row, dtype), row.ulps) << name;
+    const double single = bound_of(name, {0.75}, {DType::f32, DType::f32});
+    EXPECT_GT(bound_of(name, {0.75}, {DType::f32, DType::bf16}), 20 * single) << name;
+    EXPECT_LT(bound_of(name, {0.75}, {DType::f32, DType::f16}), ulp(DType::f16, 0.75) / 50) << name;
+  }
+  EXPECT_EQ(ulps_of(*find_function("exp"), DType::bf16), 4);
+}
+
 /// The value that a kernel of `row` may give: the exact one, off by `units`, in f32 and then in `dtype`.
 double kernel_model(const FunctionRow& row, const std::vector<double>& x, const Parameters& parameters, double units,
                     DType dtype) {

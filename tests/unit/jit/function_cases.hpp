@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "graph/eval/element.hpp"
+#include "graph/eval/functions.hpp"
+#include "jit/function/brief.hpp"
 #include "jit/function/functions.hpp"
 #include "kernel/spec.hpp"
 #include "kernel/tables.hpp"
@@ -94,9 +96,11 @@ inline constexpr Bound kBounds[] = {
     {Function::swish, 4, 4},       {Function::tan, 1, 3},           {Function::tanh, 4, 4},
 };
 
-inline double bound_of(Function function, bool single) {
+/// Of results of `dtype`; in units of f32 where it has 16 bits.
+inline double bound_of(Function function, DType dtype) {
+  if (byte_size(dtype) == 2 && brief_function(function) != nullptr) return graph::kBriefUlps;
   for (const Bound& bound : kBounds)
-    if (bound.function == function) return single ? bound.single_ulps : bound.double_ulps;
+    if (bound.function == function) return dtype == DType::f64 ? bound.double_ulps : bound.single_ulps;
   return 0;
 }
 

@@ -138,11 +138,12 @@ void run_real(const LaneNode& node, Lanes& d, const Arguments& a) {
     case LaneOp::widen: return each1<double, float>(d, a, [](float x) { return static_cast<double>(x); });
     case LaneOp::narrow: return each1<float, double>(d, a, [](double x) { return static_cast<float>(x); });
     case LaneOp::exp2_eighths:
-      return each2<float, float>(d, a, [](float, float b) {
+      return each2<float, float>(d, a, [&](float, float b) {
         const float whole = std::floor(b);
-        if (!(b >= -152 && b <= 0)) return b;  // a NaN, or what no program asks for
+        const auto scale = static_cast<int>(node.immediate);
+        if (!(b >= static_cast<float>(-120 - scale) && b <= 0)) return b;  // a NaN, or what no program asks for
         const float root = std::bit_cast<float>(kEighthRoots[static_cast<std::size_t>(8 * (b - whole))]);
-        return std::ldexp(root, static_cast<int>(whole) + 32);
+        return std::ldexp(root, static_cast<int>(whole) + scale);
       });
     default: return run_any<T>(node, d, a);
   }
