@@ -31,16 +31,14 @@ struct Constants {
   int fraction_bits;
   double magic;  ///< 1.5 * 2^fraction_bits
   double ln2_high, ln2_low;
-  /// e^lowest vanishes in products with factors up to 2^95, of f64 2^944: callers whose factors are larger see to it
-  /// that results of arguments below are zeros. The halves of n are exponents down to `lowest` and up to `highest`.
-  double lowest, highest;
+  double highest;       ///< up to there the halves of n are exponents
   double exp_lowest;    ///< e^x rounds to 0 below
   double expm1_lowest;  ///< e^x - 1 rounds to -1 below
   std::span<const double> poly;
 };
 constexpr double kLog2E = 0x1.71547652b82fep0;
-constexpr Constants kF32{23, 0x1.8p23, 0x1.62e430p-1, -0x1.05c610p-29, -170, 89, -105, -20, kF32Poly};
-constexpr Constants kF64{52, 0x1.8p52, 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, -1400, 710, -750, -40, kF64Poly};
+constexpr Constants kF32{23, 0x1.8p23, 0x1.62e430p-1, -0x1.05c610p-29, 89, -105, -20, kF32Poly};
+constexpr Constants kF64{52, 0x1.8p52, 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, 710, -750, -40, kF64Poly};
 
 const Constants& constants(Lane x) { return x.type == LaneType::f32 ? kF32 : kF64; }
 
@@ -72,16 +70,19 @@ Lane power_of_two(Lane n, LaneType type, double unit) {
   return as(type, shift_left(n, fraction_bits) + one);
 }
 
-/// Times factor + factor_low, if given.
-SplitExp split(const Reduced& reduced, const Lane* factor = nullptr, const Lane* factor_low = nullptr) {
-  const LaneType type = reduced.high.type;
-  const int fraction_bits = constants(reduced.high).fraction_bits;
-  const Lane whole = shift_left(reduced.n, fraction_bits);
-  const Lane half = shift_left(shift_right(reduced.n, 1), fraction_bits);
+/// e^lowest of f64 vanishes in products with factors up to 2^944: callers whose factors are larger see to it that
+/// results of arguments below are zeros. The halves of n are exponents down to there.
+constexpr double kLowest64 = -1400;
+
+/// Of f64, times factor + factor_low, if given.
+SplitExp split(Lane x, const Lane* low, const Lane* factor = nullptr, const Lane* factor_low = nullptr) {
+  const Reduced reduced = reduce(clamp_below(x, kLowest64), low);
+  const Lane whole = shift_left(reduced.n, kF64.fraction_bits);
+  const Lane half = shift_left(shift_right(reduced.n, 1), kF64.fraction_bits);
   const Lane m = expm1_reduced(reduced);
   const Lane value = factor == nullptr ? m + 1.0 : *factor + fma(*factor, m, *factor_low);
-  const Lane one = as(half.type, reduced.high.builder->constant(type, 1));
-  return {as(type, as(half.type, value) + half), as(type, (whole - half) + one)};
+  const Lane one = as(half.type, x.builder->constant(x.type, 1));
+  return {as(x.type, as(half.type, value) + half), as(x.type, (whole - half) + one)};
 }
 
 }  // namespace
@@ -108,8 +109,10 @@ Lane clamp_below(Lane x, double bound) {
 
 namespace {
 
-/// x = (n + i / 8) ln 2 + r: e^x = 2^n 2^(i/8) e^r, the second factor from a table, e^r - 1 = r + r^2 (c0 + c1 r)
-/// within 2^-25.2. f32.
+/// x = (n + i / 8) ln 2 + r: e^x = 2^n 2^(i/8) e^r, the second factor from a table, e^r - 1 = r + r^2 Q(r): within
+/// 2^-25.2 of degree 1, within 2^-29.5 of degree 2. f32.
+constexpr std::array kShortSlope{0.500065, 1.0 / 6};
+constexpr std::array kSlope{0.5, 1.0 / 6, 1.0 / 24};
 struct EighthsOfExp {
   Lane shifted;  ///< has n + i / 8 + scale_bits in its low bits, by eighths
   Lane eighths;  ///< n + i / 8
@@ -122,10 +125,9 @@ EighthsOfExp find_eighths(Lane bounded, int scale_bits) {
 }
 
 /// 2^(n + scale_bits + i / 8) e^r.
-Lane exp_of_eighths(const EighthsOfExp& of, Lane r, int scale_bits) {
-  constexpr std::array kPoly{0.500065, 1.0 / 6};
+Lane exp_of_eighths(const EighthsOfExp& of, Lane r, std::span<const double> slope, int scale_bits) {
   const Lane scale = exp2_eighths(of.shifted, of.eighths, scale_bits);
-  const Lane q = fma(r, polynomial(r, kPoly), r.builder->constant(r.type, 1));
+  const Lane q = fma(r, polynomial(r, slope), r.builder->constant(r.type, 1));
   return fma(scale * r, q, scale);
 }
 
@@ -135,8 +137,8 @@ Lane great_exp(Lane x, const Lane* low = nullptr) {
   constexpr double kLn2 = 0x1.62e430p-1, kLn2Low = -0x1.05c610p-29;
   const EighthsOfExp of = find_eighths(x, kGreatBits);
   const Lane high = fnma(of.eighths, kLn2, x);
-  const Lane r = low == nullptr ? fnma(of.eighths, kLn2Low, high) : high + fnma(of.eighths, kLn2Low, *low);
-  return exp_of_eighths(of, r, kGreatBits);
+  if (low == nullptr) return exp_of_eighths(of, fnma(of.eighths, kLn2Low, high), kShortSlope, kGreatBits);
+  return exp_of_eighths(of, high + fnma(of.eighths, kLn2Low, *low), kSlope, kGreatBits);
 }
 
 /// As a product; 0 of what is less than kSplitLowest, -inf as well.
@@ -147,18 +149,14 @@ SplitExp split_great(Lane x, const Lane* low = nullptr) {
 
 }  // namespace
 
-SplitExp split_exp(Lane high) {
-  if (high.type == LaneType::f64) return split(reduce(clamp_below(high, constants(high).lowest)));
-  return split_great(high);
-}
+SplitExp split_exp(Lane high) { return high.type == LaneType::f64 ? split(high, nullptr) : split_great(high); }
 
 SplitExp split_exp(Lane high, Lane low) {
-  if (high.type == LaneType::f64) return split(reduce(clamp_below(high, constants(high).lowest), &low));
-  return split_great(high, &low);
+  return high.type == LaneType::f64 ? split(high, &low) : split_great(high, &low);
 }
 
 SplitExp split_product(Lane factor, Lane factor_low, Lane high, Lane low) {
-  return split(reduce(clamp_below(high, constants(high).lowest), &low), &factor, &factor_low);
+  return split(high, &low, &factor, &factor_low);
 }
 
 namespace {
@@ -216,7 +214,7 @@ Lane scaled_exp_of_negative(Lane x) {
   constexpr double kLn2 = 0x1.62e430p-1;
   const Lane bounded = not_below(kF32.exp_lowest, x);
   const EighthsOfExp of = find_eighths(bounded, kScaledExpBits);
-  return exp_of_eighths(of, fnma(of.eighths, kLn2, bounded), kScaledExpBits);
+  return exp_of_eighths(of, fnma(of.eighths, kLn2, bounded), kShortSlope, kScaledExpBits);
 }
 
 Lane expm1_negative(Lane x) {

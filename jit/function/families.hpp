@@ -42,7 +42,7 @@ struct SplitExp {
 constexpr double kSplitLowest = -120;
 SplitExp split_exp(Lane high);
 SplitExp split_exp(Lane high, Lane low);
-/// (factor + factor_low) e^(high + low), rounded nearly once. The factor must be normal.
+/// f64: (factor + factor_low) e^(high + low), rounded nearly once. The factor must be normal.
 SplitExp split_product(Lane factor, Lane factor_low, Lane high, Lane low);
 /// e^x - 1 of x <= 0; NaN is lost.
 Lane expm1_negative(Lane x);

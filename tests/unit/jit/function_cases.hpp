@@ -84,16 +84,16 @@ struct Bound {
 };
 
 inline constexpr Bound kBounds[] = {
-    {Function::acos, 1, 4},        {Function::acosh, 1, 4},         {Function::asin, 1, 4},
-    {Function::asinh, 1, 4},       {Function::atan, 1, 4},          {Function::atanh, 1, 4},
-    {Function::celu, 4, 4},        {Function::cos, 1, 2},           {Function::cosh, 1, 4},
-    {Function::elu, 4, 4},         {Function::erf, 4, 4},           {Function::exp, 1.25, 2},
-    {Function::gelu_erf, 5.25, 4}, {Function::gelu_tanh, 4, 4},     {Function::hardsigmoid, 1, 1},
-    {Function::hardswish, 3, 3},   {Function::leakyrelu, 0.5, 0.5}, {Function::log, 1, 2},
-    {Function::mish, 4, 4},        {Function::pow, 2, 4},           {Function::selu, 4, 4},
-    {Function::sigmoid, 4, 4},     {Function::sin, 1, 2},           {Function::sinh, 1, 4},
-    {Function::softplus, 4, 4},    {Function::softsign, 2, 2},      {Function::squared_difference, 2, 2},
-    {Function::swish, 4, 4},       {Function::tan, 1, 3},           {Function::tanh, 4, 4},
+    {Function::acos, 1, 4},       {Function::acosh, 1, 4},         {Function::asin, 1, 4},
+    {Function::asinh, 1, 4},      {Function::atan, 1, 4},          {Function::atanh, 1, 4},
+    {Function::celu, 4, 4},       {Function::cos, 1, 2},           {Function::cosh, 1, 4},
+    {Function::elu, 4, 4},        {Function::erf, 4, 4},           {Function::exp, 1.25, 2},
+    {Function::gelu_erf, 5.5, 4}, {Function::gelu_tanh, 4, 4},     {Function::hardsigmoid, 1, 1},
+    {Function::hardswish, 3, 3},  {Function::leakyrelu, 0.5, 0.5}, {Function::log, 1, 2},
+    {Function::mish, 4, 4},       {Function::pow, 2, 4},           {Function::selu, 4, 4},
+    {Function::sigmoid, 4, 4},    {Function::sin, 1, 2},           {Function::sinh, 1, 4},
+    {Function::softplus, 4, 4},   {Function::softsign, 2, 2},      {Function::squared_difference, 2, 2},
+    {Function::swish, 4, 4},      {Function::tan, 1, 3},           {Function::tanh, 4, 4},
 };
 
 /// Of results of `dtype`; in units of f32 where it has 16 bits.
