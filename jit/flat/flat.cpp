@@ -18,9 +18,13 @@ namespace {
 
 /// Inputs that visits ask for ahead.
 constexpr std::size_t kMostAsked = 2;
-/// Nodes of a program whose steps take turns, two of them or four. A scheduler holds some 50 to 100 operations that
-/// wait, one or two such chains, and of several that wait for nothing from one another it finds more that are ready.
+/// Nodes of a program whose steps take turns, two to four of them, in pairs where two are rounded together. A scheduler
+/// holds some 50 to 100 operations that wait, one or two such chains, and of several that wait for nothing from one
+/// another it finds more that are ready.
 constexpr std::size_t kLongStep = 16;
+constexpr int kMostSteps = 4;
+/// A third step gains less than constants lose that have to be read from memory.
+constexpr int kHeldBesideThree = 4;
 
 /// So many steps side by side, rounded together where the machine does that; nothing where vectors have no room.
 std::optional<StageProgram> in_turns(const StageProgram& one, int steps, const OperandAccess& access,
@@ -30,7 +34,8 @@ std::optional<StageProgram> in_turns(const StageProgram& one, int steps, const O
       [&](int k) { return access.joins(layer, static_cast<std::size_t>(k)); },
       [&](int k) { return access.is_bf16(static_cast<std::size_t>(k)); });
   const std::vector<bool> resident(made.inputs.size(), false);
-  if (vectors_needed(made.lanes, resident) > layer.vectors()) return std::nullopt;
+  const int constants = steps % 2 == 0 ? 0 : kHeldBesideThree;
+  if (vectors_needed(made.lanes, resident) + constants > layer.vectors()) return std::nullopt;
   return made;
 }
 
@@ -46,7 +51,7 @@ Turns turns_of(const StageProgram& one, const OperandAccess& access, const LaneL
   });
   const bool is_long = one.lanes.nodes.size() >= kLongStep;
   if (!joins && !is_long) return {};
-  for (int steps = is_long ? 4 : 2; steps >= 2; steps /= 2)
+  for (int steps = is_long ? kMostSteps : 2; steps >= 2; steps -= joins ? 2 : 1)
     if (std::optional<StageProgram> made = in_turns(one, steps, access, layer)) return {steps, std::move(made)};
   return {};
 }

@@ -59,9 +59,13 @@ Lane lost_below(Lane x, Lane beta, Lane z) {
   return select(abs(z) < (z.type == LaneType::f32 ? 0x1p8 : 0x1p11), rest, 0.0);
 }
 
-/// Whether products with e^-120, where the split exponential of f32 ends, and with this factor or its reciprocal are
-/// not numbers any more.
-bool is_ordinary(Lane factor) { return is_constant(factor) && std::abs(constant_value(factor)) >= 0x1p-8; }
+/// Whether e^-120, where the split exponential of f32 ends, times this factor or its reciprocal is no number any more,
+/// and what the exponential is with its scale is one.
+bool is_ordinary(Lane factor) {
+  if (!is_constant(factor)) return false;
+  const double magnitude = std::abs(constant_value(factor));
+  return magnitude >= 0x1p-8 && magnitude <= 0x1p32;
+}
 
 }  // namespace
 

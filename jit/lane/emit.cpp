@@ -240,25 +240,27 @@ int vectors_needed(const LaneProgram& program, const std::vector<bool>& resident
   const auto count = program.nodes.size();
   std::vector<std::size_t> first(count), last(count, 0);  // an input is loaded for its first use
   for (std::size_t i = 0; i < count; ++i) {
-    first[i] = program.nodes[i].op == LaneOp::input ? count : i;
+    first[i] = program.nodes[i].op == LaneOp::input ? count : i + 1;
     for (int arg = 0; arg < arity(program.nodes[i].op); ++arg) {
       const auto value = static_cast<std::size_t>(program.nodes[i].args[static_cast<std::size_t>(arg)]);
       first[value] = std::min(first[value], i);
       last[value] = i;
     }
   }
-  int most = 0;
+  // How many more there are from each node on.
+  std::vector<int> before(count + 1, 0), after(count + 1, 0);
+  for (std::size_t value = 0; value < count; ++value) {
+    const LaneNode& node = program.nodes[value];
+    const bool elsewhere = node.op == LaneOp::constant || (node.op == LaneOp::input && resident[node.immediate]);
+    if (elsewhere || first[value] > last[value]) continue;
+    ++before[first[value]], --before[last[value] + 1];
+    ++after[first[value]], --after[last[value]];
+  }
+  int most = 0, read = 0, left = 0;
   for (std::size_t now = 0; now < count; ++now) {
+    read += before[now], left += after[now];
     if (arity(program.nodes[now].op) == 0) continue;  // comes where it is used
-    int before = 0, after = 1;                        // the result may take the place of an argument
-    for (std::size_t value = 0; value < now; ++value) {
-      const LaneNode& node = program.nodes[value];
-      const bool elsewhere = node.op == LaneOp::constant || (node.op == LaneOp::input && resident[node.immediate]);
-      if (elsewhere || first[value] > now) continue;
-      before += last[value] >= now ? 1 : 0;
-      after += last[value] > now ? 1 : 0;
-    }
-    most = std::max({most, before, after});
+    most = std::max({most, read, left + 1});          // the result may take the place of an argument
   }
   return most;
 }

@@ -126,7 +126,19 @@ class ReductionFinder {
 
   bool is_f32(int index) const { return lane_type(kernel::dtype_of(spec_, index)) == LaneType::f32; }
 
-  /// Where max and min of the same reals are both asked for, three reductions of bits do for the two.
+  int pass_of(int index) const { return positions_[static_cast<std::size_t>(index)].pass; }
+
+  bool is_alone_in_pass(int index) const {
+    for (std::size_t i = 0; i < spec_.body.size(); ++i) {
+      const int other = static_cast<int>(i);
+      if (other != index && spec_.body[i].kind == Node::Kind::reduce && pass_of(other) == pass_of(index)) return false;
+    }
+    return true;
+  }
+
+  /// Where max and min of the same reals are both asked for, three reductions of bits do for the two. They do for one
+  /// of them beside another reduction, which leaves room for one set of each: a step then waits for one operation of
+  /// the step before, and for three in the other form.
   bool find_extremes(int index) {
     const Node& node = kernel::node(spec_, index);
     if (!is_f32(node.args[0]) || (node.monoid != Monoid::max && node.monoid != Monoid::min)) return false;
@@ -136,8 +148,11 @@ class ReductionFinder {
       if (const Node& at = spec_.body[i];
           at.kind == Node::Kind::reduce && at.monoid == other && at.args[0] == node.args[0])
         twin = static_cast<int>(i);
-    if (twin < 0 || only_shifts_exponents(spec_, node.monoid == Monoid::max ? index : twin)) return false;
-    const int known = found_.of_node[static_cast<std::size_t>(twin)];
+    if (twin < 0 && (!forms_.along_rows || is_alone_in_pass(index) || has_clear_sign(node.args[0]))) return false;
+    const int max = node.monoid == Monoid::max ? index : twin;
+    if (max >= 0 && (only_shifts_exponents(spec_, max) || (twin < 0 && only_shifts_where_finite(spec_, max))))
+      return false;
+    const int known = twin < 0 ? -1 : found_.of_node[static_cast<std::size_t>(twin)];
     const bool made = known >= 0 && found_.reductions[static_cast<std::size_t>(known)].one_of_three;
     found_.of_node[static_cast<std::size_t>(index)] = made ? known : static_cast<int>(found_.reductions.size());
     if (made) return true;

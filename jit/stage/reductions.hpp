@@ -19,6 +19,7 @@ struct FoundReductions {
 struct ReductionForms {
   const std::vector<int>& sums;  ///< by node: the sum that a centred moment is found beside, or -1
   bool in_one_pass = false;      ///< such a sum follows from the moment's deviations
+  bool along_rows = false;       ///< a step waits for what the step before made of its lanes
 };
 
 /// unsupported_op for an arg-reduction.

@@ -27,19 +27,20 @@ enum class Scratch : std::uint8_t { never, after_outputs, before_outputs };
 
 class Finder {
  public:
-  Finder(const KernelSpec& spec, Scratch scratch, bool outputs_keep, std::vector<int> sums, int pilot_steps)
+  Finder(const KernelSpec& spec, const schedule::Schedule& schedule, Scratch scratch, std::vector<int> sums)
       : spec_(spec),
         facts_(spec),
         scratch_(scratch),
-        outputs_keep_(outputs_keep),
+        outputs_keep_(!schedule.around),
         sums_(std::move(sums)),
-        pilot_steps_(pilot_steps),
+        pilot_steps_(schedule.pilot),
+        along_rows_(schedule.nest == schedule::Nest::staged_rows),
         positions_(positions_of(spec, sums_)),
         expensive_(kernel::expensive_elements(spec)) {}
 
   Result<Stages> run() {
     Result<FoundReductions> found =
-        find_reductions(spec_, positions_, {.sums = sums_, .in_one_pass = pilot_steps_ > 0});
+        find_reductions(spec_, positions_, {.sums = sums_, .in_one_pass = pilot_steps_ > 0, .along_rows = along_rows_});
     if (!found.ok()) return found.status();
     stages_.reductions = std::move(found.value().reductions);
     reduction_of_ = std::move(found.value().of_node);
@@ -301,6 +302,7 @@ class Finder {
   bool outputs_keep_;      ///< what is stored around the caches is no place to read from
   std::vector<int> sums_;  ///< by node: the sum that a centred moment is found beside, -1
   int pilot_steps_;        ///< of rows, whose sums follow from the deviations
+  bool along_rows_;
   std::vector<Position> positions_;
   std::vector<bool> expensive_;    ///< by node, kernel::expensive_elements
   std::vector<int> reduction_of_;  ///< by node
@@ -355,7 +357,7 @@ Result<Stages> find_stages(const kernel::KernelSpec& spec, const schedule::Sched
   const Scratch scratch = schedule.keep == 0           ? Scratch::never
                           : columns || schedule.around ? Scratch::before_outputs
                                                        : Scratch::after_outputs;
-  return Finder(spec, scratch, !schedule.around, std::move(sums), schedule.pilot).run();
+  return Finder(spec, schedule, scratch, std::move(sums)).run();
 }
 
 }  // namespace tenfold::jit

@@ -37,7 +37,7 @@ inline std::vector<FunctionCase> all_cases() {
   with(Function::celu, 1, {{1}, {0.3F}, {1e5F}, {-2.5}});
   with(Function::selu, 1, {{1.6732632F, 1.0507010F}, {0.5, 3}});
   with(Function::leakyrelu, 1, {{0.01F}, {-3}});
-  with(Function::softplus, 1, {{1}, {0.1F}, {-2.5}, {20}});
+  with(Function::softplus, 1, {{1}, {0.1F}, {-2.5}, {20}, {-1e18F}});
   with(Function::swish, 1, {{1}, {1.702F}, {-2.5}, {0}, {1e30F}, {1e-30F}, {-6e-37F}});
   with(Function::thresholded_relu, 1, {{1}, {-0.5}});
   with(Function::hardsigmoid, 1, {{0.2F, 0.5}, {1.0F / 6, 0.5}, {-1, 0}});
