@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "jit/assembler/frame.hpp"
+#include "jit/flat/turns.hpp"
 #include "jit/lane/emit.hpp"
 #include "jit/operand/access.hpp"
 #include "jit/operand/spread.hpp"
-#include "jit/stage/side_by_side.hpp"
 #include "jit/stage/stages.hpp"
 
 namespace tenfold::jit {
@@ -18,44 +17,6 @@ namespace {
 
 /// Inputs that visits ask for ahead.
 constexpr std::size_t kMostAsked = 2;
-/// Nodes of a program whose steps take turns, two to four of them, in pairs where two are rounded together. A scheduler
-/// holds some 50 to 100 operations that wait, one or two such chains, and of several that wait for nothing from one
-/// another it finds more that are ready.
-constexpr std::size_t kLongStep = 16;
-constexpr int kMostSteps = 4;
-/// A third step gains less than constants lose that have to be read from memory.
-constexpr int kHeldBesideThree = 4;
-
-/// So many steps side by side, rounded together where the machine does that; nothing where vectors have no room.
-std::optional<StageProgram> in_turns(const StageProgram& one, int steps, const OperandAccess& access,
-                                     const LaneLayer& layer) {
-  StageProgram made = with_joined_results(
-      side_by_side(one, steps, [&](int k) { return access.repeats(static_cast<std::size_t>(k)); }),
-      [&](int k) { return access.joins(layer, static_cast<std::size_t>(k)); },
-      [&](int k) { return access.is_bf16(static_cast<std::size_t>(k)); });
-  const std::vector<bool> resident(made.inputs.size(), false);
-  const int constants = steps % 2 == 0 ? 0 : kHeldBesideThree;
-  if (vectors_needed(made.lanes, resident) + constants > layer.vectors()) return std::nullopt;
-  return made;
-}
-
-struct Turns {
-  int steps = 1;
-  std::optional<StageProgram> program;
-};
-
-/// As many as pay.
-Turns turns_of(const StageProgram& one, const OperandAccess& access, const LaneLayer& layer) {
-  const bool joins = std::any_of(one.results.begin(), one.results.end(), [&](const StagePlace& to) {
-    return access.joins(layer, static_cast<std::size_t>(to.index));
-  });
-  const bool is_long = one.lanes.nodes.size() >= kLongStep;
-  if (!joins && !is_long) return {};
-  for (int steps = is_long ? kMostSteps : 2; steps >= 2; steps -= joins ? 2 : 1)
-    if (std::optional<StageProgram> made = in_turns(one, steps, access, layer)) return {steps, std::move(made)};
-  return {};
-}
-
 using Xbyak::Label;
 using Xbyak::Reg64;
 
@@ -76,7 +37,7 @@ class Flat {
     walk_.start();
     access_.prepare(layer_);
     prepare_tail();
-    turns_ = turns_of(one_, access_, layer_);
+    turns_ = find_turns(one_, access_, layer_);
     hold_constants();
     if (schedule_.around) access_.find_lines(layer_);
     std::vector<int> outer;

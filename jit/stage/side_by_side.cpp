@@ -132,6 +132,38 @@ StageProgram with_joined_results(const StageProgram& steps, const std::function<
   return made;
 }
 
+StageProgram reading_again(const StageProgram& program) {
+  constexpr std::size_t kMuchLater = 8;
+  struct Read {
+    int node = -1;
+    std::size_t last_use = 0;
+  };
+  StageProgram made{{}, program.inputs, program.results};
+  std::vector<int> node_of(program.lanes.nodes.size());
+  std::vector<Read> reads(program.lanes.nodes.size());
+  for (std::size_t i = 0; i < program.lanes.nodes.size(); ++i) {
+    LaneNode copy = program.lanes.nodes[i];
+    for (int arg = 0; arg < arity(copy.op); ++arg) {
+      int& of = copy.args[static_cast<std::size_t>(arg)];
+      const auto from = static_cast<std::size_t>(of);
+      if (program.lanes.nodes[from].op == LaneOp::input) {
+        Read& read = reads[from];
+        if (read.node >= 0 && i > read.last_use + kMuchLater) {
+          node_of[from] = static_cast<int>(made.lanes.nodes.size());
+          made.lanes.nodes.push_back(program.lanes.nodes[from]);
+        }
+        read = {node_of[from], i};
+      }
+      of = node_of[from];
+    }
+    node_of[i] = static_cast<int>(made.lanes.nodes.size());
+    made.lanes.nodes.push_back(copy);
+  }
+  for (const int result : program.lanes.results)
+    made.lanes.results.push_back(node_of[static_cast<std::size_t>(result)]);
+  return made;
+}
+
 StageProgram side_by_side(const StageProgram& program, int steps, const std::function<bool(int operand)>& repeats) {
   const auto moves = [&](const StagePlace& place) {
     if (place.kind == StagePlace::Kind::operand && repeats) return !repeats(place.index);

@@ -18,6 +18,10 @@ StageProgram side_by_side(const StageProgram& program, int steps = 2,
 /// The same of a program of rows where lanes are columns, whose totals and saved values are their own as well.
 StageProgram columns_side_by_side(const StageProgram& program);
 
+/// The program, which reads inputs again where they are needed much later than before, so that no vector has them
+/// meanwhile.
+StageProgram reading_again(const StageProgram& program);
+
 /// A program of an even number of steps whose results for operands that `joins` names are one result for two of them,
 /// StagePlace::Kind::joined and the former's step, rounded to bf16 by LaneOp::join_bf16: it finds NaNs by itself, so
 /// that no node makes them canonical. Constants stay as they are. Where `loads_bf16` says of what operands elements are

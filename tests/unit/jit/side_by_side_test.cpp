@@ -101,6 +101,31 @@ TEST(SideBySide, SharesOperandsThatRepeat) {
   EXPECT_EQ(four.results.size(), 8U);
 }
 
+/// x at both ends of a long chain and early in it: the last use alone is far from the one before.
+TEST(SideBySide, ReadsInputsAgainMuchLater) {
+  LaneBuilder builder;
+  StageProgram one;
+  one.inputs = {{StagePlace::Kind::operand, 0}};
+  const Lane x = builder.input(0, LaneType::f32);
+  Lane value = x * 0.5;
+  for (int i = 0; i < 12; ++i) value = value * value + value * 0.25;
+  builder.result((value + x) * x);
+  one.results = {{StagePlace::Kind::operand, 1}};
+  one.lanes = builder.finish();
+  const StageProgram again = reading_again(one);
+  const auto reads = [](const StageProgram& program) {
+    return std::ranges::count(program.lanes.nodes, LaneOp::input, &LaneNode::op);
+  };
+  EXPECT_EQ(reads(one), 1);
+  EXPECT_EQ(reads(again), 2);
+  EXPECT_EQ(again.inputs, one.inputs);
+  EXPECT_EQ(run(again), run(one));
+  EXPECT_EQ(vectors_needed(one.lanes, {false}), 3);
+  EXPECT_EQ(vectors_needed(again.lanes, {false}), 2);
+  EXPECT_EQ(vectors_needed(side_by_side(one).lanes, {false, false}), 6);
+  EXPECT_EQ(vectors_needed(side_by_side(again).lanes, std::vector<bool>(4, false)), 4);
+}
+
 /// Of four steps two at a time, each from the former's place.
 TEST(SideBySide, JoinsPairsOfFourSteps) {
   LaneBuilder builder;
