@@ -12,9 +12,8 @@
 namespace tenfold::jit {
 
 /// A line for each instruction: its offset, its bytes, and the instruction in Intel's syntax, with jumps to offsets.
-/// Bytes that are no instruction are "db"; behind
-/// the return, a kernel's constants are listed as if they were code. unsupported_target when this was built without
-/// Zydis.
+/// Bytes that are no instruction are "db". A kernel's constants, which lie behind its code, are "dd", eight numbers of
+/// 32 bits a line. unsupported_target when this was built without Zydis.
 Result<std::string> listing(std::span<const std::uint8_t> code);
 
 }  // namespace tenfold::jit

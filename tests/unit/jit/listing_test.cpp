@@ -33,6 +33,18 @@ TEST(Listing, OneInstructionALine) {
             "     9  c3                        ret\n");
 }
 
+/// What an instruction reads of the code's own is where constants begin, whatever they would be as instructions.
+TEST(Listing, ConstantsAreNumbers) {
+  const std::vector<std::uint8_t> code = {0xc5, 0xfc, 0x10, 0x05, 0x08, 0,    0, 0, 0xc3, 0x90, 0x90,
+                                          0x90, 0x90, 0x90, 0x90, 0x90, 0x00, 0, 0, 0x80, 0x53, 0};
+  const std::string text = listed(code);
+  if (text.empty()) GTEST_SKIP() << "NOT RUN: no disassembler";
+  EXPECT_EQ(text.substr(0, text.find("     9")),
+            "     0  c5fc100508000000          vmovups ymm0, [0x0000000000000010]\n"
+            "     8  c3                        ret\n");
+  EXPECT_EQ(text.substr(text.find("    10")), "    10  dd 80000000 00000053\n");
+}
+
 struct Emitted {
   kernel::KernelSpec spec = kernel::parse(
                                 "kernel\nspace kept 64, reduced 1024\nin x0 f32 [1024, 1]\nout y0 f32 [1, 0]\n"
@@ -48,7 +60,9 @@ TEST(Listing, OfAKernelReturns) {
   const std::string text = listed(code.value().bytes);
   if (text.empty()) GTEST_SKIP() << "NOT RUN: no disassembler";
   EXPECT_EQ(text.rfind("     0  ", 0), 0U) << text.substr(0, 100);
-  EXPECT_GT(text.find(" db\n"), text.find("  ret\n")) << "up to the return all is code; constants follow";
+  EXPECT_EQ(text.find(" db\n"), std::string::npos) << "all is code up to the constants";
+  ASSERT_NE(text.find("  dd 7fffffff"), std::string::npos);
+  EXPECT_GT(text.find("  dd 7fffffff"), text.find("  ret\n"));
   EXPECT_NE(text.find("vzeroupper"), std::string::npos);
   EXPECT_NE(text.find("  ret\n"), std::string::npos);
 }
