@@ -121,16 +121,15 @@ struct Backward {
 
     pass.rows([&](const auto& row) {
       const T mean = pass.get(given_mean, row);
-      const T deviation = root(pass.get(given_variance, row) + epsilon);
       const std::vector<T> gradients = pass.row(g, row);
-      const T inverse = T{1} / deviation;
+      const T inverse = T{1} / root(pass.get(given_variance, row) + epsilon);
       std::vector<T> normal, products;
       pass.elements(row, [&](const auto& at) {
         normal.push_back((pass.get(x, at) - mean) * inverse);
         products.push_back(gradients[products.size()] * normal.back());
       });
       const T common = average(gradients), along = average(products);
-      const T scale = pass.has(gamma) ? pass.get(gamma, row) / deviation : inverse;
+      const T scale = pass.has(gamma) ? pass.get(gamma, row) * inverse : inverse;
       std::size_t i = 0;
       pass.elements(row, [&](const auto& at) {
         pass.put(diff_src, at, ((gradients[i] - common) - normal[i] * along) * scale);

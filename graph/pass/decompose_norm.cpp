@@ -5,6 +5,8 @@
 //   mean = reduce mean x, d = x - mean, variance = reduce mean (d * d), y = d / sqrt(variance + epsilon) * scale +
 //   shift
 //
+// or, where the variance is given, y = d * (1 / sqrt(variance + epsilon)) * scale + shift.
+//
 // The variance is centred: E[x^2] - E[x]^2 cancels. The quotient comes before the scale, for it is at most sqrt(n)
 // while a scale over the deviation may overflow. Groups are dims of their own for the time being.
 #include <cstddef>
@@ -47,8 +49,8 @@ ValueId deviation(Composer& make, ValueId variance, double epsilon) {
   return make.map("sqrt", {make.map("add", variance, epsilon)});
 }
 
-/// Of a variance that is given. Elements are multiplied by it, as no kernel need have them with what it follows from:
-/// one that has divides by what rows give as cheaply.
+/// Of a variance that is given: elements are multiplied by it. (A kernel that makes the variance itself divides by its
+/// root as cheaply, and does.)
 ValueId inverse_deviation(Composer& make, ValueId variance, double epsilon) {
   return make.map("reciprocal", {deviation(make, variance, epsilon)});
 }
@@ -213,13 +215,12 @@ bool decompose_batch_norm_backward(Composer& make, const Op& op) {
   const ValueId x = make.widen(op.inputs[0]);
   const ValueId gradient = make.widen(op.inputs[1]);
   const auto operand = [&](std::size_t i) { return make.along(side(make, op.inputs[i], x), channel, rank); };
-  const ValueId divisor = deviation(make, operand(3), f32_attribute(op, "epsilon"));
-  const ValueId inverse = make.map("reciprocal", {divisor});
+  const ValueId inverse = inverse_deviation(make, operand(3), f32_attribute(op, "epsilon"));
   const ValueId normal = make.map("mul", {make.map("sub", {x, operand(2)}), inverse});
   const ValueId products = make.map("mul", {gradient, normal});
   const ValueId rest = make.map("sub", {make.map("sub", {gradient, make.reduce("mean", gradient, axes)}),
                                         make.map("mul", {normal, make.reduce("mean", products, axes)})});
-  const ValueId factor = has_input(op, 4) ? make.map("div", {operand(4), divisor}) : inverse;
+  const ValueId factor = has_input(op, 4) ? make.map("mul", {operand(4), inverse}) : inverse;
   make.give(0, make.map("mul", {rest, factor}));
   const auto sum = [&](ValueId terms) {
     return make.reshape(make.reduce("sum", terms, axes), make.shape(op.inputs[3]));

@@ -59,13 +59,9 @@ Lane lost_below(Lane x, Lane beta, Lane z) {
   return select(abs(z) < (z.type == LaneType::f32 ? 0x1p8 : 0x1p11), rest, 0.0);
 }
 
-/// Whether e^-120, where the split exponential of f32 ends, times this factor or its reciprocal is no number any more,
-/// and what the exponential is with its scale is one.
-bool is_ordinary(Lane factor) {
-  if (!is_constant(factor)) return false;
-  const double magnitude = std::abs(constant_value(factor));
-  return magnitude >= 0x1p-8 && magnitude <= 0x1p32;
-}
+/// Whether the factor is so great that f32's split exponential, which ends at e^-120, does not show where it ends: not
+/// in products with the factor's reciprocal either.
+bool is_ordinary(Lane factor) { return is_constant(factor) && std::abs(constant_value(factor)) >= 0x1p-8; }
 
 }  // namespace
 
@@ -77,11 +73,12 @@ Lane softplus_lane(Lane x, Lane beta) {
   }
   const bool exact = is_constant(beta) && constant_value(beta) == 1;
   const Lane z = exact ? x : beta * x;
-  // What e^z vanishes in keeps its sign, as does e^z itself.
-  const Lane below = z.type == LaneType::f32 ? not_below(kSplitLowest, below_zero(z)) : below_zero(z);
+  const Lane below = below_zero(z);
   Lane scale;
   const Lane part = log1p_split(exact ? split_exp(below) : split_exp(below, lost_below(x, beta, z)), &scale);
-  const Lane value = fma(exact ? part : part / beta, scale, select(z > 0.0, x, 0.0));
+  Lane value = fma(exact ? part : part / beta, scale, select(z > 0.0, x, 0.0));
+  // A zero as well, which is the quotient's no more when +0 has been added.
+  if (!(is_constant(beta) && constant_value(beta) > 0)) value = copy_sign(abs(value), beta);
   return z.type == LaneType::f32 ? value : select(is_nan(z), z, value);
 }
 

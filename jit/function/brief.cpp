@@ -27,9 +27,9 @@ constexpr std::array kTailTop{0.5000048223, 0.25536342814, 0.054000990441, -7.89
 constexpr std::array kTailBottom{1.0, 1.3089416224, 0.65056706405, 0.13463512083};
 constexpr double kTailGreatest = 14;
 
-/// e^x 2^64 of x from kSplitLowest to 0.
-Lane great_exp(Lane x) {
-  constexpr double kMagic = 0x1.8p23 + 64, kLog2E = 0x1.71547652b82fep0, kLn2 = 0x1.62e430p-1;
+/// e^x 2^kSplitBits of x from kSplitLowest to 0.
+Lane brief_exp(Lane x) {
+  constexpr double kMagic = 0x1.8p23 + kSplitBits, kLog2E = 0x1.71547652b82fep0, kLn2 = 0x1.62e430p-1;
   const Lane shifted = fma(x, kLog2E, kMagic);
   const Lane r = fnma(shifted - kMagic, kLn2, x);
   const Lane power = shift_left(as(LaneType::i32, shifted), 23);
@@ -54,9 +54,9 @@ Lane gelu_erf_brief(LaneArgs args) {
   const Lane x = args[0];
   const Lane a = clamp_above(abs(x), kTailGreatest);
   // First, so that fewer vectors are taken at a time.
-  const Lane e = great_exp(a * a * -0.5);
+  const Lane e = brief_exp(a * a * -0.5);
   const Lane tail = a * polynomial(a, kTailTop) / polynomial(a, kTailBottom) * e;
-  const Lane value = fnma(tail, 0x1p-64, select(as(LaneType::i32, x), -0.0, x));
+  const Lane value = fnma(tail, kSplitScale, select(as(LaneType::i32, x), -0.0, x));
   return select(x >= -0x1.fffffep127, value, not_a_number(x));
 }
 
@@ -65,10 +65,10 @@ Lane gelu_tanh_brief(LaneArgs args) {
   const Lane x = args[0];
   const Lane a = abs(x);
   const Lane w = a * fma(a * a, -0.071354816272600, -1.5957691216057308);
-  const Lane e = as(x.type, and_not(w < kSplitLowest, as(LaneType::i32, great_exp(w))));
+  const Lane e = as(x.type, and_not(w < kSplitLowest, as(LaneType::i32, brief_exp(w))));
   const Lane sign = as(LaneType::i32, x);
   const Lane one = x.builder->constant(x.type, 1);
-  return x * (select(sign, e, one) / fma(e, 0x1p-64, one)) * select(sign, 0x1p-64, one);
+  return x * (select(sign, e, one) / fma(e, kSplitScale, one)) * select(sign, kSplitScale, one);
 }
 
 struct Row {

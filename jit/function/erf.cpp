@@ -87,7 +87,7 @@ namespace {
 SplitExp lower_tail(Lane a) {
   if (a.type == LaneType::f64) return times_exp(tail_double(a), a, 0.5);
   const Lane square = a * a;
-  const SplitExp e = split_exp(square * -0.5, fnma(a, a, square) * 0.5);
+  const SplitExp e = split_exp_within(square * -0.5, fnma(a, a, square) * 0.5);
   return {tail_single(a, square) * e.part, e.scale};
 }
 

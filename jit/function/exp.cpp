@@ -131,20 +131,18 @@ Lane exp_of_eighths(const EighthsOfExp& of, Lane r, std::span<const double> slop
   return fma(scale * r, q, scale);
 }
 
-/// e^x 2^kGreatBits of x + *low <= 0, with ln 2 in two numbers; from kSplitLowest on.
-constexpr int kGreatBits = 64;
+/// e^x 2^kSplitBits of x + *low <= 0, with ln 2 in two numbers; from kSplitLowest on.
 Lane great_exp(Lane x, const Lane* low = nullptr) {
-  constexpr double kLn2 = 0x1.62e430p-1, kLn2Low = -0x1.05c610p-29;
-  const EighthsOfExp of = find_eighths(x, kGreatBits);
-  const Lane high = fnma(of.eighths, kLn2, x);
-  if (low == nullptr) return exp_of_eighths(of, fnma(of.eighths, kLn2Low, high), kShortSlope, kGreatBits);
-  return exp_of_eighths(of, high + fnma(of.eighths, kLn2Low, *low), kSlope, kGreatBits);
+  const EighthsOfExp of = find_eighths(x, kSplitBits);
+  const Lane high = fnma(of.eighths, kF32.ln2_high, x);
+  if (low == nullptr) return exp_of_eighths(of, fnma(of.eighths, kF32.ln2_low, high), kShortSlope, kSplitBits);
+  return exp_of_eighths(of, high + fnma(of.eighths, kF32.ln2_low, *low), kSlope, kSplitBits);
 }
 
 /// As a product; 0 of what is less than kSplitLowest, -inf as well.
 SplitExp split_great(Lane x, const Lane* low = nullptr) {
   const Lane e = as(LaneType::i32, great_exp(x, low));
-  return {as(x.type, and_not(x < kSplitLowest, e)), x.builder->constant(x.type, 0x1p-64)};
+  return {as(x.type, and_not(x < kSplitLowest, e)), x.builder->constant(x.type, kSplitScale)};
 }
 
 }  // namespace
@@ -153,6 +151,11 @@ SplitExp split_exp(Lane high) { return high.type == LaneType::f64 ? split(high, 
 
 SplitExp split_exp(Lane high, Lane low) {
   return high.type == LaneType::f64 ? split(high, &low) : split_great(high, &low);
+}
+
+SplitExp split_exp_within(Lane high, Lane low) {
+  if (high.type == LaneType::f64) return split(high, &low);
+  return {great_exp(high, &low), high.builder->constant(high.type, kSplitScale)};
 }
 
 SplitExp split_product(Lane factor, Lane factor_low, Lane high, Lane low) {
@@ -211,10 +214,9 @@ Lane exp_of_negative(Lane x) {
 /// 2^(n + 32) is normal. Within 1.2 ulp and |x| / 20: ln 2 / 8 in f32 is off by 2^-28.4 of itself, a tenth of what the
 /// rounding of a difference x costs, and an operation less than in two parts.
 Lane scaled_exp_of_negative(Lane x) {
-  constexpr double kLn2 = 0x1.62e430p-1;
   const Lane bounded = not_below(kF32.exp_lowest, x);
   const EighthsOfExp of = find_eighths(bounded, kScaledExpBits);
-  return exp_of_eighths(of, fnma(of.eighths, kLn2, bounded), kShortSlope, kScaledExpBits);
+  return exp_of_eighths(of, fnma(of.eighths, kF32.ln2_high, bounded), kShortSlope, kScaledExpBits);
 }
 
 Lane expm1_negative(Lane x) {
@@ -236,7 +238,7 @@ Lane expm1_quarter(Lane x) {
 Lane sigmoid_lane(Lane x) {
   if (x.type == LaneType::f32) {
     const Lane e = great_exp(not_below(kSplitLowest, below_zero(x)));
-    return select(as(LaneType::i32, x), e, 0x1p64) / (e + 0x1p64);
+    return select(as(LaneType::i32, x), e, 1 / kSplitScale) / (e + 1 / kSplitScale);
   }
   const SplitExp split_e = split_exp(below_zero(x));
   const Lane e = split_e.part * split_e.scale;

@@ -40,8 +40,12 @@ struct SplitExp {
 /// products with 2^20 at most do not show; NaN stays. f64: `high` is clamped from below, so that callers see to it that
 /// products with more than 2^944 vanish there; NaN is lost.
 constexpr double kSplitLowest = -120;
+constexpr int kSplitBits = 64;  ///< of f32: the scale is 2^-64
+constexpr double kSplitScale = 0x1p-64;
 SplitExp split_exp(Lane high);
 SplitExp split_exp(Lane high, Lane low);
+/// The same where `high` is never below kSplitLowest (f64: -1400).
+SplitExp split_exp_within(Lane high, Lane low);
 /// f64: (factor + factor_low) e^(high + low), rounded nearly once. The factor must be normal.
 SplitExp split_product(Lane factor, Lane factor_low, Lane high, Lane low);
 /// e^x - 1 of x <= 0; NaN is lost.

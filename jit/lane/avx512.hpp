@@ -20,7 +20,7 @@ class Avx512Operation {
   static constexpr int kMask = 2;                   ///< the layer's own
   static constexpr int kFirstMask = 3, kMasks = 5;  ///< of compare_into()
 
-  /// `mask`: where a comparison stays, or a selection finds one; else they are in vectors.
+  /// `mask`: where a comparison or a shifted bit stays, or a selection finds one; else they are in vectors.
   Avx512Operation(Assembler& assembler, LaneLayer& layer, const LaneNode& node, int mask = kMask)
       : assembler_(assembler),
         code_(assembler.code()),

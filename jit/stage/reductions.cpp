@@ -128,17 +128,23 @@ class ReductionFinder {
 
   int pass_of(int index) const { return positions_[static_cast<std::size_t>(index)].pass; }
 
-  bool is_alone_in_pass(int index) const {
+  /// Whether one other reduction shares its pass, and takes one set.
+  bool is_beside_one(int index) const {
+    int others = 0;
+    bool takes_one = true;
     for (std::size_t i = 0; i < spec_.body.size(); ++i) {
+      const Node& node = spec_.body[i];
       const int other = static_cast<int>(i);
-      if (other != index && spec_.body[i].kind == Node::Kind::reduce && pass_of(other) == pass_of(index)) return false;
+      if (other == index || node.kind != Node::Kind::reduce || pass_of(other) != pass_of(index)) continue;
+      ++others;
+      takes_one = takes_one && kernel::row(node.monoid).state != kernel::State::order;
     }
-    return true;
+    return others == 1 && takes_one;
   }
 
   /// Where max and min of the same reals are both asked for, three reductions of bits do for the two. They do for one
-  /// of them beside another reduction, which leaves room for one set of each: a step then waits for one operation of
-  /// the step before, and for three in the other form.
+  /// of them beside a sum or a product, with which vectors have room for one set of each: a step then waits for one
+  /// operation of the step before, and for three in the other form.
   bool find_extremes(int index) {
     const Node& node = kernel::node(spec_, index);
     if (!is_f32(node.args[0]) || (node.monoid != Monoid::max && node.monoid != Monoid::min)) return false;
@@ -148,7 +154,7 @@ class ReductionFinder {
       if (const Node& at = spec_.body[i];
           at.kind == Node::Kind::reduce && at.monoid == other && at.args[0] == node.args[0])
         twin = static_cast<int>(i);
-    if (twin < 0 && (!forms_.along_rows || is_alone_in_pass(index) || has_clear_sign(node.args[0]))) return false;
+    if (twin < 0 && (!forms_.along_rows || !is_beside_one(index) || has_clear_sign(node.args[0]))) return false;
     const int max = node.monoid == Monoid::max ? index : twin;
     if (max >= 0 && (only_shifts_exponents(spec_, max) || (twin < 0 && only_shifts_where_finite(spec_, max))))
       return false;

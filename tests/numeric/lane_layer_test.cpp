@@ -819,7 +819,9 @@ class Grower {
     return static_cast<int>(program_.nodes.size()) - 1;
   }
 
-  bool is_mask(const LaneNode& node) const { return node.op >= LaneOp::equal && node.op <= LaneOp::unordered; }
+  bool is_mask(const LaneNode& node) const {
+    return (node.op >= LaneOp::equal && node.op <= LaneOp::unordered) || node.op == LaneOp::shift_left;
+  }
 
   /// An earlier node that may be this argument, or a new constant.
   int pick(const LaneNode& node, int arg) {
@@ -909,7 +911,9 @@ TEST_P(LanePrograms, MoreComparisonsAtOnceThanMasks) {
   std::vector<jit::Lane> x, masks;
   for (int i = 0; i < kInputs; ++i) x.push_back(builder.input(i, LaneType::f32));
   const auto beside = [&](std::size_t i, std::size_t by) { return x[(i + by) % kInputs]; };
-  for (std::size_t i = 0; i < kInputs; ++i) masks.push_back(x[i] < beside(i, 1));
+  for (std::size_t i = 0; i < kInputs; ++i)
+    masks.push_back(i % 2 == 0 ? x[i] < beside(i, 1)
+                               : jit::shift_left(jit::as(LaneType::i32, x[i]), 3 * static_cast<int>(i)));
   for (std::size_t i = 0; i < kInputs; ++i) builder.result(jit::select(masks[i], x[i], beside(i, 3)));
   builder.result(jit::select(masks[0], x[1], x[2]));
   builder.result(masks[1] & masks[7]);  // not for selections alone

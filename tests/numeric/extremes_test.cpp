@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The maximum, or the minimum, of rows beside their sum, in one kernel, to the bit: of zeros of both signs, of rows of
+// one sign, of NaNs with and without a sign, and of infinities, in tails as well.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <random>
+
+#include "compile/compile.hpp"
+#include "emulated_run.hpp"
+#include "emulator/emulator.hpp"
+#include "graph/pass/pass.hpp"
+#include "graph/text/text.hpp"
+#include "prepared_case.hpp"
+#include "settings.hpp"
+
+namespace tenfold::numeric {
+namespace {
+
+/// Of a floating dtype, elements as bits.
+struct Format {
+  const char* name;
+  std::size_t bytes;
+  std::uint32_t sign, infinity, canonical_nan;
+};
+constexpr Format kFormats[] = {{"f32", 4, 0x80000000, 0x7f800000, 0x7fc00000},
+                               {"bf16", 2, 0x8000, 0x7f80, 0x7fc0},
+                               {"f16", 2, 0x8000, 0x7c00, 0x7e00}};
+
+enum class Kind : std::uint8_t { any, positive, negative, zeros, nan, signed_nan, infinities };
+constexpr Kind kKinds[] = {Kind::any, Kind::positive,   Kind::negative,  Kind::zeros,
+                           Kind::nan, Kind::signed_nan, Kind::infinities};
+
+std::uint32_t draw(const Format& format, Kind kind, std::mt19937& random) {
+  const auto bits = static_cast<std::uint32_t>(random());
+  const std::uint32_t sign = (bits & 1) != 0 ? format.sign : 0, finite = (bits >> 1) % format.infinity;
+  switch (kind) {
+    case Kind::positive: return finite;
+    case Kind::negative: return format.sign | finite;
+    case Kind::zeros: return sign;
+    case Kind::infinities: return sign | ((bits >> 1) % 8 == 0 ? format.infinity : finite);
+    default: return sign | finite;
+  }
+}
+
+std::vector<std::uint32_t> draw_row(const Format& format, Kind kind, std::size_t columns, std::mt19937& random) {
+  std::vector<std::uint32_t> row(columns);
+  for (std::uint32_t& bits : row) bits = draw(format, kind, random);
+  const std::uint32_t payload = 1 + static_cast<std::uint32_t>(random()) % (format.sign - format.infinity - 1);
+  if (kind == Kind::nan) row[random() % columns] = format.infinity + payload;
+  if (kind == Kind::signed_nan) row[random() % columns] = format.sign + format.infinity + payload;
+  return row;
+}
+
+/// IEEE 754-2019 maximum or minimum, in the order of bits.
+std::uint32_t extreme_of(const Format& format, const std::vector<std::uint32_t>& row, bool max) {
+  const auto key = [&](std::uint32_t bits) {
+    const std::int64_t magnitude = bits & (format.sign - 1);
+    return (bits & format.sign) != 0 ? -1 - magnitude : magnitude;
+  };
+  const auto is_nan = [&](std::uint32_t bits) { return (bits & (format.sign - 1)) > format.infinity; };
+  if (std::ranges::any_of(row, is_nan)) return format.canonical_nan;
+  return max ? *std::ranges::max_element(row, {}, key) : *std::ranges::min_element(row, {}, key);
+}
+
+using Extremes = std::tuple<int, bool>;
+std::string name_of(const Extremes& of) {
+  return std::string(std::get<1>(of) ? "max_" : "min_") + kFormats[std::get<0>(of)].name;
+}
+
+class ExtremesOf : public ::testing::TestWithParam<Extremes> {};
+
+TEST_P(ExtremesOf, RowsBesideTheirSum) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  const Format& format = kFormats[std::get<0>(GetParam())];
+  const bool max = std::get<1>(GetParam());
+  std::mt19937 random(static_cast<unsigned>(test_seed()));
+  std::printf("seed %llu\n", static_cast<unsigned long long>(test_seed()));
+  for (const target::Isa isa : all_levels())
+    for (const std::size_t columns : {65U, 79U, 128U, 257U, 1000U}) {
+      constexpr std::size_t kRows = 4 * std::size(kKinds);
+      const auto type = [&](std::size_t of) {
+        return std::string(" : ") + format.name + "[" + std::to_string(kRows) + "," + std::to_string(of) + "]\n";
+      };
+      const auto reduce = [&](const char* how) {
+        return std::string(" = core.reduce (%0) {reduction = \"") + how + "\", keep_dims = true, axes = [1]}" + type(1);
+      };
+      Result<graph::Graph> graph = graph::parse("graph {\n %0 = input" + type(columns) + " %1" + reduce("sum") + " %2" +
+                                                reduce(max ? "max" : "min") + " output %1, %2\n}\n");
+      ASSERT_TRUE(graph.ok()) << graph.status().message();
+      ASSERT_TRUE(graph::run_pipeline(graph.value()).ok());
+      target::Target target;
+      target.isa = isa;
+      const Result<compiler::Compiled> compiled = compiler::compile(graph.value(), target);
+      ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+      ASSERT_EQ(compiled.value().regions.size(), 1U);
+      ASSERT_EQ(compiled.value().regions[0].kernels.size(), 1U);
+      ASSERT_EQ(compiled.value().regions[0].kernels[0].schedule.nest, schedule::Nest::staged_rows);
+
+      std::vector<std::byte> in(kRows * columns * format.bytes), sums(kRows * format.bytes), extremes(sums.size());
+      std::vector<std::uint32_t> expected;
+      for (std::size_t row = 0; row < kRows; ++row) {
+        const std::vector<std::uint32_t> bits = draw_row(format, kKinds[row % std::size(kKinds)], columns, random);
+        expected.push_back(extreme_of(format, bits, max));
+        for (std::size_t i = 0; i < columns; ++i)
+          std::memcpy(in.data() + (row * columns + i) * format.bytes, &bits[i], format.bytes);
+      }
+      const Bytes from{in.data(), in.size()};
+      const Bytes to[] = {{sums.data(), sums.size()}, {extremes.data(), extremes.size()}};
+      ASSERT_TRUE(run_at(compiled.value().program, isa, {&from, 1}, to).ok());
+      for (std::size_t row = 0; row < kRows; ++row) {
+        std::uint32_t got = 0;
+        std::memcpy(&got, extremes.data() + row * format.bytes, format.bytes);
+        ASSERT_EQ(got, expected[row]) << target::to_string(isa) << ", row " << row << " of " << columns;
+      }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ExtremesOf, ::testing::Combine(::testing::Values(0, 1, 2), ::testing::Bool()),
+                         [](const auto& at) { return name_of(at.param); });
+
+}  // namespace
+}  // namespace tenfold::numeric
