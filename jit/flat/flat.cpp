@@ -2,7 +2,6 @@
 #include "jit/flat/flat.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "jit/assembler/frame.hpp"
@@ -17,6 +16,7 @@ namespace {
 
 /// Inputs that visits ask for ahead.
 constexpr std::size_t kMostAsked = 2;
+
 using Xbyak::Label;
 using Xbyak::Reg64;
 
@@ -75,10 +75,12 @@ class Flat {
 
   void hold_constants() {
     std::vector<LaneSource> constants = constants_by_use(one_.lanes);
-    const StageProgram& widest = turns_.program ? *turns_.program : one_;
-    const std::vector<bool> resident(widest.inputs.size(), false);
+    const auto needed = [](const StageProgram& program) {
+      return vectors_needed(program.lanes, std::vector<bool>(program.inputs.size(), false));
+    };
+    const int most = std::max(needed(one_), turns_.program ? needed(*turns_.program) : 0);
     const int each = layer_.constants_of_vector();
-    const int spare = std::max(0, layer_.vectors() - vectors_needed(widest.lanes, resident));
+    const int spare = std::max(0, layer_.vectors() - most);
     constants.resize(std::min(constants.size(), static_cast<std::size_t>(spare * each)));
     free_ = layer_.vectors() - (static_cast<int>(constants.size()) + each - 1) / each;
     layer_.hold(constants, free_);

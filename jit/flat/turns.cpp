@@ -47,6 +47,7 @@ class TurnsFinder {
   /// Nothing where vectors have no room.
   std::optional<StageProgram> in_turns(const StageProgram& one, int steps) const {
     const int room = layer_.vectors() - (steps % 2 == 0 ? 0 : kHeldBesideThree);
+    // About as many as it will be, and cheaper to know.
     if (steps * (needed(one) - repeating_) - (steps - 1) > room) return std::nullopt;
     StageProgram made = with_joined_results(
         side_by_side(one, steps, [this](int k) { return repeats(k); }), [this](int k) { return joins(k); },
