@@ -105,8 +105,8 @@ struct Forward {
   }
 };
 
-/// With s = sqrt(variance + epsilon) and n = (x - mean) * (1 / s), of a channel: diff_beta = sum(g), diff_gamma = sum(g
-/// * n), diff_src = gamma / s * (g - mean(g) - n * mean(g * n)).
+/// With i = 1 / sqrt(variance + epsilon) and n = (x - mean) * i, of a channel: diff_beta = sum(g),
+/// diff_gamma = sum(g * n), diff_src = gamma * i * (g - mean(g) - n * mean(g * n)).
 struct Backward {
   const Op& op;
   const ChannelPlan& plan;

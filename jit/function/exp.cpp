@@ -154,7 +154,6 @@ SplitExp split_exp(Lane high, Lane low) {
 }
 
 SplitExp split_exp_within(Lane high, Lane low) {
-  if (high.type == LaneType::f64) return split(high, &low);
   return {great_exp(high, &low), high.builder->constant(high.type, kSplitScale)};
 }
 

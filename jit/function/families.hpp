@@ -44,7 +44,7 @@ constexpr int kSplitBits = 64;  ///< of f32: the scale is 2^-64
 constexpr double kSplitScale = 0x1p-64;
 SplitExp split_exp(Lane high);
 SplitExp split_exp(Lane high, Lane low);
-/// The same where `high` is never below kSplitLowest (f64: -1400).
+/// The same of f32 where `high` is never below kSplitLowest.
 SplitExp split_exp_within(Lane high, Lane low);
 /// f64: (factor + factor_low) e^(high + low), rounded nearly once. The factor must be normal.
 SplitExp split_product(Lane factor, Lane factor_low, Lane high, Lane low);
