@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "compile/lower.hpp"
+#include "compile/lower/lower.hpp"
 #include "tools/ops_text.hpp"
 
 namespace tenfold::tools {

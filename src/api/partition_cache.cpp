@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "api/partition.hpp"
-#include "compile/constant_cache.hpp"
+#include "compile/cache/constant_cache.hpp"
 #include "target/environment.hpp"
 
 namespace tenfold::api {

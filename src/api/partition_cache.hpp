@@ -72,7 +72,7 @@ class PartitionCache {
 /// The process' own.
 PartitionCache& partition_cache();
 
-/// The most bytes of constants that partitions share (compile/constant_cache.hpp).
+/// The most bytes of constants that partitions share (compile/cache/constant_cache.hpp).
 std::size_t constant_cache_bytes();
 void set_constant_cache_bytes(std::size_t bytes);
 

@@ -2,16 +2,14 @@
 //
 // The back half of the compiler on one page:
 //
-//   partition ops into regions: which run as one kernel                 partition.cpp
-//   lower     a region as a kernel spec, collapsed                      lower.cpp (space.cpp, body.cpp), lower_arg.cpp,
-//                                                                       lower_copies.cpp
-//   plan      schedules; split reductions, long rows, transposed        plan.cpp (partials.cpp, long_rows.cpp,
-//             elements and many operands become several kernels        transposed.cpp, kernel_sequence.cpp),
-//                                                                       schedule/choose.cpp
-//             of a tuning file: measured schedules instead      tuning.cpp, schedule/neighbours.cpp
-//   emit      machine code, or the cached kernel of the same class      kernel_cache.cpp, jit/
-//   heavy     MatMul and its like are calls of oneDNN                   heavy.cpp, onednn/
-//   bind      buffers, strides and grids: a step of the program         steps.cpp, buffers.cpp
+//   partition   ops into regions: which run as one kernel                 partition/
+//   lower       a region as a kernel spec, collapsed                      lower/
+//   plan        schedules; split reductions, long rows, transposed        plan/, schedule/choose.cpp
+//               elements and many operands become several kernels
+//               of a tuning file: measured schedules instead              tuning.cpp, schedule/neighbours.cpp
+//   heavy       MatMul and its like are calls of oneDNN                   heavy/, onednn/
+//   emit        machine code, or the cached kernel of the same class      cache/, jit/
+//   bind        buffers, strides and grids: a step of the program         bind/
 //
 // The partitioner lowers and plans what it tries, so that a region comes with its plan. An op that stops at lower or
 // plan with unsupported_* runs on the reference evaluator, and its report says why.
@@ -20,10 +18,11 @@
 #include <algorithm>
 #include <set>
 
-#include "compile/buffers.hpp"
-#include "compile/in_place.hpp"
-#include "compile/partition.hpp"
-#include "compile/steps.hpp"
+#include "compile/bind/buffers.hpp"
+#include "compile/bind/in_place.hpp"
+#include "compile/bind/steps.hpp"
+#include "compile/cache/kernel_cache.hpp"
+#include "compile/partition/partition.hpp"
 #include "compile/tuning.hpp"
 
 namespace tenfold::compiler {
@@ -119,6 +118,8 @@ Status compile_region(const graph::Graph& graph, const Region& region, Buffers& 
 
 }  // namespace
 
+jit::CodeMemoryStats kernel_cache_stats() { return kernel_cache().stats(); }
+
 Result<Compiled> compile(const graph::Graph& graph, const target::Target& target, const Options& options) {
   Compiled compiled;
   Partition parts = partition(graph, target, options.fuse, options.pieces);
@@ -134,7 +135,7 @@ Result<Compiled> compile(const graph::Graph& graph, const target::Target& target
   for (const Unfused& edge : parts.unfused) compiled.unfused.push_back(unfused_report(graph, edge));
   // Must come last: it copies what the steps above have written.
   add_copy_steps(graph, buffers, compiled.program);
-  compiled.in_place = find_in_place(compiled);
+  compiled.in_place = find_in_place(compiled.program, compiled.regions);
   return compiled;
 }
 

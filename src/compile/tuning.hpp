@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compile/plan.hpp"
+#include "compile/plan/plan.hpp"
 #include "kernel/spec.hpp"
 #include "schedule/schedule.hpp"
 #include "target/target.hpp"

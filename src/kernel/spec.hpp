@@ -27,7 +27,7 @@ namespace tenfold::kernel {
 
 /// Most levels that a kernel's loop nest has after collapsing.
 inline constexpr int kMaxLevels = 6;
-/// As many streams as an L1 TLB has entries; bodies of more inputs are cut (src/compile/kernel_sequence.hpp).
+/// As many streams as an L1 TLB has entries; bodies of more inputs are cut (src/compile/plan/kernel_sequence.hpp).
 inline constexpr int kMaxInputs = 64;
 inline constexpr int kMaxOutputs = 8;
 

@@ -81,7 +81,7 @@ Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, 
 }
 
 /// Pieces of an arg-reduction, for threads alone, where tiles give too few tasks: rows that are long and few, and
-/// narrow columns. Two steps of the caller's come with them (compile/index_pieces.hpp), so there must be enough to
+/// narrow columns. Two steps of the caller's come with them (compile/bind/index_pieces.hpp), so there must be enough to
 /// read.
 Cut choose_index_split(const KernelSpec& spec, const Schedule& schedule, const ReduceBody& body, int cores) {
   const std::int64_t bytes = kernel::bytes_read(spec);

@@ -20,7 +20,7 @@ struct TurnedLevels {
   bool found() const { return rows >= 0; }
 };
 
-/// Elements of a block at most where nothing is reduced (compile/transposed.hpp).
+/// Elements of a block at most where nothing is reduced (compile/plan/transposed.hpp).
 inline constexpr std::int64_t kMostTransposed = 127;
 
 /// Those of a body in stages whose blocks are turned; none where they are long, or few. As it decides bits it looks at

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <map>
 
-#include "compile/plan.hpp"
+#include "compile/plan/plan.hpp"
 #include "drawn_case.hpp"
 #include "guarded_buffer.hpp"
 #include "jit/code.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Temporaries share memory where one has ended before the other begins, and never otherwise.
-#include "compile/arena.hpp"
+#include "compile/bind/arena.hpp"
 
 #include <gtest/gtest.h>
 

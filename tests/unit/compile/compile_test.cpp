@@ -8,10 +8,10 @@
 #include <locale>
 #include <thread>
 
-#include "compile/kernel_cache.hpp"
-#include "compile/lower.hpp"
-#include "compile/lower_arg.hpp"
-#include "compile/plan.hpp"
+#include "compile/cache/kernel_cache.hpp"
+#include "compile/lower/arg.hpp"
+#include "compile/lower/lower.hpp"
+#include "compile/plan/plan.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph/text/text.hpp"
 #include "jit/emit.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The cache of constants: what is shared, what the bound says, that nothing is held alive; and that compiling uses it.
-#include "compile/constant_cache.hpp"
+#include "compile/cache/constant_cache.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which ops read from which, through views, and which groups of them may become one.
-#include "compile/group_order.hpp"
+#include "compile/partition/group_order.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "compile/dataflow.hpp"
+#include "compile/partition/dataflow.hpp"
 #include "graph/text/text.hpp"
 
 namespace tenfold::compiler {

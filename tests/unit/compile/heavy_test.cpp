@@ -2,7 +2,7 @@
 //
 // Heavy ops from graph to result: what oneDNN is asked for, through which views, and whether what comes out is the
 // reference's within the stated bound.
-#include "compile/heavy.hpp"
+#include "compile/heavy/heavy.hpp"
 
 #include <gtest/gtest.h>
 

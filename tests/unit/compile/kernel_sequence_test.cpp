@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bodies of more inputs than one kernel takes: where they are cut, and what is handed on.
-#include "compile/kernel_sequence.hpp"
+#include "compile/plan/kernel_sequence.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 
-#include "compile/plan.hpp"
+#include "compile/plan/plan.hpp"
 
 namespace tenfold::compiler {
 namespace {

@@ -2,13 +2,13 @@
 //
 // Long rows in pieces: which bodies are cut, into what, and what lies between. That the results are right is
 // numeric_fused's to say, which cuts short rows of random graphs, and numeric_errors'.
-#include "compile/long_rows.hpp"
+#include "compile/plan/long_rows.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "compile/plan.hpp"
+#include "compile/plan/plan.hpp"
 
 namespace tenfold::compiler {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which ops run as one kernel, which do not and the reason given, and how views are walked.
-#include "compile/partition.hpp"
+#include "compile/partition/partition.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "compile/space.hpp"
+#include "compile/lower/space.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph/text/text.hpp"
 

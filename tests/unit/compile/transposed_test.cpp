@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compile/transposed.hpp"
+#include "compile/plan/transposed.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the pieces of rows are (long_rows.hpp): which elements each has, and where what it gives lies beside what the
+// others do. A kernel over pieces has two levels in place of the row's: of pieces, and within them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "compile/plan/row_pieces.hpp"
+#include "kernel/spec.hpp"
+
+namespace tenfold::compiler {
+
+/// Elements of each row from `first` on, in pieces of so many. `number`: that of its first piece.
+struct PieceRange {
+  std::int64_t first, piece, pieces, number;
+};
+
+class PieceLayout {
+ public:
+  PieceLayout(const kernel::KernelSpec& spec, const RowCut& cut);
+
+  std::size_t level() const { return level_; }  ///< the reduced one, of the whole
+  /// Of neighbours in memory: the reduced one, or else there are columns. `split`: of a kernel over pieces.
+  std::size_t vector_level(bool split) const { return vector_level_ + (split && vector_level_ >= level_ ? 1 : 0); }
+  std::int64_t extent() const { return extent_; }  ///< elements of a row
+  std::int64_t pieces() const { return pieces_; }
+  bool in_turn() const { return in_turn_; }
+  const std::vector<PieceRange>& ranges() const { return ranges_; }
+
+  /// Strides over the levels of the whole, of a dense buffer over the kept ones.
+  const std::vector<std::int64_t>& row_strides() const { return rows_; }
+  /// Of what the pieces gave, level() being that of the pieces: rows have theirs side by side, columns those of a
+  /// piece, and of pieces in turn those of a block of columns.
+  std::vector<std::int64_t> partial_strides() const;
+  /// The same over the levels of a kernel over pieces; and which element its first piece has.
+  std::vector<std::int64_t> partial_strides_of_pieces() const;
+  std::int64_t first_partial(const PieceRange& range) const { return range.number * partial_strides()[level_]; }
+
+  /// Levels of a kernel over the pieces of `range`, and the strides along both in place of the one along the row.
+  std::vector<kernel::Level> levels_of(const PieceRange& range) const;
+  /// Those of the whole with pieces in place of the elements of a row.
+  std::vector<kernel::Level> levels_of_pieces(bool reduced) const;
+  void split_stride(std::vector<std::int64_t>& strides, const PieceRange& range) const;
+
+ private:
+  bool of_columns() const { return vector_level_ != level_; }
+  std::vector<std::int64_t> dense_strides(std::size_t without) const;
+  /// The level of pieces comes before the one within them, or after it where pieces take elements in turn.
+  std::ptrdiff_t level_of_pieces() const { return static_cast<std::ptrdiff_t>(level_) + (in_turn_ ? 1 : 0); }
+  std::ptrdiff_t level_of_piece() const { return static_cast<std::ptrdiff_t>(level_) + (in_turn_ ? 0 : 1); }
+
+  std::vector<kernel::Level> levels_;
+  std::size_t level_, vector_level_;
+  std::int64_t extent_, pieces_ = 0;
+  bool in_turn_;
+  std::vector<PieceRange> ranges_;
+  std::vector<std::int64_t> rows_;
+};
+
+}  // namespace tenfold::compiler

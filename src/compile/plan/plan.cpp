@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/plan/plan.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "compile/plan/kernel_sequence.hpp"
+#include "compile/plan/long_rows.hpp"
+#include "compile/plan/partials.hpp"
+#include "compile/plan/transposed.hpp"
+#include "schedule/apart.hpp"
+#include "schedule/body.hpp"
+#include "schedule/levels.hpp"
+
+namespace tenfold::compiler {
+namespace {
+
+using kernel::KernelSpec;
+
+std::vector<Place> all_operands(const std::vector<kernel::Operand>& operands) {
+  std::vector<Place> places;
+  for (int i = 0; i < static_cast<int>(operands.size()); ++i) places.push_back({Place::Kind::operand, i, 0});
+  return places;
+}
+
+/// More streams than that evict each other from L1: a Sum of 64 f32 [64, 1000] runs at 0.47 of the roof in one kernel,
+/// at 0.7 in parts of 16. What lies in L2 is not worth another call.
+constexpr std::size_t kMostStreams = 16;
+constexpr std::int64_t kSequenceBytes = 1 << 20;
+
+/// How many inputs a part may have; as many as there are when one kernel should take them all.
+std::size_t inputs_of_part(const KernelSpec& spec) {
+  const std::size_t all = spec.inputs.size();
+  if (spec.outputs.size() != 1 || !kernel::is_elementwise(spec)) return all;
+  std::int64_t bytes = 0;
+  for (const kernel::Operand& input : spec.inputs) bytes += kernel::kept_count(spec) * byte_size(input.dtype);
+  if (all > kMostStreams && bytes >= kSequenceBytes) return kMostStreams;
+  return std::min(all, static_cast<std::size_t>(kernel::kMaxInputs));
+}
+
+/// Each kernel with the schedule for it whole; the first one with its own, if that is given.
+Result<Plan> scheduled(KernelCut cut, const target::Target& target, const schedule::Schedule* first = nullptr) {
+  Plan plan;
+  plan.between = std::move(cut.between);
+  plan.partial_stride_bytes = cut.partial_stride_bytes;
+  for (CutKernel& kernel : cut.kernels) {
+    const schedule::Schedule schedule =
+        first != nullptr && plan.kernels.empty() ? *first : schedule::choose_whole(kernel.spec, target);
+    if (Status status = schedule::check(kernel.spec, schedule); !status.ok()) return status;
+    plan.kernels.push_back({std::move(kernel), schedule});
+  }
+  return plan;
+}
+
+Result<Plan> plan_sequence(const KernelSpec& spec, const target::Target& target, std::size_t most_inputs) {
+  Result<KernelCut> cut = cut_into_sequence(spec, most_inputs);
+  if (!cut.ok()) return cut.status();
+  return scheduled(std::move(cut).value(), target);
+}
+
+/// Nothing where the rows are not to be cut, or cannot be.
+std::optional<Plan> plan_long_rows(const KernelSpec& spec, const target::Target& target, const RowPieces& pieces) {
+  const RowCut rows = schedule::read_body(spec).ok() ? RowCut{} : row_cut(spec, pieces);
+  if (!rows.cuts()) return std::nullopt;
+  Result<KernelCut> cut = cut_long_rows(spec, rows);
+  if (!cut.ok()) return std::nullopt;
+  Result<Plan> plan = scheduled(std::move(cut).value(), target);
+  if (!plan.ok()) return std::nullopt;
+  plan.value().in_pieces = true;
+  return std::move(plan).value();
+}
+
+Result<Plan> plan_split(const KernelSpec& spec, const target::Target& target, const schedule::Schedule& schedule) {
+  const Result<schedule::ReduceBody> body = schedule::read_body(spec);
+  if (!body.ok()) return body.status();
+  const std::int64_t extent = kernel::level(spec, schedule.split.level).extent;
+  const std::int64_t pieces = schedule::divide_up(extent, schedule.split.grain);
+  if (!schedule::gives_index(schedule::lanes_of(spec, body.value())))
+    return scheduled(in_pieces(spec, schedule::partial_dtype(spec, body.value()), pieces), target, &schedule);
+  Result<Plan> plan = scheduled(index_in_pieces(spec, pieces), target, &schedule);
+  if (plan.ok()) plan.value().index_grain = schedule.split.grain;
+  return plan;
+}
+
+Result<Plan> plan_apart(const KernelSpec& spec, const target::Target& target, const std::vector<int>& levels) {
+  const Result<schedule::ReduceBody> body = schedule::read_body(spec);
+  if (!body.ok()) return body.status();
+  Result<KernelCut> cut = with_levels_apart(spec, schedule::partial_dtype(spec, body.value()), levels);
+  if (!cut.ok()) return cut.status();
+  return scheduled(std::move(cut).value(), target);
+}
+
+/// Nothing where elements are neighbours along the same level everywhere.
+std::optional<Plan> plan_transposed(const KernelSpec& spec, const target::Target& target) {
+  KernelCut cut = transposed_parts(spec);
+  if (cut.kernels.empty()) return std::nullopt;
+  Result<Plan> plan = scheduled(std::move(cut), target);
+  return plan.ok() ? std::optional(std::move(plan).value()) : std::nullopt;
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target, const RowPieces& pieces) {
+  if (target.isa == target::Isa::reference)
+    return Status(Code::unsupported_target, target.native == target::Isa::reference
+                                                ? "this CPU is below avx2, which kernels need"
+                                                : "the target is 'reference'");
+  if (const std::size_t most = inputs_of_part(spec); most < spec.inputs.size()) {
+    Result<Plan> parts = plan_sequence(spec, target, most);
+    if (parts.ok() || spec.inputs.size() > kernel::kMaxInputs) return parts;
+  }
+  if (std::optional<Plan> transposed = plan_transposed(spec, target)) return std::move(*transposed);
+  if (const std::vector<int> apart = schedule::levels_apart(spec); !apart.empty())
+    return plan_apart(spec, target, apart);
+  if (std::optional<Plan> long_rows = plan_long_rows(spec, target, pieces)) return std::move(*long_rows);
+  const schedule::Schedule schedule = schedule::choose(spec, target);
+  if (schedule.split.level >= 0) return plan_split(spec, target, schedule);
+  KernelCut whole;
+  whole.kernels.push_back(
+      {spec, all_operands(spec.inputs), all_operands(spec.outputs), static_cast<double>(kernel::reduced_count(spec))});
+  return scheduled(std::move(whole), target, &schedule);
+}
+
+}  // namespace tenfold::compiler
