@@ -64,4 +64,16 @@ Result<CutKernel> KernelDraft::finish(double count, std::optional<std::size_t> a
   return std::move(made_);
 }
 
+Place CutDraft::new_buffer(std::int64_t elements, DType dtype) {
+  made_.between.push_back(elements * byte_size(dtype));
+  return {Place::Kind::between, static_cast<int>(made_.between.size()) - 1, 0};
+}
+
+Status CutDraft::add(KernelDraft& draft, std::int64_t count, std::optional<std::size_t> along) {
+  Result<CutKernel> kernel = draft.finish(static_cast<double>(count), along);
+  if (!kernel.ok()) return kernel.status();
+  made_.kernels.push_back(std::move(kernel).value());
+  return {};
+}
+
 }  // namespace tenfold::compiler

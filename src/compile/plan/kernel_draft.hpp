@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One kernel of several as it is written: a space, nodes, what it reads and where it writes.
+// One kernel of several as it is written: a space, nodes, what it reads and where it writes; and the several.
 #pragma once
 
 #include <map>
@@ -43,6 +43,18 @@ class KernelDraft {
   void lead_with(std::size_t input);
 
   CutKernel made_;
+};
+
+/// The several, in the order that they run in, and the buffers between them.
+class CutDraft {
+ public:
+  Place new_buffer(std::int64_t elements, DType dtype);
+  /// Arguments and errors: KernelDraft::finish().
+  Status add(KernelDraft& draft, std::int64_t count, std::optional<std::size_t> along);
+  KernelCut finish() { return std::move(made_); }
+
+ private:
+  KernelCut made_;
 };
 
 }  // namespace tenfold::compiler

@@ -7,8 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "compile/plan/body_copy.hpp"
 #include "compile/plan/kernel_draft.hpp"
 #include "compile/plan/piece_layout.hpp"
+#include "compile/plan/pilots.hpp"
 #include "compile/plan/row_merges.hpp"
 #include "compile/plan/row_pieces.hpp"
 #include "kernel/moments.hpp"
@@ -37,9 +39,11 @@ class Cutter {
   Cutter(const KernelSpec& spec, const RowCut& cut)
       : spec_(spec),
         layout_(spec, cut),
+        body_(spec, layout_),
         passes_(kernel::passes_of(spec)),
         per_row_(kernel::per_row(spec)),
-        sums_(kernel::sums_beside_moments(spec)) {}
+        sums_(kernel::sums_beside_moments(spec)),
+        pilots_(spec, layout_, body_, sums_) {}
 
   Result<KernelCut> run() {
     Status status = check();
@@ -49,7 +53,7 @@ class Cutter {
       const Merge merge = merge_of(pass);
       const int end = pass + passes_in(merge);
       const std::vector<int> reductions = reductions_of(pass, end);
-      if (merge == Merge::pilots) status = make_pilots(reductions);
+      if (merge == Merge::pilots) status = pilots_.make(reductions, made_);
       std::vector<Place> partials = new_partials(reductions, merge);
       for (const PieceRange& range : layout_.ranges())
         if (status.ok()) status = reduce_pieces(reductions, merge, partials, range);
@@ -59,7 +63,7 @@ class Cutter {
     }
     status = store_elements();
     if (!status.ok()) return status;
-    return std::move(made_);
+    return made_.finish();
   }
 
  private:
@@ -123,84 +127,34 @@ class Cutter {
     return chained && dtype(reduction) == DType::f32 ? DType::f64 : dtype(reduction);
   }
 
-  Place new_buffer(std::int64_t elements, DType of) {
-    made_.between.push_back(elements * byte_size(of));
-    return {Place::Kind::between, static_cast<int>(made_.between.size()) - 1, 0};
-  }
-
   /// Of each reduction; of moments also how many elements a piece has.
   std::vector<Place> new_partials(const std::vector<int>& reductions, Merge merge) {
     const std::int64_t count = kernel::kept_count(spec_) * layout_.pieces();
     std::vector<Place> places;
-    for (const int reduction : reductions) places.push_back(new_buffer(count, partial_dtype(reduction)));
-    if (merge == Merge::moments) places.push_back(new_buffer(count, DType::f64));
+    for (const int reduction : reductions) places.push_back(made_.new_buffer(count, partial_dtype(reduction)));
+    if (merge == Merge::moments) places.push_back(made_.new_buffer(count, DType::f64));
     return places;
   }
 
-  /// A node of the whole and all that it is made of, up to what is known or held in a buffer. `range`: the draft has a
-  /// level of pieces, and takes its elements.
-  int copy(KernelDraft& draft, int index, const PieceRange* range) const {
-    const auto known = draft.known.find(index);
-    if (known != draft.known.end()) return known->second;
-    int made = 0;
-    if (const auto held = held_.find(index); held != held_.end()) {
-      kernel::Operand operand{dtype(index), layout_.row_strides()};
-      if (range != nullptr) layout_.split_stride(operand.strides, *range);
-      const auto repeated = range != nullptr ? repeated_.find(index) : repeated_.end();
-      if (repeated != repeated_.end()) operand.strides = layout_.partial_strides_of_pieces();
-      made = draft.load_total(std::move(operand), repeated != repeated_.end() ? repeated->second : held->second);
-      if (is_online_sum(index)) made = within_bounds_of_online_sum(draft, made);
-    } else if (is_exponential(index)) {
-      const int difference = copy(draft, node(index).args[0], range);
-      made = draft.apply(Function::exp, {draft.apply(Function::min, {difference, draft.constant(dtype(index), 0)})});
-    } else if (node(index).kind == Node::Kind::load) {
-      kernel::Operand operand = spec_.inputs[at(node(index).index)];
-      const std::int64_t first = range != nullptr ? range->first : 0;
-      const std::int64_t offset = first * operand.strides[layout_.level()] * byte_size(operand.dtype);
-      if (range != nullptr) layout_.split_stride(operand.strides, *range);
-      made = draft.load(std::move(operand), {Place::Kind::operand, node(index).index, offset});
-    } else {
-      Node one = node(index);
-      for (int& arg : one.args) arg = copy(draft, arg, range);
-      made = draft.add(std::move(one));
-    }
-    draft.known[index] = made;
-    return made;
-  }
-
-  /// Of what is left when a maximum is taken off that is held, so that a kernel cannot see that it is one.
-  bool is_exponential(int index) const {
-    return online_.contains(index) && held_.contains(node(node(index).args[0]).args[1]);
-  }
-
-  bool is_online_sum(int index) const {
-    return std::any_of(online_.begin(), online_.end(), [index](const auto& pair) { return pair.second == index; });
-  }
-
   Status add(KernelDraft& draft, std::int64_t count, bool split) {
-    Result<CutKernel> kernel = draft.finish(static_cast<double>(count), layout_.vector_level(split));
-    if (!kernel.ok()) return kernel.status();
-    made_.kernels.push_back(std::move(kernel).value());
-    return {};
+    return made_.add(draft, count, layout_.vector_level(split));
   }
 
   /// Reduces the elements of the range.
   Status reduce_pieces(const std::vector<int>& reductions, Merge merge, const std::vector<Place>& partials,
                        const PieceRange& range) {
     KernelDraft draft(layout_.levels_of(range));
+    const std::vector<std::int64_t> strides = layout_.partial_strides_of_pieces();
     for (std::size_t i = 0; i < reductions.size(); ++i) {
-      int value = merge == Merge::pilots && is_about_pilot(reductions[i]) ? about_pilot(draft, reductions[i], range)
-                                                                          : copy(draft, reductions[i], &range);
-      if (merge == Merge::online && i == 0) value = max_or_nan(draft, value, copy(draft, reductions[1], &range));
-      store_partial(draft, value, partial_dtype(reductions[i]), partials[i], range);
+      int value = merge == Merge::pilots && pilots_.has(reductions[i]) ? pilots_.reduce(draft, reductions[i], range)
+                                                                       : body_.copy(draft, reductions[i], &range);
+      if (merge == Merge::online && i == 0) value = max_or_nan(draft, value, body_.copy(draft, reductions[1], &range));
+      const DType of = partial_dtype(reductions[i]);
+      draft.store(value, {of, strides}, layout_.partials_of(range, of, partials[i]));
     }
-    if (merge == Merge::moments) store_partial(draft, draft.count(), DType::f64, partials.back(), range);
+    if (merge == Merge::moments)
+      draft.store(draft.count(), {DType::f64, strides}, layout_.partials_of(range, DType::f64, partials.back()));
     return add(draft, range.piece, true);
-  }
-
-  void store_partial(KernelDraft& draft, int value, DType of, Place to, const PieceRange& range) const {
-    to.offset = layout_.first_partial(range) * byte_size(of);
-    draft.store(value, {of, layout_.partial_strides_of_pieces()}, to);
   }
 
   /// Combines the pieces of each row, and makes what further kernels ask for of the rows' values.
@@ -219,7 +173,9 @@ class Cutter {
         break;
       case Merge::online: combine_online(draft, reductions, loaded); break;
       case Merge::moments: combine_moments(draft, reductions, loaded); break;
-      case Merge::pilots: combine_about_pilots(draft, reductions, loaded); break;
+      case Merge::pilots:
+        for (const auto& [reduction, value] : pilots_.combine(draft, reductions, loaded)) know(draft, reduction, value);
+        break;
     }
     const std::set<int> asked = asked_for(end);
     for (int i = 0; i < static_cast<int>(spec_.body.size()); ++i) {
@@ -227,16 +183,15 @@ class Cutter {
       if (!per_row_[at(i)] || pass >= end || (pass < begin && (pass > 0 || end <= last))) continue;
       for (const kernel::Store& store : spec_.stores)
         if (store.node == i)
-          draft.store(copy(draft, i, nullptr), spec_.outputs[at(store.output)],
+          draft.store(body_.copy(draft, i, nullptr), spec_.outputs[at(store.output)],
                       {Place::Kind::operand, store.output, 0});
       if (asked.contains(i)) hold(draft, i);
     }
-    for (const auto& [index, place] : waiting_) held_[index] = place;
-    waiting_.clear();
+    body_.end_kernel();
     Status status = draft.stores() ? add(draft, layout_.extent(), false) : Status();
     if (layout_.in_turn())
       for (const int index : asked)
-        if (status.ok() && !repeated_.contains(index) && is_reduced_from(end, index)) status = repeat(index);
+        if (status.ok() && !body_.is_repeated(index) && is_reduced_from(end, index)) status = repeat(index);
     return status;
   }
 
@@ -256,10 +211,10 @@ class Cutter {
   /// A value of rows once for each of the pieces that take them in turn, so that it lies beside their columns.
   Status repeat(int index) {
     KernelDraft draft(layout_.levels_of_pieces(false));
-    const Place place = new_buffer(kernel::kept_count(spec_) * layout_.pieces(), dtype(index));
-    const int value = draft.load({dtype(index), layout_.row_strides()}, held_[index]);
+    const Place place = made_.new_buffer(kernel::kept_count(spec_) * layout_.pieces(), dtype(index));
+    const int value = draft.load({dtype(index), layout_.row_strides()}, body_.held(index));
     draft.store(value, {dtype(index), layout_.partial_strides()}, place);
-    repeated_[index] = place;
+    body_.repeat(index, place);
     return add(draft, layout_.extent(), false);
   }
 
@@ -285,7 +240,7 @@ class Cutter {
     const MaxAndSum made = online_of_pieces(draft, {loaded[0], loaded[1]}, partial_dtype(reductions[1]));
     know(draft, reductions[0], made.max);
     know(draft, reductions[1], made.sum);
-    online_[node(reductions[1]).args[0]] = reductions[1];
+    body_.made_online(reductions[1]);
   }
 
   void combine_moments(KernelDraft& draft, const std::vector<int>& reductions, const std::vector<int>& loaded) const {
@@ -303,71 +258,6 @@ class Cutter {
       const int mean = draft.apply(Function::div, {totals.at(sum), all});
       know(draft, moment,
            draft.reduce(Monoid::sum, moved_moment(draft, partials.at(sum), count, partials.at(moment), mean)));
-    }
-  }
-
-  /// A moment, or the sum that it is beside.
-  bool is_about_pilot(int reduction) const {
-    return sums_[at(reduction)] >= 0 || std::find(sums_.begin(), sums_.end(), reduction) != sums_.end();
-  }
-
-  /// The means of the rows of all sums that moments are beside, and the pilots that follow, beside the columns.
-  Status make_pilots(const std::vector<int>& reductions) {
-    std::set<int> sums;
-    for (const int reduction : reductions)
-      if (sums_[at(reduction)] >= 0) sums.insert(sums_[at(reduction)]);
-    const std::int64_t rows = kernel::kept_count(spec_), columns = rows * layout_.pieces();
-    Status status;
-    for (const int sum : sums) {
-      const Place partials = new_buffer(columns, DType::f64), mean = new_buffer(rows, DType::f64);
-      for (const PieceRange& range : layout_.ranges()) {
-        KernelDraft draft(layout_.levels_of(range));
-        const int scale = draft.constant(DType::f32, kPilotScale);
-        const int scaled = draft.apply(Function::mul, {copy(draft, node(sum).args[0], &range), scale});
-        store_partial(draft, draft.reduce(Monoid::sum, scaled), DType::f64, partials, range);
-        if (status.ok()) status = add(draft, range.piece, true);
-      }
-      KernelDraft draft(layout_.levels_of_pieces(true));
-      const int total = draft.reduce(Monoid::sum, draft.load({DType::f64, layout_.partial_strides()}, partials));
-      draft.store(mean_of_scaled(draft, total, draft.count()), {DType::f64, layout_.row_strides()}, mean);
-      if (status.ok()) status = add(draft, layout_.extent(), false);
-      means_[sum] = mean;
-      pilots_[sum] = new_buffer(columns, DType::f32);
-      KernelDraft beside(layout_.levels_of_pieces(false));
-      const int pilot = pilot_of(beside, beside.load({DType::f64, layout_.row_strides()}, mean));
-      beside.store(pilot, {DType::f32, layout_.partial_strides()}, pilots_[sum]);
-      if (status.ok()) status = add(beside, layout_.extent(), false);
-    }
-    return status;
-  }
-
-  /// The sum of what is left of the elements when the pilot is taken off, or of its squares.
-  int about_pilot(KernelDraft& draft, int reduction, const PieceRange& range) const {
-    const int sum = sums_[at(reduction)] < 0 ? reduction : sums_[at(reduction)];
-    // Once in a kernel, so that both find it; by a number that no node has.
-    const int key = -1 - sum;
-    if (!draft.known.contains(key)) {
-      const int pilot = draft.load({DType::f32, layout_.partial_strides_of_pieces()}, pilots_.at(sum));
-      draft.known[key] = draft.apply(Function::sub, {copy(draft, node(sum).args[0], &range), pilot});
-    }
-    const int off = draft.known[key];
-    return draft.reduce(Monoid::sum, sum == reduction ? off : draft.apply(Function::mul, {off, off}));
-  }
-
-  void combine_about_pilots(KernelDraft& draft, const std::vector<int>& reductions, const std::vector<int>& loaded) {
-    std::map<int, int> totals;  // by reduction
-    for (std::size_t i = 0; i < reductions.size(); ++i) {
-      totals[reductions[i]] = reduced(draft, reductions[i], loaded[i]);
-      if (!is_about_pilot(reductions[i])) know(draft, reductions[i], totals[reductions[i]]);
-    }
-    const int count = draft.count();
-    for (const int moment : reductions) {
-      const int sum = sums_[at(moment)];
-      if (sum < 0) continue;
-      const int mean = draft.load({DType::f64, layout_.row_strides()}, means_.at(sum));
-      const RowMoments made = moments_about_pilot(draft, mean, totals.at(sum), totals.at(moment), count);
-      know(draft, sum, draft.apply(Function::mul, {made.mean, count}));
-      know(draft, moment, made.moment);
     }
   }
 
@@ -392,9 +282,9 @@ class Cutter {
   }
 
   void hold(KernelDraft& draft, int index) {
-    const Place place = new_buffer(kernel::kept_count(spec_), dtype(index));
-    draft.store(copy(draft, index, nullptr), {dtype(index), layout_.row_strides()}, place);
-    waiting_[index] = place;
+    const Place place = made_.new_buffer(kernel::kept_count(spec_), dtype(index));
+    draft.store(body_.copy(draft, index, nullptr), {dtype(index), layout_.row_strides()}, place);
+    body_.hold(index, place);
   }
 
   /// In pieces, too: their kernels ask for what comes next. Those in turn are whole rows beside one that repeats.
@@ -414,26 +304,21 @@ class Cutter {
     for (const kernel::Store& store : spec_.stores) {
       if (per_row_[at(store.node)]) continue;
       kernel::Operand operand = spec_.outputs[at(store.output)];
-      const std::int64_t first = range != nullptr ? range->first : 0;
-      const std::int64_t offset = first * operand.strides[layout_.level()] * byte_size(operand.dtype);
-      if (range != nullptr) layout_.split_stride(operand.strides, *range);
-      draft.store(copy(draft, store.node, range), std::move(operand), {Place::Kind::operand, store.output, offset});
+      const std::int64_t offset = layout_.take_range(operand, range);
+      draft.store(body_.copy(draft, store.node, range), std::move(operand),
+                  {Place::Kind::operand, store.output, offset});
     }
     return draft.stores() ? add(draft, layout_.extent(), range != nullptr) : Status();
   }
 
   const KernelSpec& spec_;
   PieceLayout layout_;
+  BodyCopy body_;
   std::vector<int> passes_;  ///< kernel::passes_of
   std::vector<bool> per_row_;
-  std::vector<int> sums_;          ///< kernel::sums_beside_moments
-  std::map<int, Place> held_;      ///< by node: values of rows that a kernel before has stored
-  std::map<int, Place> repeated_;  ///< the same for each of the pieces in turn, where they are reduced by it
-  std::map<int, Place> waiting_;   ///< those of the kernel that is being written
-  std::map<int, Place> means_;     ///< by sum that is about a pilot: the rows' means, f64, by which the pilots are made
-  std::map<int, Place> pilots_;    ///< these, beside the columns of all pieces
-  std::map<int, int> online_;      ///< by exponential: the sum that was made with its max, one piece at a time
-  KernelCut made_;
+  std::vector<int> sums_;  ///< kernel::sums_beside_moments
+  Pilots pilots_;
+  CutDraft made_;
 };
 
 }  // namespace

@@ -56,6 +56,11 @@ std::vector<std::int64_t> PieceLayout::partial_strides_of_pieces() const {
   return strides;
 }
 
+Place PieceLayout::partials_of(const PieceRange& range, DType dtype, Place all) const {
+  all.offset += range.number * partial_strides()[level_] * byte_size(dtype);
+  return all;
+}
+
 std::vector<kernel::Level> PieceLayout::levels_of(const PieceRange& range) const {
   std::vector<kernel::Level> levels = levels_;
   levels[level_].extent = range.piece;
@@ -73,6 +78,13 @@ void PieceLayout::split_stride(std::vector<std::int64_t>& strides, const PieceRa
   const std::int64_t stride = strides[level_];
   strides[level_] = in_turn_ ? stride * range.pieces : stride;
   strides.insert(strides.begin() + level_of_pieces(), in_turn_ ? stride : stride * range.piece);
+}
+
+std::int64_t PieceLayout::take_range(kernel::Operand& operand, const PieceRange* range) const {
+  if (range == nullptr) return 0;
+  const std::int64_t first = range->first * operand.strides[level_] * byte_size(operand.dtype);
+  split_stride(operand.strides, *range);
+  return first;
 }
 
 }  // namespace tenfold::compiler

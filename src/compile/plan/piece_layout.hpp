@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "compile/plan/kernel_cut.hpp"
 #include "compile/plan/row_pieces.hpp"
 #include "kernel/spec.hpp"
 
@@ -35,15 +36,18 @@ class PieceLayout {
   /// Of what the pieces gave, level() being that of the pieces: rows have theirs side by side, columns those of a
   /// piece, and of pieces in turn those of a block of columns.
   std::vector<std::int64_t> partial_strides() const;
-  /// The same over the levels of a kernel over pieces; and which element its first piece has.
+  /// The same over the levels of a kernel over pieces.
   std::vector<std::int64_t> partial_strides_of_pieces() const;
-  std::int64_t first_partial(const PieceRange& range) const { return range.number * partial_strides()[level_]; }
+  /// Where what the pieces of `range` gave begins in the buffer of all.
+  Place partials_of(const PieceRange& range, DType dtype, Place all) const;
 
   /// Levels of a kernel over the pieces of `range`, and the strides along both in place of the one along the row.
   std::vector<kernel::Level> levels_of(const PieceRange& range) const;
   /// Those of the whole with pieces in place of the elements of a row.
   std::vector<kernel::Level> levels_of_pieces(bool reduced) const;
   void split_stride(std::vector<std::int64_t>& strides, const PieceRange& range) const;
+  /// An operand of the whole in a kernel over the pieces of `range`, if there is one; gives the byte that it begins at.
+  std::int64_t take_range(kernel::Operand& operand, const PieceRange* range) const;
 
  private:
   bool of_columns() const { return vector_level_ != level_; }
