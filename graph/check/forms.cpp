@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which shape rules apply to which op, as rows, and the scalar functions of core.map with the number
-// of their inputs. An op of a new
-// dialect that behaves like one here is one more row (or none, when its table category says it all).
+// Which shape rules apply to which op, as rows, and the scalar functions of core.map with the number of their inputs.
+// An op of a new dialect that behaves like one here is one more row (or none, when its table category says it all).
 #include <string_view>
 
 #include "graph/check/check.hpp"

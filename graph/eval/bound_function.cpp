@@ -161,9 +161,12 @@ bool may_wrap(DType dtype, double value, double error) {
 double function_bound(const FunctionRow& function, const Parameters& parameters, const Precision& precision,
                       std::span<const double> x, std::span<const double> error) {
   const double inherited = spread(function, parameters, x, error);
-  if (precision.arithmetic == DType::undef && may_wrap(precision.result, function.real(x, parameters), inherited))
-    return kInfinity;
-  if (precision.arithmetic == DType::undef || !std::isfinite(inherited)) return inherited;
+  if (!std::isfinite(inherited)) return inherited;
+  if (precision.arithmetic == DType::undef) {
+    // Functions of bits, which have no value in reals, are wild: what is off makes them off by anything.
+    const bool wraps = inherited > 0 && may_wrap(precision.result, function.real(x, parameters), inherited);
+    return wraps ? kInfinity : inherited;
+  }
   return inherited + own_bound(function, parameters, precision, x, inherited) +
          fold_bound(function, precision.arithmetic, x);
 }

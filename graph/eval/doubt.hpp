@@ -102,6 +102,7 @@ inline double logarithm_roundings() {
 template <bool kWide>
 Doubt<kWide> exponential(Doubt<kWide> x) {
   const Real centre = std::exp(x.value);
+  if (std::isinf(x.error)) return {centre, Doubt<kWide>::kInfinity};
   if (std::isinf(x.value)) return {centre, 0};
   // e^error - 1 <= error (1 + error) up to 1.
   const bool little = x.error < 0x1p-8;

@@ -68,6 +68,8 @@ inline Real apply(std::string_view, Real (*function)(Real), Real x) { return fun
 template <bool kWide>
 Doubt<kWide> apply(std::string_view name, Real (*function)(Real), Doubt<kWide> x) {
   const Real centre = function(x.value);
+  // What nothing is stated of may be no number.
+  if (std::isinf(x.error)) return {centre, Doubt<kWide>::kInfinity};
   const Real up = std::fabs(function(x.value + Real{x.error}) - centre);
   const Real down = std::fabs(function(x.value - Real{x.error}) - centre);
   const auto bound = x.error == 0 ? 0 : static_cast<double>(std::max(up, down));

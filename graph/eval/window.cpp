@@ -158,12 +158,14 @@ std::optional<Op> twin_of(const Op& op, Inputs inputs) {
 Result<Dims> given_shape(const Op& op, std::string_view attribute, Inputs inputs, std::size_t index) {
   if (has_input(inputs, index)) {
     const TensorDesc& desc = inputs[index].desc;
-    if (desc.shape.size() != 1 || !is_integral(desc.dtype))
-      return fail(op, Code::invalid_shape, "the shape that it is given is no list of integers");
-    if (desc.shape[0] > kMaxRank) return fail(op, Code::invalid_shape, "the shape that it is given has too many dims");
+    if (desc.shape.size() > 1 || !is_integral(desc.dtype))
+      return fail(op, Code::invalid_shape, "the shape that it is given is no list of integers (move.V6)");
+    const std::int64_t count = desc.shape.empty() ? 1 : desc.shape[0];
+    if (count > kMaxRank) return fail(op, Code::invalid_shape, "the shape that it is given has too many dims");
+    const std::int64_t stride = desc.shape.empty() ? 0 : strides_of(desc)[0];
     Dims shape;
-    for (std::int64_t i = 0; i < desc.shape[0]; ++i)
-      shape.push_back(static_cast<std::int64_t>(load_integer(desc.dtype, inputs[index].data, i * strides_of(desc)[0])));
+    for (std::int64_t i = 0; i < count; ++i)
+      shape.push_back(static_cast<std::int64_t>(load_integer(desc.dtype, inputs[index].data, i * stride)));
     return shape;
   }
   Dims shape = integers(op, attribute);

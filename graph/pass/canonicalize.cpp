@@ -147,15 +147,24 @@ class Canonicalizer {
     leaves_[v] = true;
   }
 
+  /// A slope of one element beside a source of rank 0, which it must not give a dim.
+  void make_scalar_beside_scalar(Op& op) {
+    const Value& source = graph_.values[op.inputs[0]];
+    const Value& operand = graph_.values[op.inputs[1]];
+    if (source.ranked && source.shape.empty() && operand.ranked && operand.shape == Dims{1})
+      op.inputs[1] = reshaped(op, {});
+  }
+
   /// Puts a core.reshape before the second operand where NumPy's broadcasting would lay it along the wrong dim. False
   /// when that cannot be known yet (a rank is open): the op then stays in its dialect.
   bool align_channels(Op& op) {
+    make_scalar_beside_scalar(op);
     if (channels_last(op) || !attribute_or<bool>(op, "per_channel_broadcast", true)) return true;
     const Value& source = graph_.values[op.inputs[0]];
     const Value& operand = graph_.values[op.inputs[1]];
     if (!source.ranked || !operand.ranked) return false;
     if (operand.shape.size() != 1 || operand.shape[0] == 1 || source.shape.size() <= 2) return true;
-    op.inputs[1] = reshaped(op, source.shape.size() - 2);
+    op.inputs[1] = with_ones_behind(op, source.shape.size() - 2);
     return true;
   }
 
@@ -164,6 +173,7 @@ class Canonicalizer {
   bool align_legacy(Op& op) {
     if (!has_legacy_broadcast(op) || op.inputs.size() != 2) return true;
     const bool prelu = op.kind == "PRelu";
+    if (prelu) make_scalar_beside_scalar(op);
     const bool along = attribute_or<std::int64_t>(op, "broadcast", 0) != 0 && find_attribute(op, "axis") != nullptr;
     if (!prelu && !along) return true;
     const Value& source = graph_.values[op.inputs[0]];
@@ -174,11 +184,18 @@ class Canonicalizer {
     const std::size_t trailing = source.shape.size() - axis - operand.shape.size();
     if (trailing == 0) return true;
     if (std::count(operand.shape.begin(), operand.shape.end(), kUnknownDim) > 1) return false;
-    op.inputs[1] = reshaped(op, trailing);
+    op.inputs[1] = with_ones_behind(op, trailing);
     return true;
   }
 
-  ValueId reshaped(const Op& op, std::size_t trailing_ones) {
+  ValueId with_ones_behind(const Op& op, std::size_t count) {
+    Dims shape = graph_.values[op.inputs[1]].shape;
+    shape.resize(shape.size() + count, 1);
+    return reshaped(op, std::move(shape));
+  }
+
+  /// The second operand.
+  ValueId reshaped(const Op& op, Dims to) {
     if (!op_ids_) {
       // Converted ops have been moved from, but still have their ids.
       op_ids_.emplace(graph_.ops);
@@ -186,7 +203,7 @@ class Canonicalizer {
     }
     Value view = graph_.values[op.inputs[1]];
     view.id = value_ids_->take();
-    view.shape.resize(view.shape.size() + trailing_ones, 1);
+    view.shape = std::move(to);
     view.strides.clear();
     view.layout = Layout::strided;
     view.property = Property::undef;

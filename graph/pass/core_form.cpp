@@ -17,12 +17,16 @@ struct ElementPart {
 };
 
 /// What a reduction over no axes does to each element: sqrt(x * x) is abs, log(exp(x)) is x.
-constexpr ElementPart kElementParts[] = {{"l1", "abs"}, {"l2", "abs"}, {"log_sum", "log"}, {"sum_square", "square"}};
+constexpr ElementPart kElementParts[] = {
+    {"max", "identity"},  {"min", "identity"},        {"sum", "identity"}, {"prod", "identity"},
+    {"mean", "identity"}, {"sum_square", "square"},   {"l1", "abs"},       {"l2", "abs"},
+    {"log_sum", "log"},   {"log_sum_exp", "identity"}};
 
+/// Empty, which is no function and found by the verifier, where a reduction has no row.
 std::string element_part(std::string_view reduction) {
   const auto* row = std::find_if(std::begin(kElementParts), std::end(kElementParts),
                                  [&](const ElementPart& part) { return part.reduction == reduction; });
-  return std::string(row == std::end(kElementParts) ? "identity" : row->function);
+  return std::string(row == std::end(kElementParts) ? "" : row->function);
 }
 
 }  // namespace

@@ -172,7 +172,9 @@ bool decompose_prelu_backward(Composer& make, const Op& op) {
   ValueId slope = make.widen(op.inputs[1]);
   const Dims shape = make.shape(slope);
   const std::size_t rank = make.shape(x).size();
-  if (shape.size() == 1 && shape[0] != 1) {
+  if (rank == 0) {
+    slope = make.reshape(slope, {});
+  } else if (shape.size() == 1 && shape[0] != 1) {
     if (shape[0] == kUnknownDim || !has_channels(op, rank)) return false;
     slope = make.along(slope, channel_dim(op, rank), rank);
   }

@@ -47,8 +47,16 @@ void turn(Op& op, std::string_view kind, std::vector<NamedAttribute> attributes)
   become(op, kind);
 }
 
+/// A shape that a caller gives at run time must be looked at then, even where only one is possible.
+bool is_shaped_by_caller(const Graph& graph, const Op& op) {
+  if (op.inputs.size() < 2 || op.inputs[1] == kNone) return false;
+  const Value& given = graph.values[op.inputs[1]];
+  return !given.is_constant && given.producer == kNone;
+}
+
 void to_reshape(const Graph& graph, Op& op) {
   const Value& result = graph.values[op.outputs[0]];
+  if (is_shaped_by_caller(graph, op)) return;
   if (!result.ranked || std::count_if(result.shape.begin(), result.shape.end(), is_unknown) > 1) return;
   Dims shape = result.shape;
   std::replace(shape.begin(), shape.end(), kUnknownDim, std::int64_t{-1});

@@ -106,6 +106,8 @@ class ToOnnx {
     const auto* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.kind == op.kind; });
     if (op.dialect != Dialect::onednn || row == std::end(kRows))
       return no_onnx_form(op, "no op of ONNX means the same");
+    if (mixes_floats(op))
+      return no_onnx_form(op, "its tensors are of several dtypes, and ONNX's " + std::string(row->onnx) + " has one");
     std::vector<NamedAttribute> attributes;
     std::string kind(row->onnx);
     switch (row->how) {
@@ -143,6 +145,20 @@ class ToOnnx {
     op.dialect = Dialect::onnx;
     op.extras.clear();
     return {};
+  }
+
+  /// Whether an arithmetic op has floats of several widths, as oneDNN's may.
+  bool mixes_floats(const Op& op) const {
+    if (op.kind == "TypeCast") return false;
+    DType first = DType::undef;
+    for (const std::vector<ValueId>* values : {&op.inputs, &op.outputs})
+      for (const ValueId v : *values) {
+        const DType dtype = v == kNone ? DType::undef : graph_.values[v].dtype;
+        if (!is_floating(dtype)) continue;
+        if (first != DType::undef && dtype != first) return true;
+        first = dtype;
+      }
+    return false;
   }
 
   static std::int64_t data_type_of(DType dtype) { return dtype == DType::f32 ? 1 : dtype == DType::f16 ? 10 : 16; }

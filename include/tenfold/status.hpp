@@ -50,6 +50,12 @@ constexpr const char* to_string(Code code) noexcept {
   return "unknown";
 }
 
+/// Whether it is an honest limit of this version.
+constexpr bool is_unsupported(Code code) noexcept {
+  return code == Code::unsupported_op || code == Code::unsupported_dtype || code == Code::unsupported_shape ||
+         code == Code::unsupported_target;
+}
+
 /// Success, or a code with a message.
 class [[nodiscard]] Status {
  public:

@@ -5,11 +5,11 @@
 #pragma once
 
 #include "jit/nest/nest.hpp"
+#include "schedule/columns.hpp"
 
 namespace tenfold::jit {
 
-/// Vector steps of a strip.
-inline constexpr int kStripSteps = 4;
+using schedule::kStripSteps;
 
 /// Whether whole tiles of this kernel are strips.
 bool is_strip(const LoopNest& nest);

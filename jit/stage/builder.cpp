@@ -113,7 +113,7 @@ StagePlace StageBuilder::place_of(const KeptValue& kept) const {
   return {StagePlace::Kind::operand, static_cast<int>(spec_.inputs.size()) + kept.output, type};
 }
 
-StagePlace StageBuilder::place_of(const SavedValue& what) {
+StagePlace StageBuilder::save_slot(const SavedValue& what) {
   const int slot = saved_.emplace(what, static_cast<int>(saved_.size())).first->second;
   return {StagePlace::Kind::saved, slot, lane_type(dtype(what.node))};
 }
@@ -186,7 +186,7 @@ std::optional<Lane> StageBuilder::wide(int index) {
     const auto total = [&](int which) { return input({StagePlace::Kind::total, which, LaneType::f64}); };
     const auto count = [&] { return input({StagePlace::Kind::count, 0, LaneType::f64}); };
     if (r.form == StageForm::deviations)
-      return sum_about(input(place_of({r.element, SavedValue::Part::pilot})), total(reduction), count());
+      return sum_about(input(save_slot({r.element, SavedValue::Part::pilot})), total(reduction), count());
     if (r.form != StageForm::squares) return is_scaled(at.args[0]) ? total(reduction) * kUnscale : total(reduction);
     const int first = reduction - CentredMoment::kSquares;
     const Lane finite =

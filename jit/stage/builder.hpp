@@ -24,8 +24,7 @@ struct Position {
 };
 
 /// By node. `pass` of a value of rows: the one that it is known before; `reduced`: it follows from a reduction, of this
-/// kernel or another one. `sums`: by node, the sum in whose pass a
-/// centred moment is found, or -1.
+/// kernel or another one. `sums`: by node, the sum in whose pass a centred moment is found, or -1.
 std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::vector<int>& sums);
 
 /// What programs of rows save for those of elements: a node's value, what stands for it as a divisor
@@ -63,7 +62,8 @@ class StageBuilder {
   /// The value of node `kept.node` is read from where it is kept.
   void read_kept(const KeptValue& kept) { kept_ = kept; }
   StagePlace place_of(const KeptValue& kept) const;
-  StagePlace place_of(const SavedValue& what);
+  /// The slot where it is saved; from now on, if it was not.
+  StagePlace save_slot(const SavedValue& what);
 
   Lane input(StagePlace place);
   Lane value(int node);
@@ -91,7 +91,7 @@ class StageBuilder {
   Lane plain_max(int reduction);
   Lane plain_or_exact(int reduction);
   Lane applied(int index);
-  Lane slot(const SavedValue& what) { return input(place_of(what)); }
+  Lane slot(const SavedValue& what) { return input(save_slot(what)); }
   bool is_by_row(const kernel::Node& at) const;
   Lane divided_by_row(int index);
   bool is_scaled(int index) const;

@@ -186,7 +186,7 @@ class Finder {
       if (r.form == StageForm::negated) element = negate(element);
       if (r.form == StageForm::bits) element = as(LaneType::i32, element);
       if (r.form == StageForm::deviations || r.form == StageForm::squares)
-        element = element - made.input(made.place_of({r.element, SavedValue::Part::pilot}));
+        element = element - made.input(made.save_slot({r.element, SavedValue::Part::pilot}));
       if (r.form == StageForm::squares) element = element * element;
       if (r.form == StageForm::remainders) element = element - element;
       if (masked) {
@@ -230,7 +230,7 @@ class Finder {
     for (const int reduction : of.reductions) {
       const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
       if (r.form != StageForm::deviations) continue;
-      const StagePlace pilot = made.place_of({r.element, SavedValue::Part::pilot});
+      const StagePlace pilot = made.save_slot({r.element, SavedValue::Part::pilot});
       const Lane share = made.input({StagePlace::Kind::share, 0, LaneType::f32});
       made.result(pilot_with(made.input(pilot), made.value(r.element), share), pilot);
     }
@@ -244,7 +244,7 @@ class Finder {
       if (r.form != StageForm::deviations) continue;
       StageBuilder more = elements_of(pass), fold = program(false), end = program(false), far = program(false),
                    move = program(false);
-      const StagePlace pilot = more.place_of({r.element, SavedValue::Part::pilot});
+      const StagePlace pilot = more.save_slot({r.element, SavedValue::Part::pilot});
       more.result(more.input(pilot) + more.value(r.element), pilot);
       fold.result(fold.input(pilot) + fold.input({StagePlace::Kind::other, reduction, LaneType::f32}), pilot);
       end.result(pilot_of_row(end.input(pilot) * end.input({StagePlace::Kind::share, 0, LaneType::f32})), pilot);
@@ -268,7 +268,7 @@ class Finder {
     for (const int reduction : of.reductions) {
       const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
       if (r.form != StageForm::deviations) continue;
-      const StagePlace pilot = made.place_of({r.element, SavedValue::Part::pilot}),
+      const StagePlace pilot = made.save_slot({r.element, SavedValue::Part::pilot}),
                        sum{StagePlace::Kind::total, reduction + CentredMoment::kDeviations, r.total_type},
                        squares{StagePlace::Kind::total, reduction + CentredMoment::kSquares, r.total_type};
       const Deviations moved = recentred({made.input(pilot), made.input(sum), made.input(squares)},

@@ -15,7 +15,7 @@ bool ColumnAhead::writes(const StagePass& pass) {
 }
 
 bool ColumnAhead::passes_on(const StagePass& pass) const {
-  return around_ && writes(pass) && pass.reductions.empty() && !touches_kept(pass);
+  return around_ && writes(pass) && pass.reductions.empty() && !touches_kept(pass.step);
 }
 
 /// Whether a tile is so narrow that its rows stay near from the first pass on: what comes from afar is the next tile.
@@ -69,7 +69,7 @@ std::vector<Ahead> ColumnAhead::next_stores(const StagePass& pass, int rows, std
 /// once 74. Tiles that ask for the next one compute long: log-sum-exp of f32 [4096, 1024] over axis 0 takes 1.10 and
 /// 0.86 ms on a Xeon asking thrice, 1.07 and 0.82 once.
 int ColumnAhead::times(const StagePass& pass) const {
-  return writes(pass) || touches_kept(pass) || has_narrow_tasks(schedule_) || asks_for_next_tile() ? 1 : 3;
+  return writes(pass) || touches_kept(pass.step) || has_narrow_tasks(schedule_) || asks_for_next_tile() ? 1 : 3;
 }
 
 ColumnAhead::OfSweep ColumnAhead::ahead_of(const StagePass& pass, int rows) {

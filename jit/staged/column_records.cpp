@@ -181,10 +181,10 @@ void ColumnRecords::flush(const StagePass& pass) {
   });
 }
 
-bool ColumnRecords::touches_kept(const StagePass& pass) {
+bool ColumnRecords::touches_kept(const StageProgram& program) {
   const auto is_kept = [](const StagePlace& place) { return place.kind == StagePlace::Kind::kept; };
-  return std::any_of(pass.step.inputs.begin(), pass.step.inputs.end(), is_kept) ||
-         std::any_of(pass.step.results.begin(), pass.step.results.end(), is_kept);
+  return std::any_of(program.inputs.begin(), program.inputs.end(), is_kept) ||
+         std::any_of(program.results.begin(), program.results.end(), is_kept);
 }
 
 void ColumnRecords::start_kept() {

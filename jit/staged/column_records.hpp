@@ -49,7 +49,7 @@ class ColumnRecords : protected StagedKernel {
   /// Adds chains that must not grow any longer to the totals, and begins them anew.
   void flush(const StagePass& pass);
 
-  static bool touches_kept(const StagePass& pass);
+  static bool touches_kept(const StageProgram& program);
   /// Rows of kept elements lie one after another, with room for a partial vector each.
   int kept_row_bytes() const { return static_cast<int>(schedule_.part + lanes_) * kKeptBytes; }
   /// Fills the slot kKeptRow: the elements of the row taken first, from where column 0 would be if the part began with

@@ -112,7 +112,7 @@ class StagedColumns final : ColumnAhead {
     c_.mov(slot(kRowsLeft), schedule::kChain);
     c_.mov(slot(kRowsTaken), 0);
     c_.mov(slot(kRecentreAt), 2 * kPilotElements);
-    if (touches_kept(of)) start_kept();
+    if (touches_kept(of.step)) start_kept();
     each_way(of, [&] { take_rows(of, depth); });
     end_chain(of);
   }
@@ -203,7 +203,7 @@ class StagedColumns final : ColumnAhead {
   void sweep(const StagePass& pass, std::size_t depth, int rows) {
     const OperandWalk::KeptPointers pointers(walk_, depth);
     std::optional<Gpr> kept;
-    if (touches_kept(pass)) c_.mov(kept.emplace(a_), slot(kKeptRow));
+    if (touches_kept(pass.step)) c_.mov(kept.emplace(a_), slot(kKeptRow));
     const int kept_step = walk_.goes_backwards() ? -kept_row_bytes() : kept_row_bytes();
     const OfSweep ahead = ahead_of(pass, rows);
     if (rows > 1) layer_->hold(vectors_of(pass).constants(), vectors_of(pass).free());
@@ -264,15 +264,20 @@ class StagedColumns final : ColumnAhead {
       for (const StagePlace& to : pass.pilot.results) fill(record + saved_of(to.index), to.type, 0);
     });
     c_.mov(slot(kRowsTaken), 0);
+    if (touches_kept(pass.pilot)) start_kept();
     walk_.over(levels(true), depth, [&](std::size_t row) {
       c_.inc(slot(kRowsTaken));
+      std::optional<Gpr> kept;
+      if (touches_kept(pass.pilot)) c_.mov(kept.emplace(a_), slot(kKeptRow));
       c_.vcvtsi2ss(Xbyak::Xmm(0), Xbyak::Xmm(0), slot(kRowsTaken));
       c_.vmovss(Xbyak::Xmm(1), a_.splat(std::bit_cast<std::uint32_t>(1.0F), 4));
       c_.vdivss(Xbyak::Xmm(0), Xbyak::Xmm(1), Xbyak::Xmm(0));
       c_.vmovss(c_.dword[c_.rbp + kTakenAs], Xbyak::Xmm(0));
       each_vector([&](const Reg64& index, const Reg64& record, Part part) {
+        if (kept) kept_at_ = kept->reg() + index * kKeptBytes;
         step(pass, pass.pilot, {row, index, part, tail_count()}, record, false);
       });
+      if (kept) c_.add(slot(kKeptRow), kept_row_bytes());
       c_.cmp(slot(kRowsTaken), kPilotElements);
       c_.je(enough, Xbyak::CodeGenerator::T_NEAR);
     });

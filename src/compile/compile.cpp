@@ -28,11 +28,6 @@
 namespace tenfold::compiler {
 namespace {
 
-bool is_unsupported(const Status& status) {
-  return status.code() == Code::unsupported_op || status.code() == Code::unsupported_dtype ||
-         status.code() == Code::unsupported_shape || status.code() == Code::unsupported_target;
-}
-
 bool is_empty(const graph::Value& value) {
   const Result<std::int64_t> count = numel(value.shape);
   return count.ok() && count.value() == 0;
@@ -104,7 +99,7 @@ Status compile_region(const graph::Graph& graph, const Region& region, Buffers& 
     }
     // Of a tensor that it reads slices of, it need not move the whole.
     report.bytes_least = std::min(report.bytes_least, report.bytes_moved);
-  } else if (is_unsupported(region.status)) {
+  } else if (is_unsupported(region.status.code())) {
     report.kind = RegionReport::Kind::reference;
     report.reason = region.status.message();
     report.bytes_moved = report.bytes_least = least_bytes(graph, last);

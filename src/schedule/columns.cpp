@@ -17,9 +17,7 @@ using kernel::KernelSpec;
 /// Part of a row that a tile of long rows has, so that four of them and their records stay in L1, while the last cache
 /// holds the tensor.
 constexpr std::int64_t kTileRowBytes = 4096;
-/// Tiles of so many vector steps are strips, whose chains run in registers: for up to so many rows, which then are that
-/// many streams, unless these meet in the same sets of L1.
-constexpr int kStripTileSteps = 4;
+/// Tiles are strips for up to so many rows, which then are that many streams, unless these meet in the same sets of L1.
 constexpr std::int64_t kStripRows = 32, kAliasBytes = 4096;
 /// Rows of up to this much are whole. Where the order is free they are read two at a time.
 constexpr std::int64_t kPairRowBytes = 8192;
@@ -117,7 +115,7 @@ ColumnsCase case_of(const KernelSpec& spec, Lanes lanes, const target::Target& t
 /// Tiles of chained sums.
 Tile chained_tile(const ColumnsCase& of) {
   if (of.reduced_levels == 1 && of.rows <= kStripRows && of.row_bytes % kAliasBytes != 0)
-    return {kStripTileSteps * of.step};
+    return {kStripSteps * of.step};
   if (!of.near()) return of.tile(kPartRowBytes);
   if (of.machine.columns.long_parts && of.row_bytes > kPairRowBytes) return of.tile(kLongTileBytes);
   return of.tile(of.row_bytes <= kPairRowBytes ? kPairRowBytes : kTileRowBytes);

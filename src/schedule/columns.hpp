@@ -12,6 +12,9 @@ namespace tenfold::schedule {
 /// Vector steps of a tile of columns of f64 sums, and of what a split counts as one.
 inline constexpr int kTileRecords = 128;
 
+/// Vector steps of a tile that is a strip: its chains run in registers.
+inline constexpr int kStripSteps = 4;
+
 /// Whether lanes run across rows, as in columns, though elements of a row are neighbours: short rows of 64 bits, whose
 /// indices are wanted.
 bool takes_lanes_across(const kernel::KernelSpec& spec, int vector_level);

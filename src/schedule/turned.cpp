@@ -26,7 +26,7 @@ constexpr std::int64_t kLeastRows = 32;
 constexpr std::int64_t kEnoughRows = 64;
 /// Bytes of a column's records: sets, totals and saved values.
 constexpr std::int64_t kRecordBytes = 48;
-constexpr std::int64_t kMostColumns = 256;
+constexpr std::int64_t kMostTurnedColumns = 256;
 
 std::int64_t extent_of(const KernelSpec& spec, int level) { return kernel::level(spec, level).extent; }
 
@@ -61,7 +61,7 @@ std::int64_t choose_columns(const KernelSpec& spec, const TurnedLevels& levels, 
     return std::clamp(room / bytes / step * step, step, most);
   };
   if (reductions(spec) == 0) return in_steps(std::min(target.l2_bytes / kMovedPart, kMovedBytes), kMostMovedColumns);
-  return in_steps(target.l1_bytes / 2, kMostColumns);
+  return in_steps(target.l1_bytes / 2, kMostTurnedColumns);
 }
 
 /// How many rows a sweep takes: those left over come one by one.

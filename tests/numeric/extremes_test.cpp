@@ -96,7 +96,9 @@ TEST_P(ExtremesOf, RowsBesideTheirSum) {
       ASSERT_TRUE(graph::run_pipeline(graph.value()).ok());
       target::Target target;
       target.isa = isa;
-      const Result<compiler::Compiled> compiled = compiler::compile(graph.value(), target);
+      compiler::RowPieces one_kernel;
+      one_kernel.plain_apart = false;
+      const Result<compiler::Compiled> compiled = compiler::compile(graph.value(), target, {.pieces = one_kernel});
       ASSERT_TRUE(compiled.ok()) << compiled.status().message();
       ASSERT_EQ(compiled.value().regions.size(), 1U);
       ASSERT_EQ(compiled.value().regions[0].kernels.size(), 1U);

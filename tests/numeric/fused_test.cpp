@@ -264,6 +264,7 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
     if (index % kPiecesEvery != 0) return "";
     const std::int64_t piece = index / kPiecesEvery % 2 == 0 ? 16 : 32;
     compiler::RowPieces pieces{piece, 2 * piece, 2 * piece, 16, 0, 0, 0};
+    pieces.plain_apart = false;
     pieces.narrow_row = 64;
     pieces.narrow_from = pieces.moments_from = 4;
     pieces.moments_row = 64;
@@ -302,9 +303,19 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
         ++nests_[std::string(schedule::to_string(kernel.schedule.nest))];
       if (region.ops.size() < 2 || isa != all_levels().front()) continue;
       ++fused_regions_;
+      if (is_cut_into_plain(region)) ++plain_;
       for (const graph::Op& op : graph.ops)
         if (std::ranges::count(region.ops, graph::describe(op)) > 0) ++fused_ops_[op.kind];
     }
+  }
+
+  /// Its reductions are kernels of their own.
+  static bool is_cut_into_plain(const RegionReport& region) {
+    const auto is_staged = [](const compiler::KernelReport& kernel) {
+      return schedule::is_staged(kernel.schedule.nest);
+    };
+    return region.kernels.size() > 1 && region.kernels.front().schedule.nest != schedule::Nest::flat &&
+           std::ranges::none_of(region.kernels, is_staged);
   }
 
   void print(std::uint64_t cases) const {
@@ -315,17 +326,17 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
     };
     std::printf(
         "%llu graphs, %lld outputs (%lld without a useful bound), %lld regions;%s %lld of several ops, of:%s "
-        "%lld regions of rows in pieces, pool used %lld times, seed %llu\n",
+        "%lld regions of plain reductions, %lld of rows in pieces, pool used %lld times, seed %llu\n",
         static_cast<unsigned long long>(cases), static_cast<long long>(outputs_), static_cast<long long>(skipped_),
         static_cast<long long>(regions_), list(nests_).c_str(), static_cast<long long>(fused_regions_),
-        list(fused_ops_).c_str(), static_cast<long long>(in_pieces_),
+        list(fused_ops_).c_str(), static_cast<long long>(plain_), static_cast<long long>(in_pieces_),
         static_cast<long long>(two_.calls() + three_.calls()), static_cast<unsigned long long>(test_seed()));
     for (const auto& [reason, count] : reasons_)
       std::printf("  on the reference %lld times: %s\n", static_cast<long long>(count), reason.c_str());
   }
 
   TestPool two_{2}, three_{3};
-  std::int64_t outputs_ = 0, skipped_ = 0, regions_ = 0, fused_regions_ = 0, in_pieces_ = 0;
+  std::int64_t outputs_ = 0, skipped_ = 0, regions_ = 0, fused_regions_ = 0, plain_ = 0, in_pieces_ = 0;
   std::map<std::string, std::int64_t> nests_, fused_ops_, reasons_;
 };
 
@@ -355,6 +366,7 @@ TEST_P(Fused, AgreesWithTheReferenceAndWithUnfused) {
   for (const char* kind : {"map", "cast", "select", "reduce", "reshape", "transpose", "broadcast"})
     EXPECT_GT(fused_ops_[kind], 0) << kind;
   EXPECT_GT(in_pieces_, 0) << "no rows in pieces";
+  EXPECT_GT(plain_, 0) << "no reductions apart";
   if (native_levels().empty() || cases < 4 * kLargeEvery) return;
   EXPECT_GT(two_.calls() + three_.calls(), 0) << "no case was large enough for threads";
 }

@@ -266,6 +266,45 @@ std::size_t run_core(const std::string& text, const void* input, const std::vect
   return compiled.value().regions[0].kernels.size();
 }
 
+/// Of a softmax, whose exponentials scratch keeps from pass to pass: the pilot reads them there, too.
+TEST_P(Moment, OfKeptElements) {
+  if (!has_kernels()) GTEST_SKIP() << "NOT RUN: this CPU has no kernels";
+  const bool across = GetParam() == 0;
+  for (const std::size_t length : {2U, 5U, 17U, 33U, 50U, 63U, 100U})
+    for (const std::size_t rows : {2U, 3U, 16U, 37U, 64U}) {
+      const std::string whole = across ? "f32[" + std::to_string(length) + "," + std::to_string(rows) + "]"
+                                       : "f32[" + std::to_string(rows) + "," + std::to_string(length) + "]";
+      const std::string row = across ? "f32[1," + std::to_string(rows) + "]" : "f32[" + std::to_string(rows) + ",1]";
+      const auto reduced = [&](const std::string& how) {
+        return " {reduction = \"" + how + "\", axes = [" + std::string(across ? "0" : "1") +
+               "], keep_dims = true} : " + row;
+      };
+      const auto map = [&](const std::string& function) { return " {function = \"" + function + "\"} : " + whole; };
+      const std::string text = "graph {\n %0 = input : " + whole + "\n %1 = core.reduce (%0)" + reduced("max") +
+                               "\n %2 = core.map (%0, %1)" + map("sub") + "\n %3 = core.map (%2)" + map("exp") +
+                               "\n %4 = core.reduce (%3)" + reduced("sum") + "\n %5 = core.map (%3, %4)" + map("div") +
+                               "\n %6 = core.reduce (%5)" + reduced("mean") + "\n %7 = core.map (%5, %6)" + map("sub") +
+                               "\n %8 = core.map (%7, %7)" + map("mul") + "\n %9 = core.reduce (%8)" + reduced("mean") +
+                               "\n output %9\n}\n";
+      std::vector<float> in(rows * length), variances(rows);
+      std::mt19937_64 random(case_seed("kept", length * 100 + rows));
+      std::normal_distribution<float> normal(10, 2);
+      for (float& x : in) x = normal(random);
+      ASSERT_GT(run_core(text, in.data(), {variances.data()}), 0U);
+      for (std::size_t r = 0; r < rows; ++r) {
+        Row elements;
+        Real sum = 0;
+        for (std::size_t i = 0; i < length; ++i) {
+          elements.push_back(std::exp(in[across ? i * rows + r : r * length + i] - 10));
+          sum += Real{elements.back()};
+        }
+        const Real want = exact(elements).variance / (sum * sum);
+        EXPECT_NEAR(variances[r], static_cast<double>(want), static_cast<double>(want) * 1e-4 + 1e-12)
+            << length << " elements, row " << r << " of " << rows << ", seed " << test_seed();
+      }
+    }
+}
+
 /// The variance of what is left of the elements when their mean is taken off, beside the first one's: two pairs of
 /// which one's moment and the other's sum are of one pass.
 TEST(MomentsOfPieces, OfDeviationsBesideTheirOwn) {

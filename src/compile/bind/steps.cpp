@@ -68,10 +68,11 @@ Status add_index_steps(const Plan& plan, const kernel::KernelSpec& spec, const L
   const IndexPieces pieces = index_pieces(spec, plan.index_grain);
   const Location places = buffers.temporary(plan.between[0]);
   const Location elements = buffers.temporary(pieces.element_bytes * pieces.pieces * pieces.outputs());
-  const Location winners = buffers.temporary(plan.partial_stride_bytes);
+  const std::int64_t winner_bytes = plan.kernels[0].partial_stride_bytes;
+  const Location winners = buffers.temporary(winner_bytes);
   first.value()->inputs = {input};
   first.value()->outputs = {places};
-  first.value()->split_output_stride = {plan.partial_stride_bytes};
+  first.value()->split_output_stride = {winner_bytes};
   second.value()->inputs = {elements};
   second.value()->outputs = {winners};
   second.value()->split_output_stride = {0};
@@ -106,7 +107,7 @@ Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffe
     for (const Place& place : kernel.reads) step->inputs.push_back(locate(place, lowered.inputs));
     for (const Place& place : kernel.writes) {
       step->outputs.push_back(locate(place, lowered.outputs));
-      step->split_output_stride.push_back(place.kind == Place::Kind::between ? plan.partial_stride_bytes : 0);
+      step->split_output_stride.push_back(place.kind == Place::Kind::between ? kernel.partial_stride_bytes : 0);
     }
     program.steps.push_back({std::move(step), nullptr});
   }

@@ -33,8 +33,9 @@ Status IterationSpace::add(const graph::Op& op) {
     known(value);
   }
   for (const graph::ValueId value : op.outputs) known(value);
+  if (op.dialect != graph::Dialect::core)
+    return {Code::unsupported_op, "kernels run core ops, and none is made of " + op.kind};
   Status status(Code::unsupported_op, "kernels run reductions, elementwise ops and views; this is " + op.kind);
-  if (op.dialect != graph::Dialect::core) return status;
   if (op.kind == "map" || op.kind == "cast" || op.kind == "select" || op.kind == "broadcast")
     status = add_broadcast(op);
   if (op.kind == "reduce") status = add_reduce(op);

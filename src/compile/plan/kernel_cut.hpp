@@ -27,12 +27,13 @@ struct CutKernel {
   kernel::KernelSpec spec;
   std::vector<Place> reads, writes;  ///< by input, and by output
   double count = 0;                  ///< what the spec's `count` is
+  /// Of one that is split: from one piece's results to the next's, in bytes.
+  std::int64_t partial_stride_bytes = 0;
 };
 
 struct KernelCut {
-  std::vector<CutKernel> kernels;         ///< in the order that they run in; none: the spec is not cut
-  std::vector<std::int64_t> between;      ///< bytes of each buffer between kernels
-  std::int64_t partial_stride_bytes = 0;  ///< of a split: from one piece's results to the next's
+  std::vector<CutKernel> kernels;     ///< in the order that they run in; none: the spec is not cut
+  std::vector<std::int64_t> between;  ///< bytes of each buffer between kernels
 };
 
 }  // namespace tenfold::compiler

@@ -49,6 +49,7 @@ class KernelDraft {
 class CutDraft {
  public:
   Place new_buffer(std::int64_t elements, DType dtype);
+  void add(CutKernel kernel) { made_.kernels.push_back(std::move(kernel)); }
   /// Arguments and errors: KernelDraft::finish().
   Status add(KernelDraft& draft, std::int64_t count, std::optional<std::size_t> along);
   KernelCut finish() { return std::move(made_); }

@@ -75,7 +75,7 @@ KernelCut one_after_another(KernelSpec first, KernelSpec second, std::int64_t by
 KernelCut split(KernelSpec first, KernelSpec second, DType partial, std::int64_t pieces, double count) {
   const std::int64_t piece_bytes = kernel::kept_count(first) * byte_size(partial);
   KernelCut cut = one_after_another(std::move(first), std::move(second), pieces * piece_bytes, count);
-  cut.partial_stride_bytes = piece_bytes;
+  cut.kernels[0].partial_stride_bytes = piece_bytes;
   return cut;
 }
 

@@ -8,6 +8,7 @@
 #include "compile/plan/kernel_sequence.hpp"
 #include "compile/plan/long_rows.hpp"
 #include "compile/plan/partials.hpp"
+#include "compile/plan/plain_reductions.hpp"
 #include "compile/plan/transposed.hpp"
 #include "schedule/apart.hpp"
 #include "schedule/body.hpp"
@@ -43,7 +44,6 @@ std::size_t inputs_of_part(const KernelSpec& spec) {
 Result<Plan> scheduled(KernelCut cut, const target::Target& target, const schedule::Schedule* first = nullptr) {
   Plan plan;
   plan.between = std::move(cut.between);
-  plan.partial_stride_bytes = cut.partial_stride_bytes;
   for (CutKernel& kernel : cut.kernels) {
     const schedule::Schedule schedule =
         first != nullptr && plan.kernels.empty() ? *first : schedule::choose_whole(kernel.spec, target);
@@ -59,16 +59,35 @@ Result<Plan> plan_sequence(const KernelSpec& spec, const target::Target& target,
   return scheduled(std::move(cut).value(), target);
 }
 
-/// Nothing where the rows are not to be cut, or cannot be.
-std::optional<Plan> plan_long_rows(const KernelSpec& spec, const target::Target& target, const RowPieces& pieces) {
-  const RowCut rows = schedule::read_body(spec).ok() ? RowCut{} : row_cut(spec, pieces);
-  if (!rows.cuts()) return std::nullopt;
-  Result<KernelCut> cut = cut_long_rows(spec, rows);
-  if (!cut.ok()) return std::nullopt;
+/// A way to cut a spec, where that is one: none for a spec that is another's, or that kernels cannot be cut from.
+using PlanOrNone = Result<std::optional<Plan>>;
+const std::optional<Plan> kNone;
+
+/// A limit of ours leaves the spec to the ways that follow; a mistake of ours does not.
+PlanOrNone none_or_mistake(const Status& status) {
+  return is_unsupported(status.code()) ? PlanOrNone(kNone) : PlanOrNone(status);
+}
+
+PlanOrNone plan_apart(const KernelSpec& spec, const target::Target& target) {
+  const std::vector<int> levels = schedule::levels_apart(spec);
+  if (levels.empty()) return kNone;
+  const Result<schedule::ReduceBody> body = schedule::read_body(spec);
+  if (!body.ok()) return body.status();
+  Result<KernelCut> cut = with_levels_apart(spec, schedule::partial_dtype(spec, body.value()), levels);
+  if (!cut.ok()) return cut.status();
   Result<Plan> plan = scheduled(std::move(cut).value(), target);
-  if (!plan.ok()) return std::nullopt;
+  return plan.ok() ? PlanOrNone(std::optional(std::move(plan).value())) : PlanOrNone(plan.status());
+}
+
+PlanOrNone plan_long_rows(const KernelSpec& spec, const target::Target& target, const RowPieces& pieces) {
+  const RowCut rows = schedule::read_body(spec).ok() ? RowCut{} : row_cut(spec, pieces);
+  if (!rows.cuts()) return kNone;
+  Result<KernelCut> cut = cut_long_rows(spec, rows);
+  if (!cut.ok()) return none_or_mistake(cut.status());
+  Result<Plan> plan = scheduled(std::move(cut).value(), target);
+  if (!plan.ok()) return none_or_mistake(plan.status());
   plan.value().in_pieces = true;
-  return std::move(plan).value();
+  return std::optional(std::move(plan).value());
 }
 
 Result<Plan> plan_split(const KernelSpec& spec, const target::Target& target, const schedule::Schedule& schedule) {
@@ -83,20 +102,60 @@ Result<Plan> plan_split(const KernelSpec& spec, const target::Target& target, co
   return plan;
 }
 
-Result<Plan> plan_apart(const KernelSpec& spec, const target::Target& target, const std::vector<int>& levels) {
-  const Result<schedule::ReduceBody> body = schedule::read_body(spec);
-  if (!body.ok()) return body.status();
-  Result<KernelCut> cut = with_levels_apart(spec, schedule::partial_dtype(spec, body.value()), levels);
-  if (!cut.ok()) return cut.status();
-  return scheduled(std::move(cut).value(), target);
+/// What is planned for a kernel of several is part of the plan of the whole.
+void append(Plan& whole, Plan part, const CutKernel& kernel) {
+  const int first = static_cast<int>(whole.between.size());
+  whole.between.insert(whole.between.end(), part.between.begin(), part.between.end());
+  const auto in_whole = [first](std::vector<Place>& places, const std::vector<Place>& operands) {
+    for (Place& place : places) {
+      if (place.kind == Place::Kind::between) {
+        place.index += first;
+        continue;
+      }
+      const std::int64_t offset = place.offset;
+      place = operands[static_cast<std::size_t>(place.index)];
+      place.offset += offset;
+    }
+  };
+  for (PlannedKernel& planned : part.kernels) {
+    in_whole(planned.reads, kernel.reads);
+    in_whole(planned.writes, kernel.writes);
+    planned.count = kernel.count;
+    whole.kernels.push_back(std::move(planned));
+  }
 }
 
-/// Nothing where elements are neighbours along the same level everywhere.
-std::optional<Plan> plan_transposed(const KernelSpec& spec, const target::Target& target) {
+PlanOrNone plan_plain(const KernelSpec& spec, const target::Target& target, const RowPieces& pieces) {
+  if (schedule::read_body(spec).ok()) return kNone;
+  KernelCut cut = cut_into_plain(spec);
+  if (cut.kernels.empty()) return kNone;
+  Plan whole;
+  whole.between = std::move(cut.between);
+  whole.in_pieces = true;
+  for (const CutKernel& kernel : cut.kernels) {
+    Result<Plan> part = make_plan(kernel.spec, target, pieces);
+    if (!part.ok()) return none_or_mistake(part.status());
+    append(whole, std::move(part).value(), kernel);
+  }
+  return std::optional(std::move(whole));
+}
+
+PlanOrNone plan_transposed(const KernelSpec& spec, const target::Target& target) {
   KernelCut cut = transposed_parts(spec);
-  if (cut.kernels.empty()) return std::nullopt;
+  if (cut.kernels.empty()) return kNone;
   Result<Plan> plan = scheduled(std::move(cut), target);
-  return plan.ok() ? std::optional(std::move(plan).value()) : std::nullopt;
+  return plan.ok() ? PlanOrNone(std::optional(std::move(plan).value())) : none_or_mistake(plan.status());
+}
+
+/// The first way that is one. Each is of specs that the ones before it have left, so their order matters little but for
+/// these: elementwise specs of too many inputs are cut first, as no other way takes them; plain reductions come before
+/// levels apart and long rows, which find them again in the kernels that they are cut into.
+PlanOrNone plan_cut(const KernelSpec& spec, const target::Target& target, const RowPieces& pieces) {
+  PlanOrNone plan = pieces.plain_apart ? plan_plain(spec, target, pieces) : PlanOrNone(kNone);
+  if (plan.ok() && !plan.value()) plan = plan_transposed(spec, target);
+  if (plan.ok() && !plan.value()) plan = plan_apart(spec, target);
+  if (plan.ok() && !plan.value()) plan = plan_long_rows(spec, target, pieces);
+  return plan;
 }
 
 }  // namespace
@@ -110,10 +169,8 @@ Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target, con
     Result<Plan> parts = plan_sequence(spec, target, most);
     if (parts.ok() || spec.inputs.size() > kernel::kMaxInputs) return parts;
   }
-  if (std::optional<Plan> transposed = plan_transposed(spec, target)) return std::move(*transposed);
-  if (const std::vector<int> apart = schedule::levels_apart(spec); !apart.empty())
-    return plan_apart(spec, target, apart);
-  if (std::optional<Plan> long_rows = plan_long_rows(spec, target, pieces)) return std::move(*long_rows);
+  if (PlanOrNone cut = plan_cut(spec, target, pieces); !cut.ok() || cut.value())
+    return cut.ok() ? Result<Plan>(std::move(*cut.value())) : Result<Plan>(cut.status());
   const schedule::Schedule schedule = schedule::choose(spec, target);
   if (schedule.split.level >= 0) return plan_split(spec, target, schedule);
   KernelCut whole;

@@ -3,7 +3,8 @@
 // Plan: the kernels that run one spec, which is one as a rule. A reduction that is split, or whose
 // reduced levels lie apart, writes partial results and a second kernel combines them in index order (partials.hpp); a
 // body of more inputs than one kernel takes is cut into parts (kernel_sequence.hpp); long rows of a body in stages are
-// cut into pieces (long_rows.hpp). All of them are ordinary specs and schedules.
+// cut into pieces (long_rows.hpp); plain reductions with something after them, and several that are faster one by one,
+// are kernels of their own (plain_reductions.hpp). All of them are ordinary specs and schedules.
 #pragma once
 
 #include <vector>
@@ -22,11 +23,10 @@ struct PlannedKernel : CutKernel {
 };
 
 struct Plan {
-  std::vector<PlannedKernel> kernels;     ///< in the order that they run in
-  std::vector<std::int64_t> between;      ///< bytes of each buffer between kernels
-  std::int64_t partial_stride_bytes = 0;  ///< of a split: from one piece's results to the next's
-  std::int64_t index_grain = 0;           ///< of an arg-reduction in pieces (index_pieces.hpp): elements of a piece
-  bool in_pieces = false;                 ///< rows are: all cores take part, however few there are
+  std::vector<PlannedKernel> kernels;  ///< in the order that they run in
+  std::vector<std::int64_t> between;   ///< bytes of each buffer between kernels
+  std::int64_t index_grain = 0;        ///< of an arg-reduction in pieces (index_pieces.hpp): elements of a piece
+  bool in_pieces = false;              ///< rows are: all cores take part, however few there are
 };
 
 /// unsupported_* when the schedule cannot be followed by the emitter.

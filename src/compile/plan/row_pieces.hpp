@@ -38,6 +38,8 @@ struct RowPieces {
   /// and, of so many bytes, if rows have less than so many: variance of f32 [131072, 8] takes 0.6 on Zen 5, of
   /// [2000000, 3] 0.5, of [1000000, 12] 1.4, and 1.7 with AVX-512.
   std::int64_t moments_row = 24, moments_from = 2000, far_moments_from = 16 << 20, far_moments_row_bytes = 24;
+  /// Plain reductions are kernels of their own where that pays (plain_reductions.hpp).
+  bool plain_apart = true;
 };
 
 /// How rows are cut: in pieces of elements side by side, or in so many that take elements in turn. Neither: not at all.

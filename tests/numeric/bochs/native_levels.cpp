@@ -164,7 +164,7 @@ class Case {
       if (!emitted.ok()) return "emit: " + emitted.status().message();
       const auto code = memory_.publish(emitted.value().bytes, emitted.value().scratch_bytes, "case");
       if (!code.ok()) return "publish: " + code.status().message();
-      KernelRun kernel(planned, *code.value(), last ? 0 : plan.value().partial_stride_bytes);
+      KernelRun kernel(planned, *code.value(), planned.partial_stride_bytes);
       kernel(from, last ? output.data() : partials.data());
       if (!kernel.scratch_kept()) return "bytes beside the scratch memory were written";
       from = partials.data();

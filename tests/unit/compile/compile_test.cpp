@@ -148,7 +148,7 @@ TEST(Plan, ASplitMaxKeepsItsOwnType) {
   ASSERT_TRUE(plan.ok());
   ASSERT_EQ(plan.value().kernels.size(), 2U);
   EXPECT_EQ(plan.value().kernels[0].spec.outputs[0].dtype, DType::bf16);
-  EXPECT_EQ(plan.value().partial_stride_bytes, 64);
+  EXPECT_EQ(plan.value().kernels[0].partial_stride_bytes, 64);
 }
 
 TEST(Plan, AxesApartAreReducedOneAfterTheOther) {
