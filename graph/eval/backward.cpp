@@ -50,6 +50,7 @@ Dims side_strides(const Op& op, const Dims& data, const Dims& side) {
     strides[channel_dim(op, data.size())] = 1;
     return strides;
   }
+  if (side.size() > data.size()) return strides;  // one element, beside a number
   const Dims own = row_major_strides(side);
   for (std::size_t i = 0; i < side.size(); ++i) strides[data.size() - side.size() + i] = side[i] == 1 ? 0 : own[i];
   return strides;
@@ -153,7 +154,7 @@ Result<std::vector<Dims>> summing_backward_shapes(const Op& op, Inputs inputs) {
     return std::vector<Dims>{output_shape_of(op, inputs)};
   }
   const Dims& slope = inputs[1].desc.shape;
-  bool fits = data == inputs[2].desc.shape && slope.size() <= data.size();
+  bool fits = data == inputs[2].desc.shape && (slope.size() <= data.size() || slope == Dims{1});
   if (fits && slope.size() == 1 && slope[0] != 1) {
     fits = has_channels(op, data.size()) && slope[0] == data[channel_dim(op, data.size())];
   } else {

@@ -175,6 +175,8 @@ Result<Dims> plan_broadcast(const Op& op, const OpRow& row, std::span<const Cons
       if (!lies_along(shape, out, *from)) return mismatch;
       continue;
     }
+    // A slope of one element gives a number no dim.
+    if (row.name == "prelu" && out.empty() && shape == Dims{1}) continue;
     if (exact && shape != out) return mismatch;
     if (shape.size() > out.size()) out.insert(out.begin(), shape.size() - out.size(), 1);
     const std::size_t skip = out.size() - shape.size();
@@ -194,7 +196,7 @@ Dims broadcast_strides(const Op& op, const OpRow& row, std::span<const ConstTens
   const TensorDesc& desc = inputs[index].desc;
   const Dims strides = strides_of(desc);
   Dims out(output.size(), 0);
-  if (is_missing(inputs[index])) return out;
+  if (is_missing(inputs[index]) || strides.size() > output.size()) return out;
   const std::size_t skip = first_dim(op, row, inputs, index).value_or(output.size() - strides.size());
   for (std::size_t i = 0; i < strides.size(); ++i) out[skip + i] = desc.shape[i] == 1 ? 0 : strides[i];
   return out;

@@ -275,5 +275,27 @@ TEST(RunTimeShapes, OfWhatWindowsSlideOverAreReadAtEachRun) {
   }
 }
 
+/// One dim can only be as long as the input has elements; another value is an error all the same.
+TEST(RunTimeShapes, OfWhatIsFlattenedAreLookedAt) {
+  const auto graph = Graph::from_json(
+      R"({"dialect": "onnx", "graph": [{"id": 0, "kind": "Reshape",
+          "inputs": [{"id": 0, "dtype": "f32", "shape": [2, 3]}, {"id": 1, "dtype": "s64", "shape": [1]}],
+          "outputs": [{"id": 2, "dtype": "f32", "shape": [6]}]}]})");
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const auto partition = compile(graph.value());
+  ASSERT_TRUE(partition.ok()) << partition.status().message();
+  const std::vector<float> in = {1, 2, 3, 4, 5, 6};
+  for (const std::int64_t size : {6, -1, 5, 0, -6}) {
+    std::vector<float> out(6);
+    const void* inputs[] = {in.data(), &size};
+    void* results[] = {out.data()};
+    const Status status = partition.value().execute(inputs, 2, results, 1);
+    EXPECT_EQ(status.ok(), size == 6 || size == -1) << size << ": " << status.message();
+    if (status.ok()) {
+      EXPECT_EQ(out, in);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenfold

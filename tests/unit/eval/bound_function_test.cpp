@@ -286,5 +286,50 @@ TEST(FunctionBound, WholeNumbersThatMayWrapAreAnyNumber) {
       << "all of the squares about 48000 have wrapped once";
 }
 
+TEST(FunctionBound, BitsOfAWholeNumberThatIsOffAreAnyNumber) {
+  const Precision whole{DType::undef, DType::s32};
+  const std::vector<double> x{12, 5}, error{1, 0}, none{0, 0};
+  for (const std::string_view name : {"bitwise_and", "bitwise_or", "bitwise_xor", "bit_shift"}) {
+    EXPECT_EQ(function_bound(*find_function(name), {}, whole, x, error), kInf) << name;
+    EXPECT_EQ(function_bound(*find_function(name), {}, whole, x, none), 0) << name;
+  }
+}
+
+/// Softmax's gradient overflows on the way, and may be anything; so may a gradient that is made of it.
+TEST(EvaluateWithBounds, NothingIsStatedOfGradientsOfWhatNothingIsStatedOf) {
+  for (const std::string kind :
+       {"SoftPlusBackward", "EluBackward", "SigmoidBackward", "GELUBackward", "TanhBackward"}) {
+    Graph graph;
+    for (std::int64_t id = 0; id < 5; ++id) {
+      Value value;
+      value.id = id;
+      value.dtype = DType::f32;
+      value.ranked = true;
+      value.shape = {2};
+      graph.values.push_back(value);
+    }
+    graph.ops.push_back(make_op(Dialect::onednn, "SoftMaxBackward", {{"axis", std::int64_t{0}}}));
+    graph.ops.push_back(make_op(Dialect::onednn, kind));
+    if (kind == "EluBackward") graph.ops.back().attributes = {{"alpha", 1.0}, {"use_dst", false}};
+    if (kind == "SigmoidBackward" || kind == "TanhBackward") graph.ops.back().attributes = {{"use_dst", false}};
+    graph.ops[0].inputs = {0, 1};
+    graph.ops[0].outputs = {2};
+    graph.ops[1].inputs = {2, 3};
+    graph.ops[1].outputs = {4};
+    graph.inputs = {0, 1, 3};
+    graph.outputs = {4};
+    const Tensor gradient(DType::f32, {2}, {6, 4}), softmax(DType::f32, {2}, {3e38, -3e38}),
+        more(DType::f32, {2}, {6, 4});
+    Tensor out(DType::f32, {2});
+    const ConstTensor inputs[] = {gradient.in(), softmax.in(), more.in()};
+    const MutableTensor outputs[] = {out.out()};
+    std::vector<std::vector<double>> bounds;
+    const Status status = evaluate_with_bounds(graph, inputs, outputs, bounds);
+    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_EQ(bounds[0].size(), 2U) << kind;
+    for (const double bound : bounds[0]) EXPECT_EQ(bound, kInf) << kind;
+  }
+}
+
 }  // namespace
 }  // namespace tenfold::graph

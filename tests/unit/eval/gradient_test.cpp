@@ -112,5 +112,18 @@ TEST(Gradient, BySlopeAndBiasSumsOverWhatTheyWereRepeatedAlong) {
   EXPECT_TRUE(same_values(last.values(), {36, 42}));
 }
 
+/// A slope of one element gives a number no dim; its gradient has its own shape.
+TEST(Gradient, BySlopeOfANumber) {
+  const Tensor x(DType::f32, {}, {-3}), d(DType::f32, {}, {2}), slope(DType::f32, {1}, {0.5});
+  Tensor y(DType::f32, {}), by_x(DType::f32, {}), by_slope(DType::f32, {1});
+  ASSERT_TRUE(run_op(make_op(Dialect::onednn, "PReLU"), {x.in(), slope.in()}, y).ok());
+  EXPECT_TRUE(same_values(y.values(), {-1.5}));
+  const std::vector<ConstTensor> inputs{x.in(), slope.in(), d.in()};
+  const std::vector<MutableTensor> outputs{by_x.out(), by_slope.out()};
+  ASSERT_TRUE(evaluate_op(make_op(Dialect::onednn, "PReLUBackward"), inputs, outputs).ok());
+  EXPECT_TRUE(same_values(by_x.values(), {1}));
+  EXPECT_TRUE(same_values(by_slope.values(), {-6}));
+}
+
 }  // namespace
 }  // namespace tenfold::graph

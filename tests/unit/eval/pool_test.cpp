@@ -185,6 +185,13 @@ TEST(Interpolate, OfTwoDims) {
          {DType::f32, {1, 1, 2, 1}}, {2, 10});
 }
 
+/// A list of one integer may have rank 0 (move.V6).
+TEST(Interpolate, OfAScalarExtent) {
+  const Tensor source(DType::f32, {1, 2, 1}, {10, 20}), extent(DType::s32, {}, {4});
+  expect(make_op(Dialect::onednn, "Interpolate", {{"mode", std::string("linear")}}), {source, extent},
+         {DType::f32, {1, 4, 1}}, {10, 12.5, 17.5, 20});
+}
+
 TEST(InterpolateBackward, IsTheGradient) {
   constexpr unsigned kSeed = 3;
   SCOPED_TRACE("seed " + std::to_string(kSeed));

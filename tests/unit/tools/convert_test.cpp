@@ -182,6 +182,8 @@ TEST_F(Convert, WhatHasNoFormInOnnxIsNamed) {
   };
   expect(refusal(one(R"("kind": "SquaredDifference")", x + "," + R"({"id": 1, "dtype": "f32", "shape": [4]})")),
          "op 5 'it' (SquaredDifference): it has no form in ONNX: no op of ONNX means the same");
+  expect(refusal(one(R"("kind": "Multiply")", x + "," + R"({"id": 1, "dtype": "bf16", "shape": [4]})")),
+         "(Multiply): it has no form in ONNX: its tensors are of several dtypes, and ONNX's Mul has one");
   expect(refusal(one(R"("kind": "SoftPlus", "attrs": {"beta": {"type": "f32", "value": 2}})", x)), "its beta is not 1");
   expect(refusal(one(R"("kind": "BiasAdd", "attrs": {"data_format": {"type": "string", "value": "NCX"}})",
                      x + "," + R"({"id": 1, "dtype": "f32", "shape": [3]})")),
