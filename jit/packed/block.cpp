@@ -335,6 +335,8 @@ void PackedBlock::map(Register reg) {
     const bool square = function == kernel::Function::square;
     if (floats()) {
       square ? v_.arithmetic(Arithmetic::multiply, reg, reg, reg, lane_) : v_.abs_float(reg, lane_);
+    } else if (is_floating(input_)) {
+      v_.abs_float(reg, lane_);
     } else if (square) {
       v_.integer(IntegerOp::multiply, reg, reg, reg, 8 * lane_);
     } else if (tenfold::row(input_).kind == DTypeKind::signed_integer) {
@@ -384,6 +386,10 @@ void PackedBlock::finish(Register reg) {
     v_.canonical_nan(reg, lane_);
   }
   if (order() && !numbers()) finish_order(reg);
+  if (kind_ == schedule::Lanes::integer && is_floating(input_)) {
+    const FloatBits bits = float_bits(input_);
+    v_.replace_beyond(reg, true, bits.infinity, bits.canonical_nan, lane_);
+  }
 }
 
 /// Keys to floats.

@@ -71,7 +71,7 @@ void GatheredBlock::map(Vec v) {
     if (function == kernel::Function::square) {
       v_.arithmetic32(Arithmetic::multiply, v, v, v);
     } else {
-      v_.abs32(v);
+      v_.abs_float(v, 32);
     }
   }
 }

@@ -63,6 +63,8 @@ Lane StageBuilder::value(int index) {
 
 void StageBuilder::store(const kernel::Store& store) {
   const Lane lane = stored(store);
+  if (lane.type != lane_type(spec_.outputs[static_cast<std::size_t>(store.output)].dtype) && status_.ok())
+    status_ = {Code::internal_error, "a store that converts"};
   const bool is_f32 = lane.type == LaneType::f32;
   result(is_f32 && facts_.is_never_negative(store.node) ? canonical_of_positive(lane)
          : is_real(lane.type)                           ? canonical_nan(lane)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reductions of integers and booleans: one vector of lanes of the type's own width. Sums and products wrap there, which
-// is what they are defined to do, so no order of them changes a bit.
+// is what they are defined to do, so no order of them changes a bit. The greatest magnitude of floats is one too: of
+// bits without a sign, among which NaNs are above all numbers.
 #include "jit/state/kinds.hpp"
 #include "jit/state/state.hpp"
 #include "jit/vector/integer_monoid.hpp"
@@ -10,6 +11,8 @@ namespace tenfold::jit {
 namespace {
 
 constexpr Vec kLoaded = 6;
+/// Are no set's.
+constexpr Vec kFirstCopy = 4, kSecondCopy = 5;
 
 bool is_idempotent(IntegerOp op) { return op != IntegerOp::add && op != IntegerOp::multiply; }
 
@@ -28,6 +31,7 @@ class IntegerState final : public ReduceState {
   void step(int set, const Memory& from, Part part) override {
     v_.load_integers(kLoaded, from, lane_bits(), part);
     for (const kernel::Function function : body_.before) {
+      if (function == kernel::Function::abs && is_floating(input_)) v_.abs_float(kLoaded, lane_bits());
       if (function == kernel::Function::abs && signed_) v_.abs_integer(kLoaded, lane_bits());
       if (function == kernel::Function::square) v_.integer(IntegerOp::multiply, kLoaded, kLoaded, kLoaded, lane_bits());
     }
@@ -52,7 +56,14 @@ class IntegerState final : public ReduceState {
   void load_totals(const Memory& record) override { load_set(record); }
 
   void fold() override { v_.fold_integer(op_, 0, lane_bits()); }
-  void finish(Part) override {}
+  void finish(Part part) override {
+    if (!is_floating(input_)) return;
+    if (lane_bits() == 32) return v_.canonical_nan32(0, part);
+    if (lane_bits() == 64) return v_.canonical_nan64(0, part);
+    // The three extremes of an order state, which tell NaNs from numbers, are this one.
+    for (const Vec copy : {kFirstCopy, kSecondCopy}) v_.integer(op_, copy, 0, 0, lane_bits());
+    v_.finish_order(true, input_, 0, kFirstCopy, kSecondCopy, part);
+  }
   void store(int, const Memory& to, Part part) override { v_.store_integers(to, 0, lane_bits(), part); }
 
  private:

@@ -31,7 +31,7 @@ class WideState : public ReduceState, public WideTotals {
     for (const Vec half : {0, 1}) {
       v_.load64(half, from, half, part, identity_);
       for (const kernel::Function function : body_.before) {
-        if (function == kernel::Function::abs) v_.abs64(half);
+        if (function == kernel::Function::abs) v_.abs_float(half, 64);
         if (function == kernel::Function::square) v_.arithmetic64(Arithmetic::multiply, half, half, half);
       }
       v_.arithmetic64(op_, kLow + half, kLow + half, half);
@@ -131,7 +131,7 @@ class ChainedState : public WideState, public Chains {
       v_.load32(kLoaded, input_, from, part);
     }
     for (const kernel::Function function : body_.before) {
-      if (function == kernel::Function::abs) v_.abs32(kLoaded);
+      if (function == kernel::Function::abs) v_.abs_float(kLoaded, 32);
       if (function == kernel::Function::square) v_.arithmetic32(Arithmetic::multiply, kLoaded, kLoaded, kLoaded);
     }
     // Lanes past the tail are loaded as zeros.

@@ -182,10 +182,6 @@ class Avx2Layer final : public VectorLayer {
     }
   }
 
-  void abs32(Vec d) override {
-    for (int half = 0; half < 2; ++half) code_.vandps(ymm(d, half), ymm(d, half), assembler_.splat(0x7fffffff, 4));
-  }
-
   void arithmetic32(Arithmetic op, Vec d, Vec a, Vec b) override {
     for (int half = 0; half < 2; ++half) arithmetic_ps(op, ymm(d, half), ymm(a, half), ymm(b, half));
   }
@@ -213,6 +209,10 @@ class Avx2Layer final : public VectorLayer {
   void abs_integer(Vec d, int lane_bits) override {
     for (int half = 0; half < 2; ++half) abs_integer_avx2(assembler_, ymm(d, half), lane_bits);
   }
+  void abs_float(Vec d, int lane_bits) override {
+    for (int half = 0; half < 2; ++half)
+      code_.vandps(ymm(d, half), ymm(d, half), assembler_.splat(all_but_sign(lane_bits), lane_bits / 8));
+  }
 
   void widen(Vec lo, Vec hi, Vec s) override { widen_avx2(code_, lo, hi, s); }
   void widen(Vec lo, Vec hi, const Memory& from) override { widen_avx2(code_, lo, hi, from); }
@@ -236,11 +236,6 @@ class Avx2Layer final : public VectorLayer {
   }
   void arithmetic64(Arithmetic op, Vec d, Vec a, const Memory& b) override {
     for (int half = 0; half < 2; ++half) arithmetic_pd(op, ymm(d, half), ymm(a, half), code_.ptr[b + 32 * half]);
-  }
-
-  void abs64(Vec d) override {
-    for (int half = 0; half < 2; ++half)
-      code_.vandpd(ymm(d, half), ymm(d, half), assembler_.splat(0x7fffffffffffffff, 8));
   }
 
   void divide32(Vec d, const Memory& by_f64) override {

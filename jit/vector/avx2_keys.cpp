@@ -14,8 +14,7 @@ using Xbyak::Ymm;
 }  // namespace
 
 void PackedVectors::sign_to_integer(Register d, Register magnitude, int bytes) {
-  const std::uint64_t all_but_sign = (~std::uint64_t{0} >> (64 - 8 * bytes)) >> 1;
-  code_.vpand(Ymm(magnitude), Ymm(d), splat_of(all_but_sign, bytes));
+  code_.vpand(Ymm(magnitude), Ymm(d), splat_of(all_but_sign(8 * bytes), bytes));
   // What is 0x80...0 has magnitude 0, so that its sign does not matter.
   bytes == 2 ? code_.vpsignw(Ymm(d), Ymm(magnitude), Ymm(d)) : code_.vpsignd(Ymm(d), Ymm(magnitude), Ymm(d));
 }

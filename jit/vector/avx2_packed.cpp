@@ -12,8 +12,6 @@ using Xbyak::Ymm;
 
 constexpr PackedVectors::Register kMet = 13;
 
-std::uint64_t all_but_sign(int bytes) { return (~std::uint64_t{0} >> (64 - 8 * bytes)) >> 1; }
-
 }  // namespace
 
 void PackedVectors::load(Register d, const Memory& from) { code_.vmovdqu(Ymm(d), code_.ptr[from]); }
@@ -180,7 +178,7 @@ void PackedVectors::integer(IntegerOp op, Register d, Register a, Register b, in
 }
 
 void PackedVectors::abs_float(Register d, int bytes) {
-  code_.vpand(Ymm(d), Ymm(d), splat_of(all_but_sign(bytes), bytes));
+  code_.vpand(Ymm(d), Ymm(d), splat_of(all_but_sign(8 * bytes), bytes));
 }
 
 void PackedVectors::abs_integer(Register d, int lane_bits) { abs_integer_avx2(assembler_, Ymm(d), lane_bits); }
@@ -234,7 +232,7 @@ void PackedVectors::order_key(Register d, int bytes) {
       code_.vpcmpgtq(Ymm(15), Ymm(15), Ymm(d));
       break;
   }
-  code_.vpand(Ymm(15), Ymm(15), splat_of(all_but_sign(bytes), bytes));
+  code_.vpand(Ymm(15), Ymm(15), splat_of(all_but_sign(8 * bytes), bytes));
   code_.vpxor(Ymm(d), Ymm(d), Ymm(15));
 }
 
@@ -289,8 +287,8 @@ void PackedVectors::jump_if_nan(Register a, Register b, int bytes, const Xbyak::
 
 void PackedVectors::jump_if_nan_of_16(Register a, Register b, std::uint64_t infinity, const Xbyak::Label& target) {
   const Ymm mask(15), other(14);
-  code_.vpand(mask, Ymm(a), splat_of(all_but_sign(2), 2));
-  code_.vpand(other, Ymm(b), splat_of(all_but_sign(2), 2));
+  code_.vpand(mask, Ymm(a), splat_of(all_but_sign(16), 2));
+  code_.vpand(other, Ymm(b), splat_of(all_but_sign(16), 2));
   code_.vpmaxsw(mask, mask, other);
   code_.vpcmpgtw(mask, mask, splat_of(infinity, 2));
   code_.vptest(mask, mask);
@@ -299,7 +297,7 @@ void PackedVectors::jump_if_nan_of_16(Register a, Register b, std::uint64_t infi
 
 void PackedVectors::jump_unless_signs(Register s, bool set, int bytes, const Xbyak::Label& target) {
   // ZF: no sign is set; CF: all are.
-  code_.vptest(Ymm(s), splat_of(~all_but_sign(bytes), bytes));
+  code_.vptest(Ymm(s), splat_of(~all_but_sign(8 * bytes), bytes));
   set ? code_.jnc(target, Xbyak::CodeGenerator::T_NEAR) : code_.jnz(target, Xbyak::CodeGenerator::T_NEAR);
 }
 

@@ -145,8 +145,6 @@ class Avx512Layer final : public VectorLayer {
     }
   }
 
-  void abs32(Vec d) override { code_.vandps(zmm(d), zmm(d), assembler_.splat(0x7fffffff, 4)); }
-
   void arithmetic32(Arithmetic op, Vec d, Vec a, Vec b) override { arithmetic_ps(op, zmm(d), zmm(a), zmm(b)); }
   void arithmetic32(Arithmetic op, Vec d, Vec a, const Memory& b) override {
     arithmetic_ps(op, zmm(d), zmm(a), code_.ptr[b]);
@@ -203,6 +201,9 @@ class Avx512Layer final : public VectorLayer {
   }
 
   void abs_integer(Vec d, int lane_bits) override { abs_integer_avx512(assembler_, zmm(d), lane_bits); }
+  void abs_float(Vec d, int lane_bits) override {
+    code_.vandps(zmm(d), zmm(d), assembler_.splat(all_but_sign(lane_bits), lane_bits / 8));
+  }
 
   void widen(Vec lo, Vec hi, Vec s) override {
     code_.vextractf64x4(Ymm(31), zmm(s), 1);
@@ -230,8 +231,6 @@ class Avx512Layer final : public VectorLayer {
   void arithmetic64(Arithmetic op, Vec d, Vec a, const Memory& b) override {
     arithmetic_pd(op, zmm(d), zmm(a), code_.ptr[b]);
   }
-
-  void abs64(Vec d) override { code_.vandpd(zmm(d), zmm(d), assembler_.splat(0x7fffffffffffffff, 8)); }
 
   void divide32(Vec d, const Memory& by_f64) override {
     code_.vmovsd(Xbyak::Xmm(31), code_.ptr[by_f64]);

@@ -6,7 +6,8 @@
 namespace tenfold::jit {
 
 IntegerOp integer_op(kernel::Monoid monoid, DType dtype) {
-  const bool is_signed = row(dtype).kind == DTypeKind::signed_integer;
+  // Magnitudes of floats are bits without a sign, of which AVX2 has extremes of any width.
+  const bool is_signed = row(dtype).kind == DTypeKind::signed_integer || is_floating(dtype);
   switch (monoid) {
     case kernel::Monoid::sum: return IntegerOp::add;
     case kernel::Monoid::prod: return IntegerOp::multiply;
@@ -19,6 +20,7 @@ IntegerOp integer_op(kernel::Monoid monoid, DType dtype) {
 }
 
 std::uint64_t integer_identity(kernel::Monoid monoid, DType dtype) {
+  if (is_floating(dtype)) return 0;
   const int bits = 8 * byte_size(dtype);
   const std::uint64_t ones = std::numeric_limits<std::uint64_t>::max() >> (64 - bits);
   const std::uint64_t sign = std::uint64_t{1} << (bits - 1);

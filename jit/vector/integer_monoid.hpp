@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a reduction of integers is in the vector layer: which operation, and which bits it starts with.
+// What a reduction of integers is in the vector layer: which operation, and which bits it starts with. Of a floating
+// dtype it is the max of magnitudes.
 #pragma once
 
 #include <cstdint>

@@ -96,7 +96,6 @@ class VectorLayer {
   virtual bool stores_tails_of(int element_bytes) const = 0;
 
   virtual void splat(Vec d, std::uint64_t pattern, int bytes) = 0;
-  virtual void abs32(Vec d) = 0;
   virtual void arithmetic32(Arithmetic op, Vec d, Vec a, Vec b) = 0;
   virtual void arithmetic32(Arithmetic op, Vec d, Vec a, const Memory& b) = 0;
   /// d = d + a, which elements of `dtype` have been widened to.
@@ -114,6 +113,8 @@ class VectorLayer {
   /// Whether extremes of 64-bit integers are one operation each.
   virtual bool has_extremes_of_64_bits() const = 0;
   virtual void abs_integer(Vec d, int lane_bits) = 0;
+  /// Of floats in lanes of 16, 32 or 64 bits.
+  virtual void abs_float(Vec d, int lane_bits) = 0;
 
   /// f32 lanes 0-7 into `lo`, 8-15 into `hi`, as f64. `lo` may be `s`.
   virtual void widen(Vec lo, Vec hi, Vec s) = 0;
@@ -121,7 +122,6 @@ class VectorLayer {
   virtual void narrow(Vec d, Vec lo, Vec hi, Part part) = 0;
   virtual void arithmetic64(Arithmetic op, Vec d, Vec a, Vec b) = 0;
   virtual void arithmetic64(Arithmetic op, Vec d, Vec a, const Memory& b) = 0;
-  virtual void abs64(Vec d) = 0;
   virtual void divide32(Vec d, const Memory& by_f64) = 0;
   virtual void square_root32(Vec d) = 0;
   virtual void divide64(Vec d, const Memory& by_f64, Part part) = 0;
@@ -161,5 +161,7 @@ struct FloatBits {
   std::uint64_t infinity, negative_infinity, canonical_nan;
 };
 FloatBits float_bits(DType dtype);
+/// All bits of a lane of `bits` but its uppermost.
+constexpr std::uint64_t all_but_sign(int bits) { return (~std::uint64_t{0} >> (64 - bits)) >> 1; }
 
 }  // namespace tenfold::jit

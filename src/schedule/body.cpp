@@ -70,8 +70,10 @@ Result<ReduceBody> read_body(const kernel::KernelSpec& spec) {
     return unsupported("a division or a square root of integers");
   const bool order = kernel::row(body.monoid).state == kernel::State::order;
   if (spec.inputs[0].dtype == DType::boolean && !order) return unsupported("a sum or product of booleans");
-  if (order && (!body.before.empty() || body.divide_by_count || body.square_root))
-    return unsupported("functions around max or min");
+  const bool magnitudes =
+      body.before == std::vector{kernel::Function::abs} && (integers || body.monoid == kernel::Monoid::max);
+  if (order && ((!body.before.empty() && !magnitudes) || body.divide_by_count || body.square_root))
+    return unsupported("functions around max or min, but for a magnitude");
   if (order && spec.inputs[0].dtype != spec.outputs[0].dtype) return unsupported("max or min with a conversion");
   return body;
 }
@@ -81,7 +83,8 @@ Lanes lanes_of(const kernel::KernelSpec& spec, const ReduceBody& body) {
   if (kernel::row(body.monoid).state == kernel::State::arg)
     return byte_size(dtype) <= 2 && !body.last && !body.stores_extreme ? Lanes::keys : Lanes::arg;
   if (!is_floating(dtype)) return Lanes::integer;
-  if (kernel::row(body.monoid).state == kernel::State::order) return Lanes::order;
+  if (kernel::row(body.monoid).state == kernel::State::order)
+    return body.before.empty() ? Lanes::order : Lanes::integer;
   return dtype == DType::f64 ? Lanes::wide_f64 : Lanes::chained_f32;
 }
 

@@ -28,7 +28,7 @@ enum class Lanes {
   chained_f32,  ///< sums and products of at most 16 elements in f32, then f64
   wide_f64,     ///< sums and products of f64 inputs, partial results among them
   order,        ///< max and min of floating types on their raw bits
-  integer,      ///< integers and booleans, in their own width
+  integer,      ///< integers and booleans, in their own width; max of the magnitudes of floats, on bits without a sign
   arg,          ///< extremes beside their indices, in lanes of 32 bits, or 64 for elements of as many
   keys,         ///< the index of the first extreme of elements of 8 or 16 bits: above a code of the place, in one lane
 };

@@ -18,6 +18,7 @@
 #include "schedule/stage_traits.hpp"
 #include "schedule/staged.hpp"
 #include "schedule/streams.hpp"
+#include "schedule/turned.hpp"
 
 namespace tenfold::schedule {
 namespace {
@@ -184,7 +185,7 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
   Schedule schedule;
   schedule.isa = target.isa;
   const Result<ReduceBody> body = read_body(spec);
-  if (!body.ok()) return choose_staged(spec, target);
+  if (!body.ok() || turns_blocks(spec, body.value())) return choose_staged(spec, target);
   const Lanes lanes = lanes_of(spec, body.value());
   schedule.vector_level = vector_level_of(spec, spec.inputs[0]);
   if (takes_lanes_across(spec, schedule.vector_level)) --schedule.vector_level;

@@ -8,6 +8,7 @@
 #include "kernel/passes.hpp"
 #include "schedule/broken.hpp"
 #include "schedule/levels.hpp"
+#include "schedule/packed.hpp"
 #include "schedule/stage_traits.hpp"
 
 namespace tenfold::schedule {
@@ -41,6 +42,16 @@ std::int64_t most_width(const KernelSpec& spec) {
   const bool wastes = !last.reduced && last.extent <= kMostKept && last.extent != kVectorStep;
   return wastes ? kMostWidthOfFew : kMostWidth;
 }
+
+/// Plain reductions of elements of 1, 2, 4 and 8 bytes: the longest rows apart, and the largest blocks of up to three
+/// kept elements, and of up to `some`, in the caches and beyond, that are turned. Rows inside other levels of a block,
+/// of which a rows nest takes one at a time, may be longer.
+struct MostOfPlain {
+  std::int64_t row, few_kept, some, some_near, some_far;
+};
+constexpr MostOfPlain kMostOfPlain[] = {
+    {56, 640, 7, 360, 360}, {56, 192, 6, 256, 60}, {32, 160, 6, 120, 48}, {16, 40, 0, 0, 0}};
+constexpr std::int64_t kFewKept = 3, kNearBytes = 16 << 20;
 
 /// What is but moved may have so much of L2: runs of pages are read and written better than runs of lines.
 constexpr std::int64_t kMovedBytes = 128 << 10, kMovedPart = 4, kMostMovedColumns = 1024;
@@ -120,6 +131,21 @@ TurnedLevels turned_levels(const KernelSpec& spec) {
   if (extent_of(spec, levels.rows) < kLeastRows || turned_width(spec, levels, spec.inputs[0]) != width) return {};
   const std::int64_t share = kernel::pass_count(spec) == 1 ? turned_inputs(spec, levels) : 1;
   return width * share <= most_width(spec) ? levels : TurnedLevels{};
+}
+
+bool turns_blocks(const KernelSpec& spec, const ReduceBody& body) {
+  // Stages store what they have computed, and hand on no sums in f64.
+  if (spec.inputs[0].dtype != spec.outputs[0].dtype) return false;
+  if (gives_index(lanes_of(spec, body)) || packs(spec, body)) return false;
+  const TurnedLevels levels = turned_levels(spec);
+  if (!levels.found()) return false;
+  const int last = static_cast<int>(spec.levels.size()) - 1;
+  const std::int64_t width = turned_width(spec, levels), kept = extent_of(spec, last);
+  const MostOfPlain& most = kMostOfPlain[std::countr_zero(static_cast<unsigned>(byte_size(spec.inputs[0].dtype)))];
+  if (kernel::level(spec, last).reduced) return width <= (levels.inside < last ? kMostWidth : most.row);
+  if (kept <= kFewKept) return width <= most.few_kept;
+  const bool near = kernel::bytes_read(spec) <= kNearBytes;
+  return kept <= most.some && width <= (near ? most.some_near : most.some_far);
 }
 
 std::int64_t turned_width(const KernelSpec& spec, const TurnedLevels& levels) {

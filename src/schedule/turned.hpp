@@ -7,6 +7,7 @@
 #pragma once
 
 #include "kernel/spec.hpp"
+#include "schedule/body.hpp"
 #include "schedule/schedule.hpp"
 #include "target/target.hpp"
 
@@ -26,6 +27,11 @@ inline constexpr std::int64_t kMostTransposed = 127;
 /// Those of a body in stages whose blocks are turned; none where they are long, or few. As it decides bits it looks at
 /// the spec alone.
 TurnedLevels turned_levels(const kernel::KernelSpec& spec);
+
+/// Whether a plain reduction is run so, as a body in stages: of rows too short for lanes to run along them, and that do
+/// not lie one after another, as packed ones do; of blocks whose kept elements are so few that columns of them leave
+/// most lanes empty. By the spec alone, as it decides bits.
+bool turns_blocks(const kernel::KernelSpec& spec, const ReduceBody& body);
 
 /// Elements of a block: the product of the extents inside.
 std::int64_t turned_width(const kernel::KernelSpec& spec, const TurnedLevels& levels);

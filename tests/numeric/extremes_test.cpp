@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The maximum, or the minimum, of rows beside their sum, in one kernel, to the bit: of zeros of both signs, of rows of
-// one sign, of NaNs with and without a sign, and of infinities, in tails as well.
+// one sign, of NaNs with and without a sign, and of infinities, in tails as well; and the greatest magnitude of
+// elements along any axis.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -125,6 +126,60 @@ TEST_P(ExtremesOf, RowsBesideTheirSum) {
 
 INSTANTIATE_TEST_SUITE_P(All, ExtremesOf, ::testing::Combine(::testing::Values(0, 1, 2), ::testing::Bool()),
                          [](const auto& at) { return name_of(at.param); });
+
+/// Rows, columns and blocks of them, the reduced dim in the middle.
+struct Place {
+  std::size_t outer, reduced, inner;
+};
+constexpr Place kPlaces[] = {{20, 7, 1},   {20, 49, 1}, {33, 100, 1}, {5, 300, 1}, {3, 1000, 1},
+                             {1, 4100, 1}, {1, 40, 65}, {1, 9, 1000}, {1, 700, 3}, {7, 33, 17},
+                             {40, 20, 4},  {40, 3, 2},  {3, 65, 33},  {1, 17, 16}, {100, 13, 13}};
+
+/// The greatest magnitude is one of bits without a sign, above which NaNs are.
+TEST_P(ExtremesOf, MagnitudesAnywhere) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  const Format& format = kFormats[std::get<0>(GetParam())];
+  if (!std::get<1>(GetParam())) GTEST_SKIP() << "NOT RUN: the least magnitude is no plain reduction";
+  std::mt19937 random(static_cast<unsigned>(test_seed()));
+  std::printf("seed %llu\n", static_cast<unsigned long long>(test_seed()));
+  for (const target::Isa isa : all_levels())
+    for (const auto& [outer, reduced, inner] : kPlaces) {
+      const std::string type = std::string(format.name) + "[" + std::to_string(outer) + ",";
+      const std::string whole = type + std::to_string(reduced) + "," + std::to_string(inner) + "]";
+      Result<graph::Graph> graph =
+          graph::parse("graph {\n %0 = input : " + whole + "\n %1 = core.map (%0) {function = \"abs\"} : " + whole +
+                       "\n %2 = core.reduce (%1) {reduction = \"max\", keep_dims = true, axes = [1]} : " + type + "1," +
+                       std::to_string(inner) + "]\n output %2\n}\n");
+      ASSERT_TRUE(graph.ok()) << graph.status().message();
+      ASSERT_TRUE(graph::run_pipeline(graph.value()).ok());
+      target::Target target;
+      target.isa = isa;
+      const Result<compiler::Compiled> compiled = compiler::compile(graph.value(), target);
+      ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+      ASSERT_EQ(compiled.value().regions.size(), 1U);
+      std::vector<std::byte> in(outer * reduced * inner * format.bytes), out(outer * inner * format.bytes);
+      std::vector<std::uint32_t> expected(outer * inner);
+      for (std::size_t o = 0; o < outer; ++o)
+        for (std::size_t c = 0; c < inner; ++c) {
+          const Kind kind = kKinds[random() % std::size(kKinds)];
+          const std::vector<std::uint32_t> bits = draw_row(format, kind, reduced, random);
+          std::uint32_t& greatest = expected[o * inner + c];
+          for (std::size_t i = 0; i < reduced; ++i) {
+            greatest = std::max(greatest, bits[i] & ~format.sign);
+            std::memcpy(in.data() + ((o * reduced + i) * inner + c) * format.bytes, &bits[i], format.bytes);
+          }
+          if (greatest > format.infinity) greatest = format.canonical_nan;
+        }
+      const Bytes from{in.data(), in.size()}, to{out.data(), out.size()};
+      ASSERT_TRUE(run_at(compiled.value().program, isa, {&from, 1}, {&to, 1}).ok());
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        std::uint32_t got = 0;
+        std::memcpy(&got, out.data() + i * format.bytes, format.bytes);
+        ASSERT_EQ(got, expected[i]) << target::to_string(isa) << ", output " << i << " of " << whole << ", "
+                                    << schedule::print(compiled.value().regions[0].kernels[0].schedule);
+      }
+    }
+}
 
 }  // namespace
 }  // namespace tenfold::numeric

@@ -89,8 +89,8 @@ TEST(PlainReductions, OtherBodiesAreNotCut) {
         "%0 = load x0\n%1 = reduce sum %0\n%2 = sub %0 %1\n%3 = reduce max %2\nstore y0 %3\n",
         // elements that are computed
         "%0 = load x0\n%1 = exp %0\n%2 = reduce sum %1\n%3 = sqrt %2\n%4 = neg %3\nstore y0 %4\n",
-        // max of what is no plain element
-        "%0 = load x0\n%1 = abs %0\n%2 = reduce max %1\n%3 = neg %2\nstore y0 %3\n",
+        // min of what is no plain element
+        "%0 = load x0\n%1 = abs %0\n%2 = reduce min %1\n%3 = neg %2\nstore y0 %3\n",
         // an index
         "%0 = load x0\n%1 = reduce argmax %0\n%2 = reduce sum %0\nstore y0 %2\n"})
     EXPECT_TRUE(cut_into_plain(spec_of(rows(1000, 16, "f32", body))).kernels.empty()) << body;

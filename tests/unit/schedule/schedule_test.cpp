@@ -190,8 +190,9 @@ TEST(Choose, ShortRowsSideBySideArePacked) {
   EXPECT_EQ(nest_of("max", "bf16", "kept 15, reduced 63", "[63, 1]", "[1, 0]"), Nest::packed);
   EXPECT_EQ(nest_of("max", "s16", "kept 15, reduced 64", "[64, 1]", "[1, 0]"), Nest::packed);
   EXPECT_EQ(nest_of("sum", "f32", "kept 7, reduced 8", "[8, 1]", "[1, 0]"), Nest::rows) << "too few";
-  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[9, 1]", "[1, 0]"), Nest::rows) << "a gap after each row";
-  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[8, 1]", "[2, 0]"), Nest::rows) << "outputs apart";
+  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[9, 1]", "[1, 0]"), Nest::staged_columns)
+      << "a gap after each row";
+  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[8, 1]", "[2, 0]"), Nest::staged_columns) << "outputs apart";
   EXPECT_EQ(nest_of("sum", "f32", "reduced 3, kept 100, reduced 8", "[800, 8, 1]", "[0, 1, 0]"), Nest::rows);
 }
 
@@ -651,6 +652,42 @@ TEST(Check, OnlyShortBlocksAreTurned) {
   const KernelSpec blocks = staged_spec("kept 66, reduced 3, kept 3", "[9, 3, 1]", "[3, 0, 1]");
   EXPECT_TRUE(fits(blocks, "level=0 columns=16 width=9 tile=0:32"));
   EXPECT_FALSE(fits(blocks, "level=0 columns=16 width=9 tile=2:1")) << "code has built in what is inside";
+}
+
+TEST(Choose, PlainReductionsOfShortRowsApartAndOfNarrowBlocksAreTurned) {
+  const auto turns = [](const std::string& monoid, const std::string& dtype, const std::string& space,
+                        const std::string& in, const std::string& out) {
+    const KernelSpec spec = spec_of(monoid, dtype, space, in, out);
+    const Schedule schedule = choose(spec, machine(target::Isa::avx2, 1));
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    return schedule.nest == Nest::staged_columns;
+  };
+  const auto rows = [&](const std::string& monoid, const std::string& dtype, int width) {
+    return turns(monoid, dtype, "kept 100, reduced " + std::to_string(width), "[100, 1]", "[1, 0]");
+  };
+  EXPECT_TRUE(rows("sum", "f32", 32));
+  EXPECT_FALSE(rows("sum", "f32", 33));
+  EXPECT_TRUE(rows("max", "s8", 56));
+  EXPECT_FALSE(rows("max", "bf16", 57));
+  EXPECT_TRUE(rows("max", "f64", 16));
+  EXPECT_FALSE(rows("sum", "f64", 17));
+  const auto blocks = [&](const std::string& dtype, int count, int reduced, int kept) {
+    const std::string row = std::to_string(kept), block = std::to_string(reduced * kept);
+    return turns("max", dtype,
+                 "kept " + std::to_string(count) + ", reduced " + std::to_string(reduced) + ", kept " + row,
+                 "[" + block + ", " + row + ", 1]", "[" + row + ", 0, 1]");
+  };
+  EXPECT_TRUE(blocks("f32", 100, 53, 3));
+  EXPECT_FALSE(blocks("f32", 100, 54, 3));
+  EXPECT_TRUE(blocks("f32", 100, 20, 6));
+  EXPECT_FALSE(blocks("f32", 100, 15, 7)) << "columns fill their lanes";
+  EXPECT_TRUE(blocks("f32", 1 << 16, 12, 4));
+  EXPECT_FALSE(blocks("f32", 1 << 16, 20, 4)) << "beyond the caches";
+  EXPECT_TRUE(blocks("u8", 1 << 16, 51, 7));
+  EXPECT_FALSE(blocks("f32", 31, 20, 2)) << "few blocks";
+  EXPECT_TRUE(blocks("f64", 100, 20, 2));
+  EXPECT_FALSE(blocks("f64", 100, 3, 4));
+  EXPECT_TRUE(turns("sum", "f32", "kept 1000, reduced 4, kept 3, reduced 5", "[60, 15, 5, 1]", "[3, 0, 1, 0]"));
 }
 
 TEST(Choose, StagedColumnsTurnBackWhereATileOutgrowsTheCache) {

@@ -34,7 +34,7 @@ inline target::Target machine(target::Isa isa, int cores) {
 inline KernelSpec staged_spec(const std::string& space, const std::string& in, const std::string& out,
                               const std::string& rest = "store y0 %2\n") {
   const Result<KernelSpec> spec = kernel::parse("kernel\nspace " + space + "\nin x0 f32 " + in + "\nout y0 f32 " + out +
-                                                "\n%0 = load x0\n%1 = abs %0\n%2 = reduce max %1\n" + rest);
+                                                "\n%0 = load x0\n%1 = neg %0\n%2 = reduce max %1\n" + rest);
   EXPECT_TRUE(spec.ok()) << spec.status().message();
   return spec.value();
 }
