@@ -27,8 +27,9 @@ constexpr std::int64_t kLeastBytes = 8192, kLeastBytesOfRows = 1024, kSomeRows =
 constexpr std::int64_t kLeastBytesOfColumns = 4096;
 /// Of fewer rows columns hardly read more than they write, and would write it once more.
 constexpr std::int64_t kLeastRowsOfColumns = 16;
-/// Up to so much, which the caches hold, two reductions may read what one kernel would read once.
-constexpr std::int64_t kMostBytesOfSeveral = 8 << 20;
+/// Up to so much, which the caches hold, several reductions may read what one kernel would read once, and one of wider
+/// elements gains, too. Of more memory sets the pace.
+constexpr std::int64_t kMostNearBytes = 8 << 20;
 /// Packed rows that two reductions may read, and three; of narrow elements two.
 constexpr std::int64_t kMostWidthOfTwo = 128, kMostWidthOfThree = 16, kMostNarrowWidthOfTwo = 256;
 /// Two extremes of shorter rows of 16 bits wait for the ends of rows twice.
@@ -184,9 +185,12 @@ class PlainCutter {
     const std::size_t several = plain_.size();
     const bool rows = !first.columns && kernel::kept_count(spec_) >= kSomeRows;
     if (first.bytes < (rows ? kLeastBytesOfRows : first.columns ? kLeastBytesOfColumns : kLeastBytes)) return false;
-    if (several == 1) return !first.columns || first.narrow || kernel::reduced_count(spec_) >= kLeastRowsOfColumns;
+    const bool near = first.bytes <= kMostNearBytes;
+    if (several == 1) {
+      const bool few_rows = first.columns && kernel::reduced_count(spec_) < kLeastRowsOfColumns;
+      return first.narrow || first.packed || (near && !few_rows);
+    }
     const bool exact = all([](const PlainKernel& one) { return one.exact; });
-    const bool near = first.bytes <= kMostBytesOfSeveral;
     if (exact && near && all([](const PlainKernel& one) { return one.element == 1; })) return several <= 3;
     if (all([](const PlainKernel& one) { return one.packed; }))
       return several == 2 ? first.width <= (first.narrow ? kMostNarrowWidthOfTwo : kMostWidthOfTwo)
