@@ -9,6 +9,7 @@
 #include <string>
 
 #include "compile/plan/plan.hpp"
+#include "tests/unit/compile/cuts.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -27,15 +28,6 @@ std::string fold_text(int count, const std::string& dtype, int elements = 6) {
   }
   return text + "out y0 " + dtype + " [1]\n" + body + "store y0 %" + std::to_string(value) + "\n";
 }
-
-kernel::KernelSpec spec_of(const std::string& text) {
-  const Result<kernel::KernelSpec> spec = kernel::parse(text);
-  EXPECT_TRUE(spec.ok()) << spec.status().message() << "\n" << text;
-  return spec.ok() ? spec.value() : kernel::KernelSpec{};
-}
-
-Place operand(int index) { return {Place::Kind::operand, index, 0}; }
-Place between(int index) { return {Place::Kind::between, index, 0}; }
 
 TEST(KernelSequence, AFoldIsCutWhereTheInputsRunOut) {
   const Result<KernelCut> sequence = cut_into_sequence(spec_of(fold_text(5, "bf16")), 3);

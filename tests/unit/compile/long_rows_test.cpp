@@ -9,15 +9,10 @@
 #include <string>
 
 #include "compile/plan/plan.hpp"
+#include "tests/unit/compile/cuts.hpp"
 
 namespace tenfold::compiler {
 namespace {
-
-kernel::KernelSpec spec_of(const std::string& text) {
-  const Result<kernel::KernelSpec> spec = kernel::parse(text);
-  EXPECT_TRUE(spec.ok()) << spec.status().message() << "\n" << text;
-  return spec.ok() ? spec.value() : kernel::KernelSpec{};
-}
 
 std::string softmax(std::int64_t rows, std::int64_t elements) {
   const std::string n = std::to_string(elements);
@@ -26,10 +21,6 @@ std::string softmax(std::int64_t rows, std::int64_t elements) {
          ", 1]\n%0 = load x0\n%1 = reduce max %0\n%2 = sub %0 %1\n%3 = exp %2\n%4 = reduce sum %3\n%5 = div %3 %4\n"
          "store y0 %5\n";
 }
-
-constexpr Place between(int index, std::int64_t offset = 0) { return {Place::Kind::between, index, offset}; }
-constexpr Place operand(int index, std::int64_t offset = 0) { return {Place::Kind::operand, index, offset}; }
-using Places = std::vector<Place>;
 
 TEST(LongRows, SoftmaxReadsItsInputTwice) {
   const Result<KernelCut> made = cut_long_rows(spec_of(softmax(3, 100)), {.piece = 32});

@@ -9,15 +9,10 @@
 #include <string>
 
 #include "compile/plan/plan.hpp"
+#include "tests/unit/compile/cuts.hpp"
 
 namespace tenfold::compiler {
 namespace {
-
-kernel::KernelSpec spec_of(const std::string& text) {
-  const Result<kernel::KernelSpec> spec = kernel::parse(text);
-  EXPECT_TRUE(spec.ok()) << spec.status().message() << "\n" << text;
-  return spec.ok() ? spec.value() : kernel::KernelSpec{};
-}
 
 /// Rows of x0; y0, or both outputs, of one element each.
 std::string rows(std::int64_t kept, std::int64_t reduced, const std::string& dtype, const std::string& body) {
@@ -26,10 +21,6 @@ std::string rows(std::int64_t kept, std::int64_t reduced, const std::string& dty
   return "kernel\nspace kept " + std::to_string(kept) + ", reduced " + width + "\nin x0 " + dtype + " [" + width +
          ", 1]\nout y0 " + dtype + " [1, 0]\n" + second + body;
 }
-
-constexpr Place between(int index) { return {Place::Kind::between, index, 0}; }
-constexpr Place operand(int index) { return {Place::Kind::operand, index, 0}; }
-using Places = std::vector<Place>;
 
 const std::string kHalfOfMean =
     "%0 = load x0\n%1 = reduce sum %0\n%2 = count\n%3 = div %1 %2\n%4 = constant f32 0.5\n%5 = mul %3 %4\n"
