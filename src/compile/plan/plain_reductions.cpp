@@ -230,6 +230,8 @@ class PlainCutter {
     if (const auto result = results_.find(index); result != results_.end()) {
       const auto& [dtype, place] = result->second;
       made = draft.load_total({dtype, of_kept(kernel::dense_kept_strides(spec_))}, place);
+      // An extreme of elements that were f32 to the body goes on as f32, whose functions are other ones.
+      if (kernel::dtype_of(spec_, index) == DType::f32) made = draft.cast(DType::f32, made);
     } else if (node(index).kind == Node::Kind::load) {
       const kernel::Operand& operand = spec_.inputs[at(node(index).index)];
       made = draft.load({operand.dtype, of_kept(operand.strides)}, {Place::Kind::operand, node(index).index, 0});

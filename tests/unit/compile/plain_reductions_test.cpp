@@ -72,6 +72,20 @@ TEST(PlainReductions, SeveralResultsMeetInTheKernelOfRows) {
   EXPECT_EQ(cut.kernels[2].reads, (Places{between(1), between(0)}));
 }
 
+/// Extremes need no widening, but what follows them is of the dtype that the body has.
+TEST(PlainReductions, ExtremesOfWidenedElementsGoOnWidened) {
+  const KernelCut cut = cut_into_plain(spec_of(
+      "kernel\nspace kept 100, reduced 49\nin x0 bf16 [49, 1]\nout y0 f32 [1, 0]\n%0 = load x0\n%1 = cast f32 %0\n"
+      "%2 = reduce max %1\n%3 = tanh %2\nstore y0 %3\n"));
+  ASSERT_EQ(cut.kernels.size(), 2U);
+  EXPECT_EQ(kernel::print(cut.kernels[0].spec),
+            "kernel\nspace kept 100, reduced 49\nin x0 bf16 [49, 1]\nout y0 bf16 [1, 0]\n%0 = load x0\n"
+            "%1 = reduce max %0\nstore y0 %1\n");
+  EXPECT_EQ(kernel::print(cut.kernels[1].spec),
+            "kernel\nspace kept 100\nin x0 bf16 [1]\nout y0 f32 [1]\n%0 = load x0 total\n%1 = cast f32 %0\n"
+            "%2 = tanh %1\nstore y0 %2\n");
+}
+
 TEST(PlainReductions, OtherBodiesAreNotCut) {
   for (const std::string body :
        {// the sum rounded, and its mean
