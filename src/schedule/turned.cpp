@@ -16,8 +16,11 @@ namespace {
 
 using kernel::KernelSpec;
 
-/// Longer rows are better left alone, those that are read but once also where several inputs are turned.
+/// Longer blocks are better left alone, those that are read but once also where several inputs are turned.
 constexpr std::int64_t kMostWidth = 64;
+/// In the caches rows of 32 bits may be longer, and those of 16 bits and less, which pay for widening and for their
+/// tails, still more.
+constexpr std::int64_t kMostWidthOfWords = 80, kMostWidthOfNarrow = 112, kCachedBytes = 8 << 20;
 /// Where the innermost level is kept and has so few elements, columns would leave many of their lanes empty: longer
 /// blocks are turned then, but not those of whole steps.
 constexpr std::int64_t kMostKept = 24, kVectorStep = 16, kMostWidthOfFew = 2048;
@@ -39,8 +42,10 @@ std::ptrdiff_t turned_inputs(const KernelSpec& spec, const TurnedLevels& levels)
 /// Blocks of so many elements, all that are read counted, are turned.
 std::int64_t most_width(const KernelSpec& spec) {
   const kernel::Level& last = spec.levels.back();
-  const bool wastes = !last.reduced && last.extent <= kMostKept && last.extent != kVectorStep;
-  return wastes ? kMostWidthOfFew : kMostWidth;
+  if (!last.reduced) return last.extent <= kMostKept && last.extent != kVectorStep ? kMostWidthOfFew : kMostWidth;
+  const int bytes = byte_size(spec.inputs[0].dtype);
+  if (kernel::bytes_read(spec) > kCachedBytes) return kMostWidth;
+  return bytes <= 2 ? kMostWidthOfNarrow : bytes <= 4 ? kMostWidthOfWords : kMostWidth;
 }
 
 /// Plain reductions of elements of 1, 2, 4 and 8 bytes: the longest rows apart, and the largest blocks of up to three

@@ -614,7 +614,9 @@ TEST(Choose, ShortBlocksInStagesAreTurned) {
   EXPECT_EQ(chosen(staged_spec("kept 40, kept 2, reduced 8", "[20, 8, 1]", "[2, 1, 0]")),
             "avx2 staged_columns level=0 rows=8 columns=192 width=8");
   const auto turns = [](const KernelSpec& spec) { return choose(spec, machine(target::Isa::avx2, 1)).width > 0; };
-  EXPECT_FALSE(turns(staged_spec("kept 1000, reduced 65", "[65, 1]", "[65, 1]", writes))) << "long rows";
+  EXPECT_TRUE(turns(staged_spec("kept 1000, reduced 80", "[80, 1]", "[80, 1]", writes)));
+  EXPECT_FALSE(turns(staged_spec("kept 1000, reduced 81", "[81, 1]", "[81, 1]", writes))) << "long rows";
+  EXPECT_FALSE(turns(staged_spec("kept 100000, reduced 65", "[65, 1]", "[65, 1]", writes))) << "beyond the caches";
   EXPECT_FALSE(turns(staged_spec("kept 31, reduced 8", "[8, 1]", "[8, 1]", writes))) << "few of them";
   EXPECT_TRUE(turns(staged_spec("kept 1000, reduced 20, kept 8", "[160, 8, 1]", "[160, 8, 1]", writes)));
   const auto avx512 = [](int columns) {
