@@ -196,6 +196,7 @@ Dims broadcast_strides(const Op& op, const OpRow& row, std::span<const ConstTens
   const TensorDesc& desc = inputs[index].desc;
   const Dims strides = strides_of(desc);
   Dims out(output.size(), 0);
+  // The one element beside a number has no dim there.
   if (is_missing(inputs[index]) || strides.size() > output.size()) return out;
   const std::size_t skip = first_dim(op, row, inputs, index).value_or(output.size() - strides.size());
   for (std::size_t i = 0; i < strides.size(); ++i) out[skip + i] = desc.shape[i] == 1 ? 0 : strides[i];

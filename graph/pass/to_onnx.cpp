@@ -106,7 +106,7 @@ class ToOnnx {
     const auto* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.kind == op.kind; });
     if (op.dialect != Dialect::onednn || row == std::end(kRows))
       return no_onnx_form(op, "no op of ONNX means the same");
-    if (mixes_floats(op))
+    if (row->how != How::cast && mixes_floats(op))
       return no_onnx_form(op, "its tensors are of several dtypes, and ONNX's " + std::string(row->onnx) + " has one");
     std::vector<NamedAttribute> attributes;
     std::string kind(row->onnx);
@@ -147,9 +147,8 @@ class ToOnnx {
     return {};
   }
 
-  /// Whether an arithmetic op has floats of several widths, as oneDNN's may.
+  /// Whether it has floats of several dtypes, as oneDNN's arithmetic may.
   bool mixes_floats(const Op& op) const {
-    if (op.kind == "TypeCast") return false;
     DType first = DType::undef;
     for (const std::vector<ValueId>* values : {&op.inputs, &op.outputs})
       for (const ValueId v : *values) {

@@ -6,7 +6,7 @@
 namespace tenfold::jit {
 
 IntegerOp integer_op(kernel::Monoid monoid, DType dtype) {
-  // Magnitudes of floats are bits without a sign, of which AVX2 has extremes of any width.
+  // Magnitudes of floats are bits without a sign: either order is theirs, and AVX2 compares signed ones in 64 bits.
   const bool is_signed = row(dtype).kind == DTypeKind::signed_integer || is_floating(dtype);
   switch (monoid) {
     case kernel::Monoid::sum: return IntegerOp::add;

@@ -147,9 +147,8 @@ PlanOrNone plan_transposed(const KernelSpec& spec, const target::Target& target)
   return plan.ok() ? PlanOrNone(std::optional(std::move(plan).value())) : none_or_mistake(plan.status());
 }
 
-/// The first way that is one. Each is of specs that the ones before it have left, so their order matters little but for
-/// these: elementwise specs of too many inputs are cut first, as no other way takes them; plain reductions come before
-/// levels apart and long rows, which find them again in the kernels that they are cut into.
+/// The first way that is one. Each is of specs that the others leave whole, but for plain reductions, which come before
+/// levels apart and long rows: these are found again in the kernels that they are cut into.
 PlanOrNone plan_cut(const KernelSpec& spec, const target::Target& target, const RowPieces& pieces) {
   PlanOrNone plan = pieces.plain_apart ? plan_plain(spec, target, pieces) : PlanOrNone(kNone);
   if (plan.ok() && !plan.value()) plan = plan_transposed(spec, target);
