@@ -37,8 +37,8 @@ class Assembler {
 
   /// 32 bytes as they are, and again behind them, as a memory operand.
   Xbyak::Address bytes(const std::array<std::uint8_t, 32>& value);
-  /// 64 bytes as they are.
-  Xbyak::Address bytes(const Bytes64& value) { return constant(value, 0); }
+  /// 64 bytes as they are, from byte `at` on.
+  Xbyak::Address bytes(const Bytes64& value, int at = 0) { return constant(value, at); }
 
   /// Pushes what the calling convention wants kept; epilogue() pops it and returns.
   void prologue();

@@ -88,6 +88,11 @@ class Avx2Lanes final : public LaneLayer {
     if (order_ == LaneOrder::even_first) part_lanes(d);
   }
 
+  void number(Vec d, const Memory& first, int ahead) override {
+    broadcast(d, DType::s32, first);
+    for (int half = 0; half < halves(4); ++half) code_.vpaddd(ymm(d, half), ymm(d, half), numbers(ahead, 32 * half));
+  }
+
   void broadcast(Vec d, DType dtype, const Memory& from) override {
     const Xbyak::Address at = code_.ptr[from];
     switch (byte_size(dtype)) {

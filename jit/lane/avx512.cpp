@@ -67,6 +67,11 @@ class Avx512Lanes final : public LaneLayer {
     if (order_ == LaneOrder::even_first) reorder(to, to, [this](int lane) { return element_of(order_, lane); });
   }
 
+  void number(Vec d, const Memory& first, int ahead) override {
+    broadcast(d, DType::s32, first);
+    code_.vpaddd(vector(d, 4), vector(d, 4), numbers(ahead, 0));
+  }
+
   void broadcast(Vec d, DType dtype, const Memory& from) override {
     const Xmm to = vector(d, is_narrow() ? byte_size(dtype) : std::max(byte_size(dtype), 4));
     const Address address = code_.ptr[from];

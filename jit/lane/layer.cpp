@@ -2,12 +2,22 @@
 #include "jit/lane/layer.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace tenfold::jit {
 
 std::unique_ptr<LaneLayer> LaneLayer::make(Assembler& assembler, target::Isa isa, int lanes, LaneOrder order) {
   return isa == target::Isa::avx2 ? make_avx2_lanes(assembler, lanes, order)
                                   : make_avx512_lanes(assembler, isa, lanes, order);
+}
+
+Xbyak::Address LaneLayer::numbers(int first, int at) {
+  Assembler::Bytes64 all{};
+  for (int lane = 0; lane < 16; ++lane) {
+    const std::int32_t number = first + element_of(order_, lane);
+    std::memcpy(&all[static_cast<std::size_t>(4 * lane)], &number, sizeof number);
+  }
+  return assembler_.bytes(all, at);
 }
 
 void LaneLayer::load_all(Vec d, LaneType type, const Memory& from) {

@@ -65,6 +65,9 @@ class LaneLayer {
   virtual void load(Vec d, DType dtype, const Memory& from, Part part) = 0;
   /// One element into all lanes.
   virtual void broadcast(Vec d, DType dtype, const Memory& from) = 0;
+  /// For each of the layer's lanes, as i32: the s32 at `first`, and so many more as its element is behind the first one
+  /// of a step, and `ahead`.
+  virtual void number(Vec d, const Memory& first, int ahead) = 0;
   /// The way back: f32 lanes round to nearest even; integers keep their low bits; a boolean is the low byte of its
   /// lane. NaNs must be canonical. Keeps `s`.
   virtual void store(const Memory& to, DType dtype, Vec s, Part part) = 0;
@@ -116,6 +119,8 @@ class LaneLayer {
  protected:
   LaneLayer(Assembler& assembler, int lanes, LaneOrder order)
       : assembler_(assembler), code_(assembler.code()), lanes_(lanes), order_(order) {}
+  /// 32 bits a lane: what its element's number is in a step that begins with `first`; from byte `at` on.
+  Xbyak::Address numbers(int first, int at);
   /// Four lanes of 32 bits to `lower`; of 64 bits two there, and two to `upper`.
   void gather_pairs(const Xbyak::Xmm& lower, const Xbyak::Xmm& upper, LaneType type, const Memory& from, int distance);
   /// A constant into all lanes of the register `index`.

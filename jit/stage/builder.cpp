@@ -6,6 +6,7 @@
 
 #include "jit/stage/centred.hpp"
 #include "jit/stage/nan_flow.hpp"
+#include "jit/stage/numbered.hpp"
 
 namespace tenfold::jit {
 
@@ -72,14 +73,17 @@ void StageBuilder::store(const kernel::Store& store) {
          {StagePlace::Kind::operand, static_cast<int>(spec_.inputs.size()) + store.output, lane.type});
 }
 
-/// A sum that is handed on to be summed up further is stored unrounded, as f64; what is stored in 16 bits is rounded by
-/// the store.
+/// A sum that is handed on to be summed up further is stored unrounded, as f64; an index may be stored as s32; what is
+/// stored in 16 bits is rounded by the store.
 Lane StageBuilder::stored(const kernel::Store& store) {
   const int index = store.node;
   const bool goes_on = spec_.outputs[static_cast<std::size_t>(store.output)].dtype == DType::f64;
   if (goes_on && dtype(index) == DType::f32)
     if (const std::optional<Lane> unfinished = wide(index)) return *unfinished;
   const Node& at = node(index);
+  if (lane_type(spec_.outputs[static_cast<std::size_t>(store.output)].dtype) == LaneType::i32 &&
+      at.kind == Node::Kind::reduce && kernel::row(at.monoid).state == kernel::State::arg)
+    return convert(LaneOp::low_half, value(index));
   const bool rounds = at.kind == Node::Kind::cast && is_floating(at.dtype) && byte_size(at.dtype) == 2;
   const bool is_kept = index == kept_.node || (elements_ && positions_[static_cast<std::size_t>(index)].per_row);
   if (!rounds || is_kept || dtype(at.args[0]) != DType::f32) return value(index);
@@ -209,11 +213,26 @@ Lane StageBuilder::reduced(int index) {
   if (const std::optional<Lane> lane = wide(index)) return convert(LaneOp::narrow, *lane);
   const int reduction = reduction_of_[static_cast<std::size_t>(index)];
   const StageReduction& r = reductions_[static_cast<std::size_t>(reduction)];
+  if (r.form == StageForm::extreme) return number_of_extreme(reduction);
   if (r.one_of_three) return extreme(reduction, node(index).monoid == kernel::Monoid::max);
   const Lane total = input({StagePlace::Kind::total, reduction, r.total_type});
   if (r.form == StageForm::bits) return as(LaneType::f32, total);
   if (r.form == StageForm::plain) return plain_or_exact(reduction);
   return r.form == StageForm::negated ? negate(total) : normalized(r.dtype, total);
+}
+
+/// The number of an extreme, as s64.
+Lane StageBuilder::number_of_extreme(int extreme) {
+  const int of = reductions_[static_cast<std::size_t>(extreme)].number;
+  const int exact = reductions_[static_cast<std::size_t>(of)].exact;
+  const Lane found = exact < 0 ? number(of) : select(is_open(extreme), number(exact), number(of));
+  return found.type == LaneType::i64 ? found : convert(LaneOp::extend_zero, found);
+}
+
+Lane StageBuilder::number(int reduction) {
+  const StageReduction& r = reductions_[static_cast<std::size_t>(reduction)];
+  const Lane total = input({StagePlace::Kind::total, reduction, r.total_type});
+  return r.is_wide() ? number_of(total, r.last) : total;
 }
 
 /// As the first look has it.
@@ -222,6 +241,8 @@ Lane StageBuilder::plain_max(int reduction) {
 }
 
 Lane StageBuilder::is_open(int reduction) {
+  if (const int doubt = reductions_[static_cast<std::size_t>(reduction)].doubt; doubt >= 0)
+    return is_nan(input({StagePlace::Kind::total, doubt, reductions_[static_cast<std::size_t>(doubt)].total_type}));
   if (reductions_[static_cast<std::size_t>(reduction)].form != StageForm::squares)
     return equal(abs(plain_max(reduction)), std::numeric_limits<double>::infinity());
   const Lane deviations = input({StagePlace::Kind::total, reduction - CentredMoment::kSquares, LaneType::f64});

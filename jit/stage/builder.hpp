@@ -88,6 +88,8 @@ class StageBuilder {
   bool is_by_count(const kernel::Node& at) const;
   Lane reduced(int index);
   Lane extreme(int reductions, bool max);
+  Lane number_of_extreme(int extreme);
+  Lane number(int reduction);
   Lane plain_max(int reduction);
   Lane plain_or_exact(int reduction);
   Lane applied(int index);

@@ -28,6 +28,10 @@ bool hands_nan_on(const Node& node) {
   }
 }
 
+bool gives_index(const Node& node) {
+  return node.kind == Node::Kind::reduce && kernel::row(node.monoid).state == kernel::State::arg;
+}
+
 class Flow {
  public:
   /// `guarded`: where the max is infinite, all may be otherwise.
@@ -48,11 +52,12 @@ class Flow {
       }
       if (fact.difference) fact.element_is_nan = true;
       if (is_guarded(node)) fact.row_is_nan = facts_[static_cast<std::size_t>(node.args[2])].row_is_nan;
-      if (node.kind == Node::Kind::reduce && fact.element_is_nan) fact.row_is_nan = true;
+      if (node.kind == Node::Kind::reduce && fact.element_is_nan && !gives_index(node)) fact.row_is_nan = true;
     }
     return std::all_of(spec_.stores.begin(), spec_.stores.end(), [this](const kernel::Store& store) {
       const Fact& fact = facts_[static_cast<std::size_t>(store.node)];
-      return store.node != max_ && !fact.difference && (!fact.depends || fact.row_is_nan);
+      return store.node != max_ && !fact.difference &&
+             (!fact.depends || fact.row_is_nan || is_index_of_nans(store.node));
     });
   }
 
@@ -90,6 +95,12 @@ class Flow {
   }
   static bool is_zero(const Node& node) {
     return node.kind == Node::Kind::constant && node.value == 0 && !std::signbit(node.value);
+  }
+
+  /// The index of an extreme, which is 0 or the last one where all elements are NaN.
+  bool is_index_of_nans(int index) const {
+    const Node& node = at(index);
+    return gives_index(node) && facts_[static_cast<std::size_t>(node.args[0])].row_is_nan;
   }
 
   bool is_guard(const Node& node) const {

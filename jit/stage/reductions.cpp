@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <utility>
 
 #include "jit/stage/nan_flow.hpp"
+#include "jit/stage/numbered.hpp"
 #include "jit/vector/integer_monoid.hpp"
 
 namespace tenfold::jit {
@@ -39,9 +41,12 @@ class ReductionFinder {
     for (std::size_t i = 0; i < spec_.body.size(); ++i) {
       const Node& node = spec_.body[i];
       if (node.kind != Node::Kind::reduce) continue;
-      if (kernel::row(node.monoid).state == kernel::State::arg)
-        return Status(Code::unsupported_op, "an arg-reduction beside other reductions");
       const int index = static_cast<int>(i);
+      if (kernel::row(node.monoid).state == kernel::State::arg) {
+        if (const char* why = why_no_index(index)) return Status(Code::unsupported_op, why);
+        find_index(index);
+        continue;
+      }
       if (find_extremes(index) || find_moment(index)) continue;
       found_.of_node[i] = static_cast<int>(found_.reductions.size());
       found_.reductions.push_back(reduction(index));
@@ -75,6 +80,54 @@ class ReductionFinder {
     if (r.form == StageForm::bits) r.set_identity = r.total_identity = kNegativeInfinity;
     return r;
   }
+
+  const char* why_no_index(int index) const {
+    if (kernel::reduced_levels(spec_) != 1) return "an arg-reduction along several levels beside other ops";
+    if (kernel::reduced_count(spec_) > std::numeric_limits<std::int32_t>::max())
+      return "an arg-reduction over more than 2^31 - 1 elements";
+    const LaneType type = lane_type(kernel::dtype_of(spec_, kernel::node(spec_, index).args[0]));
+    return forms_.along_rows && lane_bytes(type) == 8 ? "an arg-reduction of 64 bits along rows, beside other ops"
+                                                      : nullptr;
+  }
+
+  /// The extreme and its number, one after the other. Along rows lanes are folded, for which both are joined.
+  void find_index(int index) {
+    const LaneType type = lane_type(kernel::dtype_of(spec_, kernel::node(spec_, index).args[0]));
+    found_.of_node[static_cast<std::size_t>(index)] = static_cast<int>(found_.reductions.size());
+    const int extreme = add_of_index(index, StageForm::extreme, type, least_compared(type));
+    const int number = add_of_index(index, StageForm::number, integer_of(type), 0);
+    at(extreme).number = number;
+    if (!is_real(type)) return;
+    const int doubt = add_of_index(index, StageForm::doubt, type, 0);
+    at(extreme).doubt = at(number).doubt = doubt;
+    at(at(extreme).exact).number = at(number).exact;
+  }
+
+  /// With the one that a second look makes of it, if it needs one.
+  int add_of_index(int index, StageForm form, LaneType type, std::uint64_t identity) {
+    const Node& node = kernel::node(spec_, index);
+    const bool joins = forms_.along_rows && form != StageForm::doubt;
+    const int added = static_cast<int>(found_.reductions.size());
+    StageReduction r;
+    r.monoid = form == StageForm::doubt ? Monoid::sum : node.monoid;
+    r.form = form;
+    r.last = node.last;
+    r.element = node.args[0];
+    r.dtype = kernel::dtype_of(spec_, r.element);
+    r.pass = positions_[static_cast<std::size_t>(index)].pass - 1;
+    r.set_type = type;
+    r.set_identity = identity;
+    r.total_type = joins ? LaneType::i64 : type;
+    r.total_identity = joins ? least_compared(LaneType::i64) : identity;
+    found_.reductions.push_back(r);
+    if (!is_floating(r.dtype) || form == StageForm::doubt) return added;
+    at(added).exact = added + 1;
+    r.again = true;
+    found_.reductions.push_back(std::move(r));
+    return added;
+  }
+
+  StageReduction& at(int reduction) { return found_.reductions[static_cast<std::size_t>(reduction)]; }
 
   /// What a second look makes of node `index`, if its reduction may need one.
   void add_exact(int plain, int index) {

@@ -22,7 +22,7 @@ struct ReductionForms {
   bool along_rows = false;       ///< a step waits for what the step before made of its lanes
 };
 
-/// unsupported_op for an arg-reduction.
+/// unsupported_op for an arg-reduction along several levels, of too many elements, or, along rows, of 64 bits.
 Result<FoundReductions> find_reductions(const kernel::KernelSpec& spec, const std::vector<Position>& positions,
                                         const ReductionForms& forms);
 

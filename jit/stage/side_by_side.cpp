@@ -12,7 +12,7 @@ constexpr std::uint64_t kCanonicalNan = 0x7fc00000;
 
 bool is_of_element(const StagePlace& place) {
   return place.kind == StagePlace::Kind::operand || place.kind == StagePlace::Kind::set ||
-         place.kind == StagePlace::Kind::kept;
+         place.kind == StagePlace::Kind::kept || place.kind == StagePlace::Kind::number;
 }
 
 bool is_of_column(const StagePlace& place) {

@@ -39,6 +39,7 @@ struct StagePlace {
     taken,    ///< how many elements each lane has taken, as f64
     share,    ///< one over that, as f32
     open,     ///< whether a row needs a second look, in lane 0
+    number,   ///< which of its row's elements is in each lane, counted from 0 along the reduced level
   };
   Kind kind = Kind::operand;
   int index = 0;
@@ -53,6 +54,12 @@ struct StageProgram {
   std::vector<StagePlace> results;  ///< by result
 };
 
+/// Whether the program asks for its elements' numbers.
+bool reads_numbers(const StageProgram& program);
+
+/// The reductions whose sets the program reads, each once: a flush has vectors for parts of them.
+std::vector<int> sets_read_by(const StageProgram& program);
+
 /// What a reduction combines. The extremes of reals would take two operations and a union each to be right about NaN
 /// and zeros; bits, as integers, take one.
 enum class StageForm : std::uint8_t {
@@ -63,6 +70,9 @@ enum class StageForm : std::uint8_t {
   deviations,  ///< what is left of them when the pilot is taken off (CentredMoment)
   squares,     ///< the squares of that
   remainders,  ///< what is left when they are taken from themselves: NaN or 0
+  extreme,  ///< the greatest so far of an arg-reduction (numbered.hpp); reals that a second look is for leave out NaN
+  number,   ///< its number
+  doubt,    ///< their sum, NaN where any of them is, and seldom else
 };
 
 /// The three reductions of bits, one after another from where both reductions stand, that give max and min of the same
@@ -84,6 +94,9 @@ struct StageReduction {
   StageForm form = StageForm::value;
   bool one_of_three = false;  ///< bits: one of ExtremeBits
   int element = -1;           ///< the node that is reduced
+  int number = -1;            ///< extreme: the reduction of its number
+  int doubt = -1;             ///< extreme, number: that reduction; -1: elements cannot be NaN, or may
+  bool last = false;          ///< extreme, number: the last of equals counts
   int sum = -1;               ///< squares: the reduction that sums the elements; -1: they follow from the deviations
   DType dtype = DType::f32;   ///< of what is combined
   LaneType set_type = LaneType::f32;                   ///< of the running value
@@ -93,8 +106,12 @@ struct StageReduction {
   /// What a second look makes: plain, in place of an infinite total; squares, the remainders; -1: there is none.
   int exact = -1;
   bool again = false;  ///< made by a second look alone, at what the reduction before it has made
-  /// The set must be flushed after kChain steps: it is narrower than the total. Others are flushed once.
-  bool is_chained() const { return set_type != total_type; }
+  /// The total has wider lanes than the set.
+  bool is_wide() const { return set_type != total_type; }
+  /// The set must be flushed after kChain steps. Others are flushed once.
+  bool is_chained() const { return is_wide() && form != StageForm::number && form != StageForm::extreme; }
+  /// Of an extreme the number's total has it, if that is wide.
+  bool has_total() const { return form != StageForm::extreme; }
   StageProgram flush;  ///< total = total and set
   StageProgram fold;   ///< total = total and other
 };

@@ -42,6 +42,8 @@ class StagedColumns final : ColumnAhead {
   static constexpr int kRowsTaken = frame::kChainLeft;
   static constexpr int kTakenAs = frame::kStreamRows;
   static constexpr int kRecentreAt = frame::kStreamOutput;
+  /// Slots of the numbers of a sweep's rows, along the reduced level.
+  static constexpr int row_number(int row) { return frame::kRows + frame::kSlot * row; }
 
   /// Kept levels around the tile, and those inside its blocks if these are turned.
   std::vector<int> outside() const {
@@ -112,6 +114,8 @@ class StagedColumns final : ColumnAhead {
     c_.mov(slot(kRowsLeft), schedule::kChain);
     c_.mov(slot(kRowsTaken), 0);
     c_.mov(slot(kRecentreAt), 2 * kPilotElements);
+    if (reads_numbers(of.step))
+      for (int row = 0; row < schedule_.rows_at_once; ++row) c_.mov(slot(row_number(row)), row);
     if (touches_kept(of.step)) start_kept();
     each_way(of, [&] { take_rows(of, depth); });
     end_chain(of);
@@ -215,11 +219,14 @@ class StagedColumns final : ColumnAhead {
       if (rows > 1) load_vectors(pass, record);
       for (int row = 0; row < rows; ++row) {
         if (kept) kept_at_ = kept->reg() + index * kKeptBytes + row * kept_step;
+        row_ = row;
         step(pass, pass.step, at(row), record, rows > 1);
       }
       if (rows > 1) store_sets(pass, record, rows);
     });
     if (kept) c_.add(slot(kKeptRow), rows * kept_step);
+    if (reads_numbers(pass.step))
+      for (int row = 0; row < schedule_.rows_at_once; ++row) c_.add(slot(row_number(row)), rows);
     layer_->hold({}, 0);
   }
 
@@ -233,6 +240,9 @@ class StagedColumns final : ColumnAhead {
             case StagePlace::Kind::operand: access_.load(*layer_, static_cast<std::size_t>(from.index), d, at); break;
             case StagePlace::Kind::set: load_lanes(*layer_, d, from.type, record + set_of(from.index)); break;
             case StagePlace::Kind::kept: load_lanes(*layer_, d, from.type, kept_at_); break;
+            case StagePlace::Kind::number:
+              layer_->broadcast(d, lane_bytes(from.type) == 8 ? DType::s64 : DType::s32, c_.rbp + row_number(row_));
+              break;
             case StagePlace::Kind::share: layer_->broadcast(d, DType::f32, c_.rbp + kTakenAs); break;
             default: load_lanes(*layer_, d, from.type, record + saved_of(from.index)); break;
           }
@@ -377,6 +387,7 @@ class StagedColumns final : ColumnAhead {
 
   const std::vector<bool> backward_;  ///< by pass
   Memory kept_at_;                    ///< kept elements of the row that is emitted
+  int row_ = 0;                       ///< of those of a sweep
 };
 
 }  // namespace

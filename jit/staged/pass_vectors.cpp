@@ -63,10 +63,10 @@ bool PassVectors::make_room_for_totals(const Stages& stages, const StagePass& pa
                                        bool chained_alone) {
   int uppermost = free_ - 1;
   for (const int r : reductions_) {
-    const bool chained = stages.reductions[static_cast<std::size_t>(r)].is_chained();
-    if (!chained && chained_alone) continue;
+    const StageReduction& of = stages.reductions[static_cast<std::size_t>(r)];
+    if (!of.has_total() || (!of.is_chained() && chained_alone)) continue;
     totals_.push_back({r, uppermost});
-    uppermost -= chained ? total_parts_ : 1;
+    uppermost -= of.is_wide() ? total_parts_ : 1;
   }
   const bool fits = needed(stages, pass, true) + static_cast<int>(of_steps) <= uppermost + 1;
   if (fits) {
@@ -106,11 +106,16 @@ int PassVectors::needed_by(const StageProgram& program) const {
   return vectors_needed(program.lanes, residents(program));
 }
 
-/// A flush passes parts on in one vector more.
+/// A flush passes parts on in one vector more. That of several sets, once a row, has them in memory, and may leave
+/// values there.
 int PassVectors::needed_by_steps(const Stages& stages, const StagePass& pass) const {
   int most = needed_by(pass.step);
-  for (const int r : pass.reductions)
-    most = std::max(most, needed_by(stages.reductions[static_cast<std::size_t>(r)].flush) + 1);
+  for (const int r : pass.reductions) {
+    const StageProgram& flush = stages.reductions[static_cast<std::size_t>(r)].flush;
+    const bool joins = sets_read_by(flush).size() > 1;
+    const std::vector<bool> nowhere(flush.inputs.size(), false);
+    most = std::max(most, (joins ? fewest_vectors(flush.lanes, nowhere) : needed_by(flush)) + 1);
+  }
   return most;
 }
 

@@ -19,11 +19,12 @@ constexpr int kPilotGroup = 4;
 
 void StagedRows::init_total(const StagePass& pass, int r) {
   const StageReduction& of = reduction(r);
+  if (!of.has_total()) return;
   if (vectors_of(pass).total(r, 0) < 0) {
     fill(total(r), of.total_type, of.total_identity);
     return;
   }
-  if (!of.is_chained()) {
+  if (!of.is_wide()) {
     fill(*layer_, vectors_of(pass).total(r, 0), of.total_type, of.total_identity);
     return;
   }
@@ -161,6 +162,7 @@ void StagedRows::pilot(const StagePass& pass, std::size_t depth) {
 void StagedRows::flush_sets(const StagePass& pass, const std::vector<int>& reductions, int sets) {
   for (const int r : reductions) {
     const StageReduction& of = reduction(r);
+    if (!of.has_total()) continue;
     LaneLayer& layer = layer_for(of.flush);
     const Vec spare = vectors_of(pass).free() - 2;
     const bool has_spare = sets > 1 && vectors_of(pass).set(r, 0) >= 0 &&
@@ -176,19 +178,25 @@ void StagedRows::flush_sets(const StagePass& pass, const std::vector<int>& reduc
   }
 }
 
-/// The lanes from `lane` on, into a total in the vector `into`, or in memory.
+/// The lanes from `lane` on, into a total in the vector `into`, or in memory. Where several sets make one, vectors have
+/// no room for parts of each: they come from memory.
 void StagedRows::flush_set(const StagePass& pass, int r, int which, int lane, Vec into) {
   const StageReduction& of = reduction(r);
   LaneLayer& layer = layer_for(of.flush);
   const PassVectors& vectors = vectors_of(pass);
   const Vec shifted = vectors.free() - 1;
   Vec from = vectors.set(r, which);
-  if (from >= 0 && lane > 0) {
+  if (const std::vector<int> sets = sets_read_by(of.flush); sets.size() > 1) {
+    from = -1;
+    for (const int s : sets)
+      if (const Vec home = vectors.set(s, which); home >= 0 && lane == 0)
+        store_lanes(*layer_, home, reduction(s).set_type, set(s, which));
+  } else if (from >= 0 && lane > 0) {
     layer_->shift_lanes(shifted, from, of.set_type, lane);
     from = shifted;
   }
   const auto at = [&](const StagePlace& place) {
-    const Memory first = place.kind == StagePlace::Kind::set ? set(r, which) : total(r);
+    const Memory first = place.kind == StagePlace::Kind::set ? set(place.index, which) : total(r);
     return first + lane * lane_bytes(place.type);
   };
   run(
@@ -201,6 +209,7 @@ void StagedRows::flush_set(const StagePass& pass, int r, int which, int lane, Ve
 /// Halves of the total's lanes, until one is left; at first in two vectors, if they are so wide.
 void StagedRows::fold(const StagePass& pass, int r) {
   const StageReduction& of = reduction(r);
+  if (!of.has_total()) return;
   LaneLayer& layer = layer_for(of.fold);
   const PassVectors& vectors = vectors_of(pass);
   const Vec spare = vectors.folding() - 1;

@@ -246,6 +246,7 @@ void StagedRows::step(const StagePass& pass, const StageProgram& program, const 
     moved.offset += place.step * lanes_;
     return moved;
   };
+  if (reads_numbers(program)) c_.mov(c_.dword[first_number()], at.index.cvt32());
   run(
       program, *layer_,
       [&](const StagePlace& place, Vec d) {
@@ -256,6 +257,7 @@ void StagedRows::step(const StagePass& pass, const StageProgram& program, const 
           case StagePlace::Kind::set: load_lanes(*layer_, d, place.type, set(place.index, which + place.step)); break;
           case StagePlace::Kind::mask: load_mask(*layer_, d, place.type); break;
           case StagePlace::Kind::kept: load_lanes(*layer_, d, place.type, kept(here(place))); break;
+          case StagePlace::Kind::number: layer_->number(d, first_number(), here(place).offset); break;
           default: layer_->load_all(d, place.type, saved(place.index)); break;
         }
       },

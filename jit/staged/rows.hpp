@@ -30,6 +30,8 @@ class StagedRows final : StagedKernel {
   }
   int total_parts() const { return lanes_ / narrow_layer_->lanes(); }
   Memory steps_left() const { return c_.rbp + frame::kStepsLeft; }
+  /// That of the first element of a step.
+  Memory first_number() const { return c_.rbp + frame::kRows; }
   int group_rows() const { return schedule_.rows_at_once; }
 
   // Loops.

@@ -10,10 +10,6 @@ namespace {
 using kernel::Monoid;
 using kernel::Node;
 
-bool is_arg(const Node& node) {
-  return node.kind == Node::Kind::reduce && kernel::row(node.monoid).state == kernel::State::arg;
-}
-
 Status unsupported(const char* what) {
   return {Code::unsupported_op,
           std::string("not an arg-reduction alone (the index of an extreme, and the extreme itself): it has ") + what};
@@ -21,8 +17,12 @@ Status unsupported(const char* what) {
 
 }  // namespace
 
+bool is_arg_reduction(const Node& node) noexcept {
+  return node.kind == Node::Kind::reduce && kernel::row(node.monoid).state == kernel::State::arg;
+}
+
 bool has_arg_reduction(const kernel::KernelSpec& spec) noexcept {
-  return std::any_of(spec.body.begin(), spec.body.end(), is_arg);
+  return std::any_of(spec.body.begin(), spec.body.end(), is_arg_reduction);
 }
 
 Result<ReduceBody> read_arg_body(const kernel::KernelSpec& spec) {
@@ -31,7 +31,7 @@ Result<ReduceBody> read_arg_body(const kernel::KernelSpec& spec) {
       results > 2)
     return unsupported("other inputs or outputs");
   const Node& index = spec.body[1];
-  if (spec.body[0].kind != Node::Kind::load || !is_arg(index) || spec.stores[0] != kernel::Store{0, 1})
+  if (spec.body[0].kind != Node::Kind::load || !is_arg_reduction(index) || spec.stores[0] != kernel::Store{0, 1})
     return unsupported("something before the reduction");
   if (results == 2) {
     const Node& extreme = spec.body[2];

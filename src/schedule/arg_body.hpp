@@ -7,6 +7,7 @@
 
 namespace tenfold::schedule {
 
+bool is_arg_reduction(const kernel::Node& node) noexcept;
 /// True when the body has an arg-reduction; read_arg_body() is for such ones.
 bool has_arg_reduction(const kernel::KernelSpec& spec) noexcept;
 /// unsupported_op when there is more than that, or unsupported_shape when an index may not fit its lane.

@@ -342,7 +342,7 @@ class Drawer {
     if (kind < 83) return add_reshape();
     if (kind < 86) return pick(2) == 0 ? add_transpose() : add_broadcast();
     if (kind < 88) return add_slice();
-    if (reduces) return kind < 98 ? add_reduce() : add_composite();
+    if (reduces) return kind < 96 ? add_reduce() : kind < 98 ? add_index() : add_composite();
   }
 
   /// What a pass decomposes.
@@ -605,6 +605,32 @@ class Drawer {
     const std::size_t before = known_.size();
     emit(std::move(op), {*x}, keeps ? kept : gone, of, *range);
     if (!keeps && known_.size() > before && pick(4) != 0) reshape(before, kept);
+  }
+
+  /// Of inexact values which is the greatest may differ.
+  void add_index() {
+    const auto x = find([this](const Known& known) {
+      return !shape(known.id).empty() && numel(shape(known.id)).value() > 0 && (known.exact || pick(4) == 0);
+    });
+    if (!x) return;
+    Dims to = shape(known_[*x].id);
+    const bool of_base = to == base_ && axes_.size() == 1 && pick(8) != 0;
+    const std::size_t axis = of_base ? static_cast<std::size_t>(axes_[0]) : pick(to.size());
+    const Known range{
+        .most = static_cast<double>(to[axis]) + 1, .negative = false, .exact = known_[*x].exact, .is_used = false};
+    const bool keeps = pick(4) != 0;
+    Op op;
+    op.kind = "arg_reduce";
+    op.attributes = {{"mode", std::string(pick(2) == 0 ? "argmax" : "argmin")},
+                     {"axis", static_cast<std::int64_t>(axis)},
+                     {"keep_dims", keeps},
+                     {"select_last", pick(3) == 0}};
+    if (keeps) {
+      to[axis] = 1;
+    } else {
+      to.erase(to.begin() + static_cast<std::ptrdiff_t>(axis));
+    }
+    emit(std::move(op), {*x}, to, DType::s64, range);
   }
 
   DType main_;

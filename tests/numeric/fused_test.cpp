@@ -363,7 +363,7 @@ TEST_P(Fused, AgreesWithTheReferenceAndWithUnfused) {
   EXPECT_LE(skipped_ * 5, outputs_) << "too many outputs have no useful bound";
   for (const char* nest : {"flat", "rows", "columns", "staged_rows", "staged_columns"})
     EXPECT_GT(nests_[nest], 0) << nest;
-  for (const char* kind : {"map", "cast", "select", "reduce", "reshape", "transpose", "broadcast"})
+  for (const char* kind : {"map", "cast", "select", "reduce", "arg_reduce", "reshape", "transpose", "broadcast"})
     EXPECT_GT(fused_ops_[kind], 0) << kind;
   EXPECT_GT(in_pieces_, 0) << "no rows in pieces";
   EXPECT_GT(plain_, 0) << "no reductions apart";

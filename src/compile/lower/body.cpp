@@ -95,6 +95,13 @@ int write_log_sum_exp(BodyWriter& body, int value) {
 
 }  // namespace
 
+int write_arg_reduction(BodyWriter& body, const graph::Op& op, int value, DType to) {
+  const bool greatest = graph::attribute_or<std::string>(op, "mode", "") == "argmax";
+  const int index = body.reduce(greatest ? Monoid::argmax : Monoid::argmin, value,
+                                graph::attribute_or<bool>(op, "select_last", false));
+  return to == DType::s64 ? index : body.cast(to, index);
+}
+
 Result<int> write_reduction(BodyWriter& body, const graph::Op& op, int value) {
   const std::string name = graph::attribute_or<std::string>(op, "reduction", "");
   const DType dtype = body.dtype_of(value);

@@ -45,6 +45,9 @@ class BodyWriter {
 Result<int> write_elementwise(BodyWriter& body, const graph::Graph& graph, const graph::Op& op,
                               std::span<const int> args);
 
+/// core.arg_reduce, along the one reduced level: an index, s64 or as `to` has it.
+int write_arg_reduction(BodyWriter& body, const graph::Op& op, int value, DType to);
+
 /// core.reduce, along all reduced levels.
 Result<int> write_reduction(BodyWriter& body, const graph::Op& op, int value);
 

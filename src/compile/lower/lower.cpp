@@ -70,9 +70,12 @@ class Lowering {
     }
     std::optional<std::set<int>> reduced;
     for (const OpId id : ops_) {
-      if (graph_.ops[id].kind != "reduce") continue;
+      if (!reduces(graph_.ops[id])) continue;
       const Result<std::set<int>> own = reduced_by(graph_.ops[id]);
       if (!own.ok()) return own.status();
+      // Elements are numbered along one level, which factors in another order than memory's would not give.
+      if (graph_.ops[id].kind == "arg_reduce" && own.value().size() != 1)
+        return unsupported_shape("an arg-reduction along several dims of the other ops, or along a dim of one element");
       if (reduced && *reduced != own.value()) return unsupported_shape("reductions along other dims");
       reduced = own.value();
     }
@@ -80,7 +83,7 @@ class Lowering {
     levels_ = space_.all();
     // A reduction of less than the whole space would be done again for each element of the rest.
     for (const OpId id : ops_)
-      if (graph_.ops[id].kind == "reduce" && space_.factors(graph_.ops[id].inputs[0]).size() != levels_.size())
+      if (reduces(graph_.ops[id]) && space_.factors(graph_.ops[id].inputs[0]).size() != levels_.size())
         return unsupported_shape("a reduction of fewer elements than the other ops have");
     for (const int factor : levels_) lowered_.spec.levels.push_back({space_.extent(factor), reduced_.contains(factor)});
     return {};
@@ -151,6 +154,8 @@ class Lowering {
       Result<int> made = args[0];
       if (op.kind == "reduce") {
         made = copies(op) ? Result<int>(args[0]) : write_reduction(body_, op, args[0]);
+      } else if (op.kind == "arg_reduce") {
+        made = write_arg_reduction(body_, op, args[0], to);
       } else if (!is_view(op)) {
         made = write_elementwise(body_, graph_, op, args);
       }

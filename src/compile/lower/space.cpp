@@ -14,9 +14,16 @@ bool is_view(const graph::Op& op) noexcept {
          (op.kind == "reshape" || op.kind == "transpose" || op.kind == "broadcast");
 }
 
+bool reduces(const graph::Op& op) noexcept {
+  return op.dialect == graph::Dialect::core && (op.kind == "reduce" || op.kind == "arg_reduce");
+}
+
 Result<Dims> reduced_dims(const graph::Graph& graph, const graph::Op& op) {
   const std::size_t rank = graph.values[op.inputs[0]].shape.size();
   if (op.inputs.size() > 1) return Status(Code::unsupported_op, "axes that are known at run time only");
+  if (op.kind == "arg_reduce")
+    return graph::normalize_axes({graph::attribute_or<std::int64_t>(op, "axis", 0)}, static_cast<int>(rank),
+                                 graph::describe(op));
   Result<Dims> axes =
       graph::normalize_axes(graph::attribute_or<Dims>(op, "axes", {}), static_cast<int>(rank), graph::describe(op));
   // ONNX's empty axes are all axes, or with the noop flag each element alone; without that attribute they copy.
@@ -38,7 +45,7 @@ Status IterationSpace::add(const graph::Op& op) {
   Status status(Code::unsupported_op, "kernels run reductions, elementwise ops and views; this is " + op.kind);
   if (op.kind == "map" || op.kind == "cast" || op.kind == "select" || op.kind == "broadcast")
     status = add_broadcast(op);
-  if (op.kind == "reduce") status = add_reduce(op);
+  if (reduces(op)) status = add_reduce(op);
   if (op.kind == "reshape") status = add_reshape(op);
   if (op.kind == "transpose") status = add_transpose(op);
   return status.ok() ? check_distinct() : status;

@@ -18,7 +18,10 @@ namespace tenfold::compiler {
 /// Ops that only say how elements are walked: core.reshape, core.transpose, core.broadcast.
 bool is_view(const graph::Op& op) noexcept;
 
-/// The dims that a core.reduce reduces, ascending.
+/// core.reduce or core.arg_reduce.
+bool reduces(const graph::Op& op) noexcept;
+
+/// The dims that such an op reduces, ascending.
 Result<Dims> reduced_dims(const graph::Graph& graph, const graph::Op& op);
 
 class IterationSpace {

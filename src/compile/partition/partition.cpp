@@ -11,7 +11,9 @@
 #include "compile/partition/cost.hpp"
 #include "compile/partition/dataflow.hpp"
 #include "compile/partition/group_order.hpp"
+#include "compile/plan/plain_indices.hpp"
 #include "jit/emit.hpp"
+#include "schedule/arg_body.hpp"
 #include "schedule/body.hpp"
 
 namespace tenfold::compiler {
@@ -97,7 +99,6 @@ class Partitioner {
       if (all.size() == 1) return only(lower_arg_reduce(graph_, graph_.ops[all[0]]));
       if (all.size() == 2 && is_arg_pair(graph_, graph_.ops[all[0]], graph_.ops[all[1]]))
         return only(lower_pair(graph_, graph_.ops[all[0]], graph_.ops[all[1]]));
-      return Status(Code::unsupported_op, "an arg-reduction beside other ops");
     }
     std::vector<ValueId> outputs;
     for (const OpId id : ops)
@@ -183,6 +184,12 @@ class Partitioner {
     if (!merged.region.status.ok()) return refuse(merged.region.status.message());
     if (is_one_task(merged.region.parts[0]))
       return refuse("few rows of many elements each: once fused, they could not be cut into tasks");
+    for (const GroupId group : {a, b})
+      if (at(group).region.parts[0].plan.in_pieces && !merged.region.parts[0].plan.in_pieces &&
+          schedule::has_arg_reduction(merged.region.parts[0].lowered.spec))
+        return refuse("rows that are run in pieces apart would be whole beside an arg-reduction");
+    if (has_slow_index(merged.region.parts[0].lowered.spec))
+      return refuse("an arg-reduction of so narrow elements is faster on what has been written");
     if (merged.cost > at(a).cost + at(b).cost)
       return refuse("to compute values anew for each element, or in each pass, costs more than to read them");
     at(a) = std::move(merged);
@@ -195,11 +202,13 @@ class Partitioner {
     return groups_[index_of(group)].region.parts[0].lowered.spec;
   }
 
-  /// Plain reductions can be split, and bodies in stages usually can. By the shape alone: cores must not decide bits.
+  /// Plain reductions can be split, and bodies in stages usually can, but for arg-reductions among others. By the shape
+  /// alone: cores must not decide bits.
   static bool is_one_task(const PlannedPart& part) {
-    constexpr std::int64_t kManyElements = 1 << 20;
+    constexpr std::int64_t kManyElements = 1 << 20, kManyOfIndex = 1 << 16;
     const kernel::KernelSpec& spec = part.lowered.spec;
-    const bool is_long = kernel::kept_count(spec) < kFewRows && kernel::reduced_count(spec) >= kManyElements;
+    const std::int64_t many = schedule::has_arg_reduction(spec) ? kManyOfIndex : kManyElements;
+    const bool is_long = kernel::kept_count(spec) < kFewRows && kernel::reduced_count(spec) >= many;
     return is_long && !part.plan.in_pieces && !schedule::read_body(spec).ok();
   }
 

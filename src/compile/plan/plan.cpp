@@ -8,9 +8,11 @@
 #include "compile/plan/kernel_sequence.hpp"
 #include "compile/plan/long_rows.hpp"
 #include "compile/plan/partials.hpp"
+#include "compile/plan/plain_indices.hpp"
 #include "compile/plan/plain_reductions.hpp"
 #include "compile/plan/transposed.hpp"
 #include "schedule/apart.hpp"
+#include "schedule/arg_body.hpp"
 #include "schedule/body.hpp"
 #include "schedule/levels.hpp"
 
@@ -125,15 +127,26 @@ void append(Plan& whole, Plan part, const CutKernel& kernel) {
   }
 }
 
+/// In one kernel.
+Result<Plan> plan_whole(const KernelSpec& spec, const target::Target& target,
+                        const schedule::Schedule* schedule = nullptr) {
+  KernelCut whole;
+  whole.kernels.push_back(
+      {spec, all_operands(spec.inputs), all_operands(spec.outputs), static_cast<double>(kernel::reduced_count(spec))});
+  return scheduled(std::move(whole), target, schedule);
+}
+
 PlanOrNone plan_plain(const KernelSpec& spec, const target::Target& target, const RowPieces& pieces) {
   if (schedule::read_body(spec).ok()) return kNone;
   KernelCut cut = cut_into_plain(spec);
+  if (cut.kernels.empty()) cut = cut_off_indices(spec, pieces);
   if (cut.kernels.empty()) return kNone;
   Plan whole;
   whole.between = std::move(cut.between);
   whole.in_pieces = true;
   for (const CutKernel& kernel : cut.kernels) {
-    Result<Plan> part = make_plan(kernel.spec, target, pieces);
+    Result<Plan> part = schedule::has_arg_reduction(kernel.spec) ? plan_whole(kernel.spec, target)
+                                                                 : make_plan(kernel.spec, target, pieces);
     if (!part.ok()) return none_or_mistake(part.status());
     append(whole, std::move(part).value(), kernel);
   }
@@ -172,10 +185,7 @@ Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target, con
     return cut.ok() ? Result<Plan>(std::move(*cut.value())) : Result<Plan>(cut.status());
   const schedule::Schedule schedule = schedule::choose(spec, target);
   if (schedule.split.level >= 0) return plan_split(spec, target, schedule);
-  KernelCut whole;
-  whole.kernels.push_back(
-      {spec, all_operands(spec.inputs), all_operands(spec.outputs), static_cast<double>(kernel::reduced_count(spec))});
-  return scheduled(std::move(whole), target, &schedule);
+  return plan_whole(spec, target, &schedule);
 }
 
 }  // namespace tenfold::compiler

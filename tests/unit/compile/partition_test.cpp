@@ -296,6 +296,40 @@ TEST(Partition, ReductionsAlongOtherDimsAreApart) {
   EXPECT_EQ(reason(parts, 0, 1), "reductions along other dims") << shown(graph, parts);
 }
 
+TEST(Partition, AnIndexIsInOnePassWithWhatIsAroundIt) {
+  Text t;
+  const int x = t.input(kWhole), bias = t.input("f32[1,512]"), labels = t.input("s64[512,1]");
+  const int sum = t.map("add", {x, bias}, kWhole);
+  const int index =
+      t.op("arg_reduce", {sum}, "mode = \"argmax\", axis = 1, keep_dims = true, select_last = false", "s64[512,1]");
+  const int greatest = t.reduce("max", sum, "1", "f32[512,1]");
+  expect_one_pass(t.graph({t.map("equal", {index, labels}, "boolean[512,1]"), greatest}), 3, 2);
+}
+
+/// Elements of 16 bits are faster in lanes of their own width.
+TEST(Partition, AnIndexOfNarrowElementsReadsWhatHasBeenWritten) {
+  Text t;
+  const int x = t.input("bf16[512,512]"), bias = t.input("bf16[1,512]");
+  const int sum = t.map("add", {x, bias}, "bf16[512,512]");
+  const graph::Graph graph = t.graph(
+      {t.op("arg_reduce", {sum}, "mode = \"argmax\", axis = 1, keep_dims = true, select_last = false", "s64[512,1]")});
+  const Partition parts = fused(graph);
+  ASSERT_EQ(parts.regions.size(), 2U) << shown(graph, parts);
+  EXPECT_EQ(reason(parts, 0, 1), "an arg-reduction of so narrow elements is faster on what has been written");
+}
+
+/// The 32 columns are two factors, which the transpose swaps: memory's order is not that of the index.
+TEST(Partition, AnIndexAlongSeveralFactorsIsApart) {
+  Text t;
+  const int x = t.input("f32[16,4,8]");
+  const int turned = t.transpose(t.map("neg", {x}, "f32[16,4,8]"), "0, 2, 1", "f32[16,8,4]");
+  const graph::Graph graph =
+      t.graph({t.op("arg_reduce", {t.reshape(turned, "16, 32")},
+                    "mode = \"argmax\", axis = 1, keep_dims = true, select_last = false", "s64[16,1]")});
+  const Partition parts = fused(graph);
+  EXPECT_GT(parts.regions.size(), 1U) << shown(graph, parts);
+}
+
 TEST(Partition, AReductionOfAReductionIsApart) {
   Text t;
   const int x = t.input("f32[8,64,64]"), rows = t.reduce("sum", x, "2", "f32[8,64,1]");

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/plan/plain_indices.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "compile/plan/kernel_draft.hpp"
+#include "kernel/passes.hpp"
+#include "schedule/arg_body.hpp"
+#include "schedule/levels.hpp"
+#include "schedule/stage_traits.hpp"
+#include "schedule/turned.hpp"
+
+namespace tenfold::compiler {
+namespace {
+
+using kernel::KernelSpec;
+using kernel::Node;
+
+/// Up to so much, which the caches hold, the input may be read once more.
+constexpr std::int64_t kMostNearBytes = 16 << 20;
+
+class IndexCutter {
+ public:
+  explicit IndexCutter(const KernelSpec& spec) : spec_(spec), users_(spec.body.size(), 0) {
+    for (const Node& node : spec.body)
+      for (const int arg : node.args) ++users_[at(arg)];
+    for (const kernel::Store& store : spec.stores) ++users_[at(store.node)];
+  }
+
+  KernelCut run(const RowPieces& pieces) {
+    for (int i = 0; i < static_cast<int>(spec_.body.size()); ++i)
+      if (is_of_input(i)) indices_.push_back(i);
+    // Few rows are cut into tasks where they are alone.
+    if (indices_.empty() || kernel::kept_count(spec_) < kFewRows) return {};
+    for (const int index : indices_)
+      if (!add_index(index)) return {};
+    return add_rest() && pays(pieces) ? made_.finish() : KernelCut();
+  }
+
+ private:
+  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+  const Node& node(int index) const { return kernel::node(spec_, index); }
+
+  bool is_of_input(int index) const {
+    return schedule::is_arg_reduction(node(index)) && node(node(index).args[0]).kind == Node::Kind::load;
+  }
+
+  /// The output that takes the index, and nothing else does.
+  const kernel::Store* only_store(int index) const {
+    const auto store = std::ranges::find(spec_.stores, index, &kernel::Store::node);
+    return store == spec_.stores.end() || users_[at(index)] > 1 ? nullptr : &*store;
+  }
+
+  bool add_index(int index) {
+    KernelDraft draft(spec_.levels);
+    const int input = node(node(index).args[0]).index;
+    Node reduction = node(index);
+    reduction.args = {draft.load(spec_.inputs[at(input)], {Place::Kind::operand, input, 0})};
+    const int made = draft.add(std::move(reduction));
+    if (const kernel::Store* store = only_store(index)) {
+      draft.store(made, spec_.outputs[at(store->output)], {Place::Kind::operand, store->output, 0});
+      stored_.push_back(store->output);
+    } else {
+      buffers_[index] = made_.new_buffer(kernel::kept_count(spec_), DType::s64);
+      draft.store(made, {DType::s64, kernel::dense_kept_strides(spec_)}, buffers_[index]);
+    }
+    return made_.add(draft, kernel::reduced_count(spec_), {}).ok();
+  }
+
+  std::vector<std::int64_t> strides(const std::vector<std::int64_t>& whole) const {
+    std::vector<std::int64_t> kept;
+    for (std::size_t level = 0; level < whole.size(); ++level)
+      if (reduces_ || !spec_.levels[level].reduced) kept.push_back(whole[level]);
+    return kept;
+  }
+
+  /// What is left. If it reduces nothing it is of rows, and neither stores elements nor counts them.
+  bool add_rest() {
+    const auto is_left = [this](int node) { return std::ranges::find(indices_, node) == indices_.end(); };
+    for (int i = 0; i < static_cast<int>(spec_.body.size()); ++i)
+      reduces_ = reduces_ || (node(i).kind == Node::Kind::reduce && is_left(i));
+    if (!reduces_ && schedule::writes_elements(spec_)) return false;
+    std::vector<kernel::Level> levels;
+    for (const kernel::Level& level : spec_.levels)
+      if (reduces_ || !level.reduced) levels.push_back(level);
+    KernelDraft draft(std::move(levels));
+    for (const kernel::Store& store : spec_.stores) {
+      if (std::ranges::find(stored_, store.output) != stored_.end()) continue;
+      const kernel::Operand& output = spec_.outputs[at(store.output)];
+      draft.store(copy(draft, store.node), {output.dtype, strides(output.strides)},
+                  {Place::Kind::operand, store.output, 0});
+    }
+    if (!draft.stores()) return true;
+    const bool counts = std::ranges::any_of(
+        draft.known, [this](const auto& copied) { return node(copied.first).kind == Node::Kind::count; });
+    if (counts && !reduces_) return false;
+    Result<CutKernel> kernel = draft.finish(static_cast<double>(kernel::reduced_count(spec_)));
+    if (!kernel.ok()) return false;
+    rest_ = kernel.value().spec;
+    made_.add(std::move(kernel).value());
+    return true;
+  }
+
+  int copy(KernelDraft& draft, int index) const {
+    if (const auto known = draft.known.find(index); known != draft.known.end()) return known->second;
+    int made = 0;
+    if (const auto buffer = buffers_.find(index); buffer != buffers_.end()) {
+      made = draft.load_total({DType::s64, strides(kernel::dense_kept_strides(spec_))}, buffer->second);
+    } else if (node(index).kind == Node::Kind::load) {
+      const kernel::Operand& operand = spec_.inputs[at(node(index).index)];
+      made = draft.load({operand.dtype, strides(operand.strides)}, {Place::Kind::operand, node(index).index, 0});
+    } else {
+      Node one = node(index);
+      for (int& arg : one.args) arg = copy(draft, arg);
+      made = draft.add(std::move(one));
+    }
+    draft.known[index] = made;
+    return made;
+  }
+
+  /// Where nothing else reads the elements; where they are narrow, or several reductions would want more vectors than
+  /// there are, and near; or where the rows are in pieces without it.
+  bool pays(const RowPieces& pieces) const {
+    if (!reduces_ && indices_.size() == 1) return true;
+    const kernel::Operand& input = spec_.inputs[at(node(node(indices_[0]).args[0]).index)];
+    const bool near = kernel::bytes_read(spec_) <= kMostNearBytes;
+    if (near && (byte_size(input.dtype) <= 2 || indices_.size() > 1)) return true;
+    return reduces_ && row_cut(rest_, pieces).cuts();
+  }
+
+  const KernelSpec& spec_;
+  std::vector<int> users_;  ///< by node: how many ask for it
+  std::vector<int> indices_;
+  std::vector<int> stored_;       ///< outputs that kernels of indices write
+  std::map<int, Place> buffers_;  ///< by node: where what is left finds an index
+  bool reduces_ = false;          ///< what is left
+  KernelSpec rest_;
+  CutDraft made_;
+};
+
+}  // namespace
+
+KernelCut cut_off_indices(const KernelSpec& spec, const RowPieces& pieces) {
+  if (!schedule::has_arg_reduction(spec)) return {};
+  return IndexCutter(spec).run(pieces);
+}
+
+bool has_slow_index(const KernelSpec& spec) {
+  const std::vector<int> passes = kernel::passes_of(spec);
+  const bool rows = kernel::level(spec, schedule::vector_level_of(spec, spec.inputs[0])).reduced;
+  const bool turned = schedule::turned_levels(spec).found() && !spec.levels.back().reduced;
+  if (turned || kernel::bytes_read(spec) > kMostNearBytes) return false;
+  for (std::size_t i = 0; i < spec.body.size(); ++i) {
+    const Node& node = spec.body[i];
+    if (!schedule::is_arg_reduction(node) || kernel::node(spec, node.args[0]).kind == Node::Kind::load) continue;
+    if (byte_size(kernel::dtype_of(spec, node.args[0])) <= 2 && (rows || passes[i] > 1)) return true;
+  }
+  return false;
+}
+
+}  // namespace tenfold::compiler
