@@ -52,10 +52,15 @@ std::int64_t most_width(const KernelSpec& spec) {
 /// kept elements, and of up to `some`, in the caches and beyond, that are turned. Rows inside other levels of a block,
 /// of which a rows nest takes one at a time, may be longer.
 struct MostOfPlain {
-  std::int64_t row, few_kept, some, some_near, some_far;
+  std::int64_t row, few_near, few_far, some, some_near, some_far;
 };
 constexpr MostOfPlain kMostOfPlain[] = {
-    {56, 640, 7, 360, 360}, {56, 192, 6, 256, 60}, {32, 160, 6, 120, 48}, {16, 40, 0, 0, 0}};
+    {56, 640, 640, 7, 360, 360}, {56, 192, 192, 6, 256, 60}, {32, 160, 160, 6, 120, 48}, {16, 40, 40, 0, 0, 0}};
+/// Of indices, which are turned back.
+constexpr MostOfPlain kMostOfIndices[] = {
+    {56, 640, 640, 8, 360, 360}, {56, 192, 192, 6, 256, 256}, {32, 192, 60, 6, 120, 0}, {24, 180, 40, 0, 0, 0}};
+/// Of 64 bits shorter rows, and those from memory, are read as columns (columns.hpp).
+constexpr std::int64_t kLeastRowOfWideIndices = 5;
 constexpr std::int64_t kFewKept = 3, kNearBytes = 16 << 20;
 
 /// What is but moved may have so much of L2: runs of pages are read and written better than runs of lines.
@@ -140,16 +145,21 @@ TurnedLevels turned_levels(const KernelSpec& spec) {
 
 bool turns_blocks(const KernelSpec& spec, const ReduceBody& body) {
   // Stages store what they have computed, and hand on no sums in f64.
-  if (spec.inputs[0].dtype != spec.outputs[0].dtype) return false;
-  if (gives_index(lanes_of(spec, body)) || packs(spec, body)) return false;
+  const bool index = gives_index(lanes_of(spec, body));
+  if (!index && spec.inputs[0].dtype != spec.outputs[0].dtype) return false;
+  if (packs(spec, body)) return false;
   const TurnedLevels levels = turned_levels(spec);
   if (!levels.found()) return false;
   const int last = static_cast<int>(spec.levels.size()) - 1;
   const std::int64_t width = turned_width(spec, levels), kept = extent_of(spec, last);
-  const MostOfPlain& most = kMostOfPlain[std::countr_zero(static_cast<unsigned>(byte_size(spec.inputs[0].dtype)))];
-  if (kernel::level(spec, last).reduced) return width <= (levels.inside < last ? kMostWidth : most.row);
-  if (kept <= kFewKept) return width <= most.few_kept;
+  const int of_bytes = std::countr_zero(static_cast<unsigned>(byte_size(spec.inputs[0].dtype)));
+  const MostOfPlain& most = index ? kMostOfIndices[of_bytes] : kMostOfPlain[of_bytes];
   const bool near = kernel::bytes_read(spec) <= kNearBytes;
+  if (kernel::level(spec, last).reduced) {
+    if (index && byte_size(spec.inputs[0].dtype) == 8 && (!near || width < kLeastRowOfWideIndices)) return false;
+    return width <= (levels.inside < last ? kMostWidth : most.row);
+  }
+  if (kept <= kFewKept) return width <= (near ? most.few_near : most.few_far);
   return kept <= most.some && width <= (near ? most.some_near : most.some_far);
 }
 

@@ -208,8 +208,11 @@ TEST(Choose, IndicesOfShortRowsOf64BitsAreThoseOfColumns) {
     return schedule.nest;
   };
   EXPECT_EQ(nest_of("f64", 1000, 2), Nest::columns);
-  EXPECT_EQ(nest_of("s64", 1000, 10), Nest::columns);
-  EXPECT_EQ(nest_of("s64", 1000, 11), Nest::rows);
+  EXPECT_EQ(nest_of("s64", 1000, 4), Nest::columns);
+  EXPECT_EQ(nest_of("s64", 1000, 5), Nest::staged_columns) << "turned";
+  EXPECT_EQ(nest_of("f64", 1000, 24), Nest::staged_columns) << "turned";
+  EXPECT_EQ(nest_of("s64", 500000, 10), Nest::columns) << "from memory";
+  EXPECT_EQ(nest_of("s64", 1000, 25), Nest::rows);
   EXPECT_EQ(nest_of("s64", 7, 3), Nest::rows);
   EXPECT_EQ(nest_of("s32", 1000, 3), Nest::packed);
 }
