@@ -21,6 +21,9 @@ bool is_onnx_domain(const std::string& domain) { return domain.empty() || domain
 
 Status bad_graph(const std::string& message) { return Status(Code::invalid_graph, message); }
 
+/// It is read as Expand, which is older.
+constexpr std::int64_t kFirstOpsetWithConstantOfShape = 9;
+
 /// Models before this one had no operator sets; they mean the first.
 constexpr std::int64_t kFirstIrVersionWithOpsets = 3;
 
@@ -126,7 +129,8 @@ Status OnnxAssembler::define_node_outputs(const onnx::GraphProto& graph) {
     const onnx::NodeProto& node = graph.node(n);
     const std::string what = describe_node(node, n);
     if (is_constant_node(node)) {
-      Result<Value> value = read_constant_node(node, what, budget_);
+      if (Status s = check_domain(node, what); !s.ok()) return s;
+      Result<Value> value = read_constant_node(node, what, *opset_, budget_);
       if (!value.ok()) return value.status();
       const Result<ValueId> id = define(node.output(0), std::move(value).value(), what);
       if (!id.ok()) return id.status();
@@ -218,6 +222,10 @@ Status OnnxAssembler::read_nodes(const onnx::GraphProto& graph) {
 }
 
 Status OnnxAssembler::become_expand(const onnx::NodeProto& node, const std::string& what, Op& op) {
+  if (*opset_ < kFirstOpsetWithConstantOfShape)
+    return Status(Code::invalid_op, what + ": 'ConstantOfShape' is since opset " +
+                                        std::to_string(kFirstOpsetWithConstantOfShape) + ", the op is of opset " +
+                                        std::to_string(*opset_));
   if (node.input_size() != 1)
     return Status(Code::invalid_op, what + ": it has " + std::to_string(node.input_size()) + " inputs, not 1");
   Result<Value> value = read_fill_value(node, what, budget_);

@@ -68,6 +68,24 @@ std::optional<Attribute> value_of(const Proto& attribute) {
   }
 }
 
+/// What may give a Constant its value. The op tables lack some, as no graph file can hold them.
+struct ConstantForm {
+  std::string_view name;
+  std::int64_t since_opset;
+};
+constexpr ConstantForm kConstantForms[] = {{"value", 1},         {"sparse_value", 11}, {"value_float", 12},
+                                           {"value_floats", 12}, {"value_int", 12},    {"value_ints", 12},
+                                           {"value_string", 12}, {"value_strings", 12}};
+
+Status check_constant_form(const std::string& name, const std::string& what, std::int64_t opset) {
+  for (const ConstantForm& form : kConstantForms)
+    if (form.name == name && form.since_opset > opset)
+      return Status(Code::invalid_op, what + ": attribute " + shown(name) + " is not known in opset " +
+                                          std::to_string(opset) + "; it is since opset " +
+                                          std::to_string(form.since_opset));
+  return {};
+}
+
 template <class T, class List>
 Value constant_of(DType dtype, bool is_list, const List& elements) {
   Value value;
@@ -112,7 +130,8 @@ Status read_attributes(const onnx::NodeProto& node, const std::string& what, Op&
   return {};
 }
 
-Result<Value> read_constant_node(const onnx::NodeProto& node, const std::string& what, OnnxBudget& budget) {
+Result<Value> read_constant_node(const onnx::NodeProto& node, const std::string& what, std::int64_t opset,
+                                 OnnxBudget& budget) {
   if (node.input_size() != 0 || node.output_size() != 1)
     return Status(Code::invalid_op, what + ": it has " + std::to_string(node.input_size()) + " inputs and " +
                                         std::to_string(node.output_size()) + " outputs, not 0 and 1");
@@ -121,6 +140,7 @@ Result<Value> read_constant_node(const onnx::NodeProto& node, const std::string&
                   what + ": " + std::to_string(node.attribute_size()) + " attributes; exactly one gives its value");
   const Proto& attribute = node.attribute(0);
   const std::string& name = attribute.name();
+  if (Status s = check_constant_form(name, what, opset); !s.ok()) return s;
   const Proto::AttributeType type = type_of(attribute);
   if (name == "value" && type == Proto::TENSOR) return onnx_constant(attribute.t(), what, budget);
   if (name == "value_float" && type == Proto::FLOAT)

@@ -23,8 +23,10 @@ std::string describe_node(const onnx::NodeProto& node, std::int64_t id);
 /// node.
 Status read_attributes(const onnx::NodeProto& node, const std::string& what, Op& op);
 
-/// What a Constant node gives, in any of its forms that are numbers.
-Result<Value> read_constant_node(const onnx::NodeProto& node, const std::string& what, OnnxBudget& budget);
+/// What a Constant node gives, in any of its forms that are numbers. invalid_op for forms that are younger than
+/// `opset`.
+Result<Value> read_constant_node(const onnx::NodeProto& node, const std::string& what, std::int64_t opset,
+                                 OnnxBudget& budget);
 
 /// The one element, of rank 0, that a ConstantOfShape node repeats.
 Result<Value> read_fill_value(const onnx::NodeProto& node, const std::string& what, OnnxBudget& budget);

@@ -218,6 +218,18 @@ std::vector<Bad> bad_graphs() {
        [] { return with_node(node("Constant", {"x"}, {"y"}, {int_attribute("value_int", 1)})); }},
       {"constant of a wrong kind", Code::invalid_op, "'axis'",
        [] { return with_node(node("Constant", {}, {"y"}, {int_attribute("axis", 1)})); }},
+      {"constant without an opset", Code::invalid_graph, "(Constant): the model imports no opset",
+       [] {
+         GraphParts parts = good();
+         parts.nodes = {node("Constant", {}, {"y"}, {int_attribute("value_int", 1)})};
+         return model(parts, {});
+       }},
+      {"constant of shape younger than the opset", Code::invalid_op, "'ConstantOfShape' is since opset 9, the op is of",
+       [] {
+         GraphParts parts = good();
+         parts.nodes = {node("ConstantOfShape", {"w"}, {"y"})};
+         return model(parts, {opset("", 8)});
+       }},
   };
 }
 

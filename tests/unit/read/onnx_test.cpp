@@ -6,14 +6,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "schemas/op_table.hpp"
 #include "tests/unit/read/onnx_writer.hpp"
 
 namespace {
@@ -25,6 +28,7 @@ using tenfold::Dims;
 using tenfold::DType;
 using tenfold::kUnknownDim;
 using tenfold::Result;
+using tenfold::Status;
 using tenfold::graph::Dialect;
 using tenfold::graph::Graph;
 using tenfold::graph::kNone;
@@ -242,6 +246,39 @@ TEST(Onnx, ConstantNodesInAllTheirForms) {
   EXPECT_EQ(elements<std::int64_t>(named(graph, "c3")), std::vector<std::int64_t>{-3});
   EXPECT_EQ(elements<std::int64_t>(named(graph, "c4")), (std::vector<std::int64_t>{-3, 4}));
   EXPECT_EQ(named(graph, "c4").shape, Dims{2});
+}
+
+TEST(Onnx, ConstantNodesHaveTheFormsOfTheirOpset) {
+  const auto read_as = [](const Message& attribute, int version) {
+    GraphParts parts;
+    parts.nodes = {node("Constant", {}, {"c"}, {attribute})};
+    parts.outputs = {Message().text(1, "c")};
+    return read_onnx(model(parts, {opset("", version)})).status();
+  };
+  const auto floats = [](const char* name) { return Message().text(1, name).fixed32(7, 1.5F).number(20, 6); };
+  const auto strings = [](const char* name) { return Message().text(1, name).text(4, "s").number(20, kAttrString); };
+  const std::pair<const char*, Message> numbers[] = {
+      {"value", tensor_attribute("value", raw_tensor("", kInt32, {1}, bytes_of<std::int32_t>({5})))},
+      {"value_float", Message().text(1, "value_float").fixed32(2, 1.5F).number(20, kAttrFloat)},
+      {"value_floats", floats("value_floats")},
+      {"value_int", int_attribute("value_int", 1)},
+      {"value_ints", ints_attribute("value_ints", {1})}};
+  const auto* desc = tenfold::schemas::find_op(tenfold::schemas::Dialect::onnx, "Constant");
+  ASSERT_NE(desc, nullptr);
+  for (int version = 1; version <= tenfold::schemas::newest_opset(); ++version)
+    for (const auto& [name, attribute] : numbers) {
+      const auto& known = tenfold::schemas::version_for(*desc, version)->attributes;
+      const bool expected = name == std::string("value") ||
+                            std::any_of(known.begin(), known.end(), [&](const auto& a) { return a.name == name; });
+      const Status status = read_as(attribute, version);
+      EXPECT_EQ(status.ok(), expected) << name << " in opset " << version << ": " << status.message();
+    }
+  EXPECT_EQ(read_as(numbers[1].second, 11).message(),
+            "op 0 (Constant): attribute 'value_float' is not known in opset 11; it is since opset 12");
+  EXPECT_EQ(read_as(strings("sparse_value"), 10).code(), Code::invalid_op);
+  EXPECT_EQ(read_as(strings("sparse_value"), 11).code(), Code::unsupported_dtype);
+  EXPECT_EQ(read_as(strings("value_string"), 11).code(), Code::invalid_op);
+  EXPECT_EQ(read_as(strings("value_string"), 12).code(), Code::unsupported_dtype);
 }
 
 std::string external_model(const std::string& length) {
