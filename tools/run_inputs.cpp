@@ -97,9 +97,8 @@ Status require_shapes(const graph::Graph& graph, const GivenInputs& given) {
     const graph::Value& value = graph.values[v];
     if (graph::is_static(value) || has(given.shapes, value.id)) continue;
     const std::string id = std::to_string(value.id);
-    return Status(Code::invalid_shape, "input " + id + " (" + std::string(to_string(value.dtype)) + " " +
-                                           graph::shape_text(value) + ") has unknown dims; give --shape " + id + "=" +
-                                           shape_hint(value));
+    return usage("input " + id + " (" + std::string(to_string(value.dtype)) + " " + graph::shape_text(value) +
+                 ") has unknown dims; give --shape " + id + "=" + shape_hint(value));
   }
   return Status();
 }

@@ -30,7 +30,7 @@ struct GivenInputs {
 /// invalid_argument for what is not ID=FILE or ID=AxB, for ids that are no graph input, and for ids given twice; where
 /// the graph has names, an input's name may stand for its id. A file for an input whose dims the graph leaves open
 /// gives its shape as well, and a dim that has a name gives its size to the others of that name.
-/// When an input stays without a shape, the message says how to give it one.
+/// When an input stays without a shape, that is invalid_argument, too, and the message says how to give it one.
 Result<GivenInputs> parse_given_inputs(const graph::Graph& graph, const std::vector<std::string>& inputs,
                                        const std::vector<std::string>& shapes);
 
