@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -35,72 +36,63 @@ bool is_file_or_dead_link(const fs::directory_entry& entry) {
   return entry.is_regular_file(error) || (entry.is_symlink(error) && !entry.exists(error));
 }
 
-/// Files as they were given, and all *.json and *.onnx below directories, sorted.
-Result<std::vector<std::string>> collect(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (paths.size() == 1 && !fs::exists(path, error))
-      return Status(Code::invalid_file, "'" + path + "': no such file or directory");
-    if (!fs::is_directory(path, error)) {
-      files.push_back(path);
-      continue;
-    }
-    std::vector<std::string> found;
-    fs::recursive_directory_iterator entries(path, fs::directory_options::skip_permission_denied, error);
-    for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error))
-      if (is_graph_path(entries->path()) && is_file_or_dead_link(*entries)) found.push_back(entries->path());
-    if (error) return Status(Code::invalid_file, "'" + path + "': " + error.message());
-    if (found.empty()) return Status(Code::invalid_file, "'" + path + "': no *.json or *.onnx below this directory");
-    std::sort(found.begin(), found.end());
-    files.insert(files.end(), found.begin(), found.end());
-  }
+/// A path as it was given, or, when it is a directory, all *.json and *.onnx below it, sorted. A directory that has
+/// none or cannot be read gets its verdict here; what is not there gets one when it is read, as a file would.
+std::vector<Verdict> files_of(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return {{path, 0, Status()}};
+  const auto bad = [&](const std::string& what) {
+    return std::vector<Verdict>{{path, 0, Status(Code::invalid_file, "'" + path + "': " + what)}};
+  };
+  std::vector<Verdict> files;
+  fs::recursive_directory_iterator entries(path, fs::directory_options::skip_permission_denied, error);
+  for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error))
+    if (is_graph_path(entries->path()) && is_file_or_dead_link(*entries))
+      files.push_back({entries->path(), 0, Status()});
+  if (error) return bad(error.message());
+  if (files.empty()) return bad("no *.json or *.onnx below this directory");
+  std::sort(files.begin(), files.end(), [](const Verdict& x, const Verdict& y) { return x.path < y.path; });
   return files;
 }
 
-Verdict judge(const std::string& path, const std::string& data_dir) {
-  Verdict verdict{path, 0, Status()};
+Status judge(const std::string& path, const std::string& data_dir, std::size_t& ops) {
   const Result<std::string> text = read_graph_text(path);
-  if (!text.ok()) {
-    verdict.status = text.status();
-    return verdict;
-  }
+  if (!text.ok()) return text.status();
   const Result<Graph> graph = parse_graph_text(path, text.value(), data_dir);
-  if (!graph.ok()) {
-    verdict.status = graph.status();
-    return verdict;
-  }
+  if (!graph.ok()) return graph.status();
   graph::Graph copy = graph.value().ir();
-  verdict.ops = copy.ops.size();
-  verdict.status = graph::infer(copy);
-  return verdict;
+  ops = copy.ops.size();
+  return graph::infer(copy);
 }
 
 }  // namespace
 
 int check_graphs(const CheckOptions& options) {
-  const Result<std::vector<std::string>> files = collect(options.paths);
-  if (!files.ok()) return fail("check", options.json, files.status());
+  std::vector<Verdict> verdicts;
+  for (const std::string& path : options.paths) {
+    std::vector<Verdict> files = files_of(path);
+    verdicts.insert(verdicts.end(), std::make_move_iterator(files.begin()), std::make_move_iterator(files.end()));
+  }
   std::size_t bad = 0;
   Json answer = json_answer("check");
   answer["files"] = Json::array();
-  for (const std::string& path : files.value()) {
-    const Verdict verdict = judge(path, options.data_dir);
+  for (Verdict& verdict : verdicts) {
+    if (verdict.status.ok()) verdict.status = judge(verdict.path, options.data_dir, verdict.ops);
     const bool ok = verdict.status.ok();
     bad += ok ? 0 : 1;
     if (options.json) {
-      Json entry = {{"path", path}, {"ok", ok}};
+      Json entry = {{"path", verdict.path}, {"ok", ok}};
       if (ok) entry["ops"] = verdict.ops;
       if (!ok) entry["error"] = {{"code", to_string(verdict.status.code())}, {"message", verdict.status.message()}};
       answer["files"].push_back(std::move(entry));
     } else if (ok) {
-      std::printf("ok     %s: %zu op%s\n", printable(path).c_str(), verdict.ops, verdict.ops == 1 ? "" : "s");
+      std::printf("ok     %s: %zu op%s\n", printable(verdict.path).c_str(), verdict.ops, verdict.ops == 1 ? "" : "s");
     } else {
-      std::printf("error  %s: %s: %s\n", printable(path).c_str(), to_string(verdict.status.code()),
+      std::printf("error  %s: %s: %s\n", printable(verdict.path).c_str(), to_string(verdict.status.code()),
                   printable(verdict.status.message()).c_str());
     }
   }
-  const std::size_t total = files.value().size();
+  const std::size_t total = verdicts.size();
   answer["ok"] = bad == 0;
   answer["total"] = total;
   answer["bad"] = bad;

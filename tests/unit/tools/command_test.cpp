@@ -639,11 +639,34 @@ TEST_F(Command, CheckJudgesEachFile) {
   ASSERT_FALSE(json.is_discarded());
   EXPECT_EQ(json["bad"], 3);
   EXPECT_EQ(json["files"].size(), 7U);
-  expect_failure("check " + path("none"), 3, "no such file or directory");
   fs::create_symlink(path("gone.json"), path("link.json"));
   const Answer link = run("check " + dir_.string());
   EXPECT_NE(link.out.find("link.json: invalid_file"), std::string::npos) << link.out;
   EXPECT_NE(link.out.find("8 files: 4 ok, 4 bad"), std::string::npos) << link.out;
+}
+
+TEST_F(Command, CheckExitsWithOneWhateverIsWrongWithAPath) {
+  fs::create_directories(dir_ / "empty");
+  const std::string good = " " + path("max.json");
+  for (const auto& [name, message] : {std::pair{"none.json", "no such file"},
+                                      {"none", "no such file"},
+                                      {"empty", "no *.json or *.onnx below this directory"},
+                                      {"bad.json", "reduce.C3"},
+                                      {"unknown_op.json", "ReduceMx"}})
+    for (const std::string& others : {std::string(), good}) {
+      const Answer answer = run("check " + path(name) + others);
+      EXPECT_EQ(answer.exit_code, 1) << name << answer.err;
+      EXPECT_EQ(answer.out.rfind("error  " + path(name) + ": ", 0), 0U) << answer.out;
+      EXPECT_NE(answer.out.find(message), std::string::npos) << answer.out;
+      EXPECT_NE(answer.out.find(others.empty() ? "1 file: 0 ok, 1 bad" : "2 files: 1 ok, 1 bad"), std::string::npos)
+          << answer.out;
+      const Answer as_json = run("check --json " + path(name) + others);
+      EXPECT_EQ(as_json.exit_code, 1) << name << as_json.err;
+      const auto json = nlohmann::json::parse(as_json.out, nullptr, false);
+      ASSERT_FALSE(json.is_discarded()) << as_json.out;
+      EXPECT_EQ(json["files"].size(), others.empty() ? 1U : 2U);
+      EXPECT_EQ(json["files"][0]["ok"], false);
+    }
 }
 
 TEST_F(Command, TheOpsPageIsWhatTheTablesSay) {
