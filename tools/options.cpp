@@ -47,7 +47,7 @@ void add_threads_option(CLI::App& command, int& threads, const char* help) {
 void add_data_dir_option(CLI::App& command, std::string& data_dir) {
   command.add_option("--data-dir", data_dir, "Folder that an ONNX model's external data may be read from")
       ->type_name("DIR")
-      ->check(given_path());
+      ->check(given_folder());
 }
 
 void add_run_command(CLI::App& app, int& exit_code) {

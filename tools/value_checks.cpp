@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <system_error>
 
@@ -44,6 +45,17 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
 CLI::Validator given_path() {
   return CLI::Validator([](const std::string& text) { return std::string(text.empty() ? "the path is empty" : ""); },
                         "");
+}
+
+CLI::Validator given_folder() {
+  return CLI::Validator(
+      [](const std::string& text) -> std::string {
+        std::error_code error;
+        if (text.empty()) return "the path is empty";
+        if (std::filesystem::is_directory(text, error)) return "";
+        return "'" + text + "' " + (std::filesystem::exists(text, error) ? "is no folder" : "is not there");
+      },
+      "");
 }
 
 CLI::Validator real_number(double least, double most) {

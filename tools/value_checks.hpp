@@ -15,6 +15,9 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
 /// Any text but the empty one.
 CLI::Validator given_path();
 
+/// The path of a folder that is there.
+CLI::Validator given_folder();
+
 /// A decimal number from `least` to `most`.
 CLI::Validator real_number(double least, double most);
 

@@ -156,7 +156,14 @@ TEST_F(Command, UsageErrors) {
   expect_failure("explain " + path("max.json") + " --shape 9=2x3", 2, "its inputs are 0 (f32 [2, 3])");
   expect_failure("explain " + path("max.json") + " --dump nothing", 2, "the passes are");
   expect_failure("run " + path("max.json") + " --output-dir ''", 2, "--output-dir: the path is empty");
-  expect_failure("run " + path("max.json") + " --data-dir ''", 2, "--data-dir: the path is empty");
+  const std::string none = path("none"), file = path("max.json");
+  for (const std::string command : {"run ", "check ", "explain ", "bench --graph ", "tune --graph "}) {
+    expect_failure(command + file + " --data-dir ''", 2, "--data-dir: the path is empty");
+    expect_failure(command + file + " --data-dir " + none, 2, "--data-dir: '" + none + "' is not there");
+    expect_failure(command + file + " --data-dir " + file, 2, "--data-dir: '" + file + "' is no folder");
+  }
+  expect_failure("convert " + file + " " + path("copy.json") + " --data-dir " + none, 2, "is not there");
+  EXPECT_FALSE(fs::exists(path("copy.json")));
   expect_failure("ops ReduceMx", 2, "did you mean 'ReduceMax'");
   expect_failure("ops --dialect tf", 2, "onednn, onnx, core");
 }

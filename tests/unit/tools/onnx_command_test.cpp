@@ -153,7 +153,7 @@ TEST_F(OnnxCommand, ExternalDataAreReadBelowTheFolderAlone) {
   EXPECT_NE(inside.out.find("first 5 6"), std::string::npos) << inside.out;
   const Answer nowhere = run("run " + path("inside.onnx") + " --data-dir " + path("nodir"));
   EXPECT_EQ(nowhere.exit_code, 2) << nowhere.out;
-  EXPECT_NE(nowhere.out.find("--data-dir '"), std::string::npos) << nowhere.out;
+  EXPECT_NE(nowhere.out.find("--data-dir: '"), std::string::npos) << nowhere.out;
   EXPECT_EQ(run("explain " + path("inside.onnx")).exit_code, 3);
   EXPECT_EQ(run("explain " + path("inside.onnx") + folder).exit_code, 0);
   EXPECT_EQ(run("check " + path("inside.onnx")).exit_code, 1);
