@@ -129,9 +129,11 @@ class HeaderParser {
 };
 
 Result<DType> dtype_of(const std::string& descr) {
-  if (descr == "|V2" || descr == "<V2") return DType::undef;
+  // '=' is the machine's own order: NumPy, too, takes it for that of the machine that reads.
+  const std::string ordered = !descr.empty() && descr[0] == '=' ? "<" + descr.substr(1) : descr;
+  if (ordered == "|V2" || ordered == "<V2") return DType::undef;
   for (const DescrRow& r : kDescrs)
-    if (descr == r.descr || (r.descr[0] == '|' && descr.size() == 3 && descr.substr(1) == r.descr.substr(1)))
+    if (ordered == r.descr || (r.descr[0] == '|' && descr.size() == 3 && descr.substr(1) == r.descr.substr(1)))
       return r.dtype;
   if (!descr.empty() && descr[0] == '>')
     return Status(

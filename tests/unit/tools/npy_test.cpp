@@ -88,6 +88,21 @@ TEST(Npy, VersionsAndSpellings) {
   }
 }
 
+TEST(Npy, TheMachinesOwnOrderIsLittleEndian) {
+  const auto typed = [](const std::string& descr) {
+    return parse(npy("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (3,), }"));
+  };
+  for (const std::string kind : {"f4", "f8", "f2", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "b1", "V2"}) {
+    const auto own = typed("=" + kind), little = typed("<" + kind);
+    ASSERT_TRUE(own.ok()) << own.status().message();
+    ASSERT_TRUE(little.ok()) << little.status().message();
+    EXPECT_EQ(own.value().desc, little.value().desc) << kind;
+  }
+  const auto complex = typed("=c8");
+  ASSERT_FALSE(complex.ok());
+  EXPECT_NE(complex.status().message().find("'=c8'"), std::string::npos) << complex.status().message();
+}
+
 struct Hostile {
   std::string bytes;
   const char* part;
