@@ -314,6 +314,30 @@ TEST_F(Command, OutputThatCannotBeWrittenIsAnError) {
   fs::remove(path("copy.json"));
 }
 
+TEST_F(Command, AGraphThatIsConvertedToStdoutIsThereAlone) {
+  const Answer file = run("convert " + path("max.json") + " " + path("copy.json"));
+  EXPECT_EQ(file.exit_code, 0) << file.err;
+  EXPECT_EQ(file.out, path("copy.json") + ": 1 op, 2 tensors\n");
+  EXPECT_EQ(file.err, "");
+  std::ifstream copy(path("copy.json"), std::ios::binary);
+  const std::string graph(std::istreambuf_iterator<char>(copy), {});
+  const Answer piped = run("convert " + path("max.json") + " /dev/stdout");
+  EXPECT_EQ(piped.exit_code, 0) << piped.err;
+  EXPECT_EQ(piped.out, graph);
+  EXPECT_EQ(piped.err, "/dev/stdout: 1 op, 2 tensors\n");
+  // What stands in a file before it stays.
+  write("appended.json", "before\n");
+  EXPECT_EQ(run("convert " + path("max.json") + " /dev/stdout >>'" + path("appended.json") + "'").exit_code, 0);
+  std::ifstream appended(path("appended.json"), std::ios::binary);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(appended), {}), "before\n" + graph);
+  const Answer both = run("convert --json " + path("max.json") + " /dev/stdout");
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_FALSE(nlohmann::json::parse(both.out, nullptr, false).is_discarded()) << both.out;
+  EXPECT_EQ(run("convert --json " + path("max.json") + " /dev/null >/dev/null").exit_code, 0);
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "NOT RUN: no /dev/full";
+  EXPECT_EQ(run("convert " + path("max.json") + " /dev/stdout >/dev/full").exit_code, 5);
+}
+
 TEST_F(Command, TensorsAboveTheMemoryThereIsAreRefusedTogether) {
   std::ifstream file("/proc/meminfo");
   std::string word;
