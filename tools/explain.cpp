@@ -141,6 +141,7 @@ int explain_graph(const ExplainOptions& options) {
   if (!given.ok()) return fail("explain", options.json, given.status());
   adopt_shapes(graph, given.value().shapes);
   std::vector<std::string> notes = fix_runtime_axes(graph);
+  if (std::string note = engine_note(read.value()); !note.empty()) notes.push_back(std::move(note));
 
   std::vector<Dump> dumps;
   std::string passes;

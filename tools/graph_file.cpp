@@ -10,6 +10,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "graph/ir/graph.hpp"
 #include "graph/read/json.hpp"
 #include "graph/read/onnx.hpp"
 
@@ -122,6 +123,12 @@ Result<Graph> read_graph_file(const std::string& path, const std::string& data_d
   Result<Graph> graph = parse_graph_text(path, text.value(), data_dir);
   if (!graph.ok()) return graph.status().about("'" + path + "'");
   return graph;
+}
+
+std::string engine_note(const Graph& graph) {
+  const std::string& kind = graph.ir().engine_kind;
+  if (kind == "cpu" || kind == "any") return "";
+  return "the file is for the engine kind '" + kind + "'; the graph is compiled for the CPU all the same";
 }
 
 }  // namespace tenfold::tools

@@ -32,4 +32,7 @@ Result<Graph> parse_graph_text(const std::string& path, const std::string& text,
 /// Both in one; messages start with the path.
 Result<Graph> read_graph_file(const std::string& path, const std::string& data_dir);
 
+/// What there is to say of a graph whose file is for another kind of engine than the one there is; empty: nothing.
+std::string engine_note(const Graph& graph);
+
 }  // namespace tenfold::tools

@@ -63,6 +63,10 @@ Status cannot_write(const std::string& path) {
                                         (error == 0 ? std::string() : ": " + std::generic_category().message(error)));
 }
 
+void print_note(const std::string& command, const std::string& note) {
+  std::fprintf(stderr, "tenfold %s: note: %s\n", command.c_str(), printable(note).c_str());
+}
+
 void print_json(const Json& json) {
   // Messages may quote bytes of a hostile file; what is not UTF-8 is replaced rather than refused.
   const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);

@@ -39,6 +39,9 @@ int fail(const std::string& command, bool json, const Status& status, ExitCode e
 /// kExitRunTime.
 Status cannot_write(const std::string& path);
 
+/// What is worth knowing and no error, on stderr.
+void print_note(const std::string& command, const std::string& note);
+
 void print_json(const Json& json);
 
 /// A real as JSON: numbers when finite, else "nan", "inf" or "-inf", which JSON has no numbers for.

@@ -242,6 +242,7 @@ int run_graph(const RunOptions& options) {
   const Result<Graph> graph = read_graph_file(options.graph, options.data_dir);
   if (!graph.ok()) return fail("run", options.json, graph.status());
   if (Status s = open_output_dir(options.output_dir); !s.ok()) return fail("run", options.json, s, kExitRunTime);
+  if (const std::string note = engine_note(graph.value()); !note.empty()) print_note("run", note);
   print_tuning_notes("run");
   RunResult result;
   if (Status s = run_and_compare(graph.value(), options, result); !s.ok()) return fail("run", options.json, s);

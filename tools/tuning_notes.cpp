@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tuning_notes.hpp"
 
-#include <cstdio>
-
 #include "target/environment.hpp"
-#include "tools/printable.hpp"
+#include "tools/report.hpp"
 
 namespace tenfold::tools {
 
@@ -23,8 +21,7 @@ std::shared_ptr<const compiler::Tuning> load_tuning(std::vector<std::string>& no
 void print_tuning_notes(const std::string& command) {
   std::vector<std::string> notes;
   load_tuning(notes);
-  for (const std::string& note : notes)
-    std::fprintf(stderr, "tenfold %s: note: %s\n", command.c_str(), printable(note).c_str());
+  for (const std::string& note : notes) print_note(command, note);
 }
 
 }  // namespace tenfold::tools

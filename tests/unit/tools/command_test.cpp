@@ -458,6 +458,27 @@ TEST_F(Command, ExplainNamesRegionsAndDumpsPasses) {
   EXPECT_NE(reference["regions"][0].value("reason", ""), "");
 }
 
+TEST_F(Command, AFileForAnotherEngineIsRunWithANote) {
+  const std::string axes = R"("axes": {"type": "s64[]", "value": [1]})", says = "for the engine kind 'gpu'";
+  const std::string text =
+      graph("ReduceMax", axes, tensor(0, "f32", "[2, 3]", "[3, 1]"), tensor(1, "f32", "[2]", "[1]"));
+  const auto write_for = [&](const std::string& kind) {
+    write(kind + ".json", std::regex_replace(text, std::regex(R"("cpu")"), "\"" + kind + "\""));
+  };
+  write_for("gpu");
+  write_for("any");
+  const Answer ran = run("run " + path("gpu.json"));
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(ran.err.rfind("tenfold run: note: ", 0), 0U) << ran.err;
+  EXPECT_NE(ran.err.find(says), std::string::npos) << ran.err;
+  EXPECT_EQ(run("run " + path("any.json")).err, "");
+  EXPECT_NE(run("explain " + path("gpu.json")).out.find("note: the file is " + says), std::string::npos);
+  const auto json = expect_json("explain " + path("gpu.json"), "tenfold.explain/1");
+  ASSERT_EQ(json["notes"].size(), 1U);
+  EXPECT_NE(json["notes"][0].get<std::string>().find(says), std::string::npos) << json["notes"];
+  EXPECT_EQ(expect_json("explain " + path("any.json"), "tenfold.explain/1")["notes"].size(), 0U);
+}
+
 TEST_F(Command, ExplainCompilesAsRunDoes) {
   if (__builtin_cpu_supports("avx2") == 0) GTEST_SKIP() << "NOT RUN: no AVX2";
   const Answer one = run("explain --threads 1 " + path("max.json"));
