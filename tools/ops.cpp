@@ -38,29 +38,33 @@ Json ports_json(const schemas::OpVersion& version, std::span<const schemas::Port
     json.push_back({{"name", std::string(port.name)},
                     {"type", std::string(version.constraints[port.constraint].symbol)},
                     {"optional", port.optional},
-                    {"variadic", port.variadic}});
+                    {"variadic", port.variadic},
+                    {"mixed", port.mixed},
+                    {"decides_shape", port.decides_shape}});
   return json;
 }
 
+/// An op as its descriptor says it (schemas/op.schema.json), with every flag written out.
 Json op_json(const schemas::OpDesc& op) {
-  Json json = {{"dialect", std::string(schemas::to_string(op.dialect))},
-               {"name", std::string(op.name)},
+  Json json = {{"name", std::string(op.name)},
+               {"dialect", std::string(schemas::to_string(op.dialect))},
                {"category", std::string(op.category)},
                {"summary", std::string(op.summary)}};
   for (const schemas::OpVersion& version : op.versions) {
     Json v = {{"since_version", version.since_version},
               {"inputs", ports_json(version, version.inputs)},
               {"outputs", ports_json(version, version.outputs)},
-              {"attributes", Json::array()}};
+              {"attributes", Json::array()},
+              {"type_constraints", Json::object()}};
     for (const schemas::AttrDesc& a : version.attributes) {
       Json attribute = {
           {"name", std::string(a.name)}, {"type", std::string(schemas::to_string(a.type))}, {"required", a.required}};
-      if (!a.default_text.empty()) attribute["default"] = std::string(a.default_text);
+      if (!a.default_text.empty()) attribute["default"] = Json::parse(a.default_text, nullptr, false);
       for (const std::string_view allowed : a.allowed) attribute["allowed"].push_back(std::string(allowed));
       v["attributes"].push_back(std::move(attribute));
     }
     for (const schemas::TypeConstraint& c : version.constraints)
-      v["types"][std::string(c.symbol)] = dtype_names(c.allowed);
+      v["type_constraints"][std::string(c.symbol)] = dtype_names(c.allowed);
     json["versions"].push_back(std::move(v));
   }
   return json;

@@ -165,7 +165,7 @@ void add_ops_command(CLI::App& app, int& exit_code) {
   command->add_option("--dialect", o->dialect, "Only ops of this dialect (onednn, onnx, core)")->type_name("DIALECT");
   CLI::Option* const markdown =
       command->add_flag("--markdown", o->markdown, "Print a page: dtypes, then the ops (docs/ops_reference.md)");
-  command->add_flag("--json", o->json, "Print one JSON object (tenfold.ops/1)")->excludes(markdown);
+  command->add_flag("--json", o->json, "Print one JSON object (tenfold.ops/2)")->excludes(markdown);
   command->footer(
       "Examples:\n"
       "  tenfold ops --dialect onednn\n"

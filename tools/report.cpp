@@ -33,8 +33,8 @@ ExitCode exit_code_of(const Status& status) noexcept {
 
 Json json_answer(const std::string& command) {
   Json answer;
-  // bench answers in Google Benchmark's form since its second schema.
-  const char* const version = command == "bench" ? "/2" : "/1";
+  // bench answers in Google Benchmark's form, and ops in that of op descriptors, since their second schemas.
+  const char* const version = command == "bench" || command == "ops" ? "/2" : "/1";
   answer["schema"] = "tenfold" + (command.empty() ? "" : "." + command) + version;
   answer["ok"] = true;
   return answer;
