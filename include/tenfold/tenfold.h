@@ -125,10 +125,10 @@ typedef const struct tenfold_partition* const_tenfold_partition_t;
 /// How a graph is cut into partitions; oneDNN's numbers.
 typedef enum TENFOLD_ANY_INT {
   /// One partition when all ops are supported. Otherwise each op that is not, End and Wildcard are one by themselves,
-  /// and what lies between them falls into connected parts. Without ops: one that copies the outputs, if there are any,
-  /// from inputs and constants.
+  /// and what lies between them falls into connected parts. Without ops, or with End alone, as a file says it: one that
+  /// copies the outputs, if there are any, from inputs and constants.
   tenfold_policy_fusion = 1,
-  tenfold_policy_debug = 2,  ///< one for each op; without ops as above
+  tenfold_policy_debug = 2,  ///< one for each op; without any as above
   tenfold_policy_max = 0x7fff
 } tenfold_policy_t;
 

@@ -185,10 +185,12 @@ void write_back(const graph::Graph& part, graph::Graph& whole,
   }
 }
 
+bool is_end(const graph::Op& op) { return op.dialect == graph::Dialect::onednn && op.kind == "End"; }
+
 }  // namespace
 
 bool is_supported(const graph::Op& op) {
-  if (op.dialect == graph::Dialect::onednn && (op.kind == "End" || op.kind == "Wildcard")) return false;
+  if (is_end(op) || (op.dialect == graph::Dialect::onednn && op.kind == "Wildcard")) return false;
   if (graph::version_of(op) == nullptr) return false;
   // Every op of oneDNN's that is compiled, in whatever way, is in the evaluator as well; tables may know more.
   return op.dialect != graph::Dialect::onednn || graph::can_evaluate(op);
@@ -203,8 +205,12 @@ Result<std::vector<Part>> split(const Graph& whole, Policy policy) {
   else
     cut = Splitter(ir).run();
   std::vector<Part> parts;
-  // Of a graph without ops what leaves it is copied: inputs and constants.
-  if (cut.empty() && !ir.outputs.empty()) parts.push_back({whole, true});
+  // Of a graph without ops what leaves it is copied: inputs and constants. Ends are how a file says that these leave.
+  const bool only_ends = policy == Policy::fusion && std::all_of(ir.ops.begin(), ir.ops.end(), is_end);
+  if ((cut.empty() || only_ends) && !ir.outputs.empty()) {
+    parts.push_back({whole, true});
+    return parts;
+  }
   if (cut.size() == 1 && cut[0].size() == ir.ops.size()) {
     parts.push_back({whole, is_supported(ir.ops[0])});
     return parts;

@@ -17,7 +17,8 @@ namespace tenfold::api {
 bool is_supported(const graph::Op& op);
 
 enum class Policy {
-  fusion,  ///< all ops, if supported; otherwise the connected parts between those that are not, and each of those
+  fusion,  ///< all ops, if supported, or if all are End; otherwise the connected parts between those that are not, and
+           ///< each of those
   debug,   ///< each op
 };
 

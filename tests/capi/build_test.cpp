@@ -337,7 +337,32 @@ TEST(CBuild, WhatNoOpMakesIsCopied) {
     std::array<float, 3> out{};
     EXPECT_OK(execute(h, {in}, {out.data()}));
     EXPECT_EQ(out[2], output == "x" ? 3 : 30);
+    // A file has an End for each, and says the same.
+    char* json = nullptr;
+    ASSERT_OK(tenfold_partition_get_json(h.partition, nullptr, &json));
+    Handles read;
+    EXPECT_OK(tenfold_graph_from_json(&read.graph, json, std::strlen(json)));
+    ASSERT_OK(tenfold_graph_get_partitions(read.graph, 1, &read.partition));
+    compile(read);
+    std::array<float, 3> again{};
+    if (output == "x")
+      EXPECT_OK(execute(read, {in}, {again.data()}));
+    else
+      EXPECT_OK(execute(read, {}, {again.data()}));
+    EXPECT_EQ(again, out);
+    EXPECT_OK(tenfold_memory_release(json, nullptr));
   }
+}
+
+TEST(CBuild, EndsAreOneByOneWhereOpsAreAskedForOneByOne) {
+  const std::string json = R"({"graph": [{"id": 0, "kind": "End", "attrs": {}, "outputs": [],
+    "inputs": [{"id": 0, "dtype": "f32", "shape": [3]}]}]})";
+  Handles h;
+  ASSERT_OK(tenfold_graph_from_json(&h.graph, json.data(), json.size()));
+  std::int32_t supported = 7;
+  ASSERT_OK(tenfold_graph_get_partitions_by(h.graph, tenfold_policy_debug, 1, &h.partition));
+  EXPECT_OK(tenfold_partition_is_supported(h.partition, &supported));
+  EXPECT_EQ(supported, 0);
 }
 
 TEST(CBuild, ReadsOnnxWithExternalData) {
