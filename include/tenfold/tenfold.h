@@ -77,8 +77,8 @@ TENFOLD_API tenfold_status_t tenfold_graph_add_op(tenfold_graph_t graph, const_t
 TENFOLD_API tenfold_status_t tenfold_graph_add_constant(tenfold_graph_t graph, const tenfold_logical_tensor_t* tensor,
                                                         const void* data, size_t size);
 
-/// Which tensors leave the graph, in this order; ops that none of them needs are dropped. Without this call, or with
-/// `count` 0, all that no op consumes but an End.
+/// Which tensors that ops make leave the graph, in this order; ops that none of them needs are dropped. Without this
+/// call, or with `count` 0, all that no op consumes but an End. Inputs and constants are refused.
 TENFOLD_API tenfold_status_t tenfold_graph_set_outputs(tenfold_graph_t graph, const int64_t* ids, size_t count);
 
 /// Checks the graph against its dialects' rules (docs/rules.md) and infers shapes. From then on it cannot change. A

@@ -56,7 +56,6 @@ tenfold_status_t number_of(Code code) noexcept {
 
 tenfold_status_t fail(const char* function, const Status& status) noexcept {
   const tenfold_status_t number = number_of(status.code());
-  keep(status.message());
   if (log_wants(tenfold_log_error)) {
     // A log line that cannot be put together is not worth more than the status itself.
     (void)api::guarded([&]() -> Status {
@@ -64,6 +63,8 @@ tenfold_status_t fail(const char* function, const Status& status) noexcept {
       return {};
     });
   }
+  // Behind the log callback, which may call functions that fail.
+  keep(status.message());
   return number;
 }
 

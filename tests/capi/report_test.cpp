@@ -136,6 +136,7 @@ TEST(CReport, TheLogMayCallAndFail) {
   };
   ASSERT_OK(tenfold_set_log_callback(callback, nullptr, tenfold_log_error));
   EXPECT_EQ(tenfold_op_release(nullptr), tenfold_invalid_arguments);
+  EXPECT_STREQ(tenfold_last_error(), "argument 'handle' is null") << "the message of the call that has failed last";
   ASSERT_OK(tenfold_set_log_callback(nullptr, nullptr, tenfold_log_none));
   EXPECT_EQ(depth, 3);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,6 +65,16 @@ constexpr ReductionRow kReductions[] = {
     {.name = "sum_square", .of = Function::square, .monoid = Monoid::sum},
 };
 
+/// The sum wraps in its own type, which may have no room for the count.
+int write_mean(BodyWriter& body, int sum) {
+  const DType dtype = body.dtype_of(sum);
+  const bool fits =
+      is_floating(dtype) || byte_size(dtype) == 8 || body.reduced_count() <= std::numeric_limits<std::int32_t>::max();
+  if (!fits) sum = body.cast(DType::s64, sum);
+  const int mean = body.apply(Function::div, {sum, body.count()});
+  return fits ? mean : body.cast(dtype, mean);
+}
+
 /// Integers' roots and logarithms are of sums in 64 bits, where they are exact or wrap as NumPy's do, and taken in f64.
 int write_row(BodyWriter& body, const ReductionRow& form, int value) {
   const DType dtype = body.dtype_of(value);
@@ -73,7 +84,7 @@ int write_row(BodyWriter& body, const ReductionRow& form, int value) {
   value = body.reduce(form.monoid, value);
   if (is_wide) value = body.cast(DType::f64, value);
   switch (form.then) {
-    case Then::divide_by_count: value = body.apply(Function::div, {value, body.count()}); break;
+    case Then::divide_by_count: value = write_mean(body, value); break;
     case Then::root: value = body.apply(Function::sqrt, {value}); break;
     case Then::logarithm: value = body.apply(Function::log, {value}); break;
     case Then::nothing: break;

@@ -28,6 +28,8 @@ class BodyWriter {
   /// `last`: of an arg-reduction, the last of equal elements.
   int reduce(kernel::Monoid monoid, int value, bool last = false);
   DType dtype_of(int node) const { return kernel::dtype_of(spec_, node); }
+  /// How many elements the levels reduce, of a spec that has them.
+  std::int64_t reduced_count() const { return kernel::reduced_count(spec_); }
 
  private:
   /// All that a node is; of its value the bits.

@@ -82,6 +82,21 @@ TEST(Lower, MeanOfTrailingAxes) {
             "%1 = reduce sum %0\n%2 = count\n%3 = div %1 %2\nstore y0 %3\n");
 }
 
+/// A count that 32 bits do not hold divides in 64.
+TEST(Lower, MeanOfMoreIntegersThanTheirTypeCounts) {
+  const auto mean_of = [](const std::string& rows) {
+    return lowered(core_graph("graph {\n  %0 = input : u32[" + rows +
+                              ",2]\n  %1 = core.reduce \"r\" (%0) {reduction = \"mean\", axes = [0], keep_dims = "
+                              "false} : u32[2]\n  output %1\n}\n"));
+  };
+  EXPECT_EQ(mean_of("2147483648"),
+            "kernel\nspace reduced 2147483648, kept 2\nin x0 u32 [2, 1]\nout y0 u32 [0, 1]\n%0 = load x0\n"
+            "%1 = reduce sum %0\n%2 = cast s64 %1\n%3 = count\n%4 = div %2 %3\n%5 = cast u32 %4\nstore y0 %5\n");
+  EXPECT_EQ(mean_of("2147483647"),
+            "kernel\nspace reduced 2147483647, kept 2\nin x0 u32 [2, 1]\nout y0 u32 [0, 1]\n%0 = load x0\n"
+            "%1 = reduce sum %0\n%2 = count\n%3 = div %1 %2\nstore y0 %3\n");
+}
+
 TEST(Lower, L2OfAMiddleAxisInBf16) {
   EXPECT_EQ(lowered(reduction("ReduceL2", "bf16[4,8,16]", "1", "bf16[4,16]")),
             "kernel\nspace kept 4, reduced 8, kept 16\nin x0 bf16 [128, 16, 1]\nout y0 bf16 [16, 0, 1]\n%0 = load x0\n"
