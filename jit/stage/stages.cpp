@@ -10,8 +10,8 @@
 #include "jit/stage/body_program.hpp"
 #include "jit/stage/builder.hpp"
 #include "jit/stage/centred.hpp"
+#include "jit/stage/index_programs.hpp"
 #include "jit/stage/kept_value.hpp"
-#include "jit/stage/numbered.hpp"
 #include "jit/stage/reductions.hpp"
 #include "kernel/moments.hpp"
 
@@ -125,9 +125,12 @@ class Finder {
 
   StageProgram combine(int reduction, bool with_set) {
     const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
-    if (!r.has_total()) return {};
-    if (r.form == StageForm::number) return r.is_wide() ? combine_joined(reduction, with_set) : StageProgram();
+    if (!r.has_total() || (r.form == StageForm::number && !r.is_wide())) return {};
     StageBuilder made = program(false);
+    if (r.form == StageForm::number) {
+      join_index(made, stages_.reductions, reduction, with_set);
+      return finish(made);
+    }
     const StagePlace total{StagePlace::Kind::total, reduction, r.total_type};
     const Lane a = made.input(total);
     Lane b;
@@ -139,43 +142,6 @@ class Finder {
     }
     made.result(combined(r, r.total_type, a, b), total);
     return finish(made);
-  }
-
-  StageProgram combine_joined(int reduction, bool with_set) {
-    const StageReduction& r = at(reduction);
-    StageBuilder made = program(false);
-    const StagePlace total{StagePlace::Kind::total, reduction, r.total_type};
-    const Lane so_far = made.input(total);
-    const Lane more = with_set ? joined(numbered_set(made, extreme_of(reduction)), r.last)
-                               : made.input({StagePlace::Kind::other, reduction, r.total_type});
-    made.result(jit::combine(LaneOp::greatest_signed, so_far, more), total);
-    return finish(made);
-  }
-
-  int extreme_of(int number) const {
-    int extreme = number;
-    while (at(extreme).number != number) --extreme;
-    return extreme;
-  }
-
-  /// The sets of an arg-reduction.
-  Numbered numbered_set(StageBuilder& made, int extreme) const {
-    const auto set = [&](int which) { return made.input({StagePlace::Kind::set, which, at(which).set_type}); };
-    return {set(extreme), set(at(extreme).number)};
-  }
-
-  /// The element that the step is at, into the sets of an arg-reduction.
-  void take_up_numbered(StageBuilder& made, int extreme, bool masked) {
-    const StageReduction& r = at(extreme);
-    const LaneType number_type = at(r.number).set_type;
-    const Numbered next{compared(r.monoid, r.dtype, made.value(r.element)),
-                        made.input({StagePlace::Kind::number, 0, number_type})};
-    std::optional<Lane> mask;
-    if (masked) mask = made.input({StagePlace::Kind::mask, 0, number_type});
-    const auto take_up = r.again ? jit::taken_up : number_taken_up;
-    const Numbered now = take_up(numbered_set(made, extreme), next, r.last, mask);
-    made.result(now.element, {StagePlace::Kind::set, extreme, r.set_type});
-    made.result(now.number, {StagePlace::Kind::set, r.number, number_type});
   }
 
   const Position& position(int node) const { return positions_[static_cast<std::size_t>(node)]; }
@@ -222,7 +188,7 @@ class Finder {
     if (kept.node >= 0 && pass == kept.pass && !again) made.result(made.value(kept.node), made.place_of(kept));
     for (const int reduction : of.reductions) {
       const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
-      if (r.form == StageForm::extreme) take_up_numbered(made, reduction, masked);
+      if (r.form == StageForm::extreme) take_up_index(made, stages_.reductions, reduction, masked);
       if (r.form == StageForm::extreme || r.form == StageForm::number) continue;
       Lane element = made.value(r.element);
       if (r.form == StageForm::negated) element = negate(element);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "compile/plan/body_rest.hpp"
 #include "compile/plan/kernel_draft.hpp"
 #include "kernel/passes.hpp"
 #include "schedule/arg_body.hpp"
@@ -23,7 +24,7 @@ constexpr std::int64_t kMostNearBytes = 16 << 20;
 
 class IndexCutter {
  public:
-  explicit IndexCutter(const KernelSpec& spec) : spec_(spec), users_(spec.body.size(), 0) {
+  explicit IndexCutter(const KernelSpec& spec) : spec_(spec), users_(spec.body.size(), 0), rest_(spec) {
     for (const Node& node : spec.body)
       for (const int arg : node.args) ++users_[at(arg)];
     for (const kernel::Store& store : spec.stores) ++users_[at(store.node)];
@@ -61,19 +62,13 @@ class IndexCutter {
     const int made = draft.add(std::move(reduction));
     if (const kernel::Store* store = only_store(index)) {
       draft.store(made, spec_.outputs[at(store->output)], {Place::Kind::operand, store->output, 0});
-      stored_.push_back(store->output);
+      rest_.leave_out(store->output);
     } else {
-      buffers_[index] = made_.new_buffer(kernel::kept_count(spec_), DType::s64);
-      draft.store(made, {DType::s64, kernel::dense_kept_strides(spec_)}, buffers_[index]);
+      const Place buffer = made_.new_buffer(kernel::kept_count(spec_), DType::s64);
+      draft.store(made, {DType::s64, kernel::dense_kept_strides(spec_)}, buffer);
+      rest_.find(index, DType::s64, buffer);
     }
     return made_.add(draft, kernel::reduced_count(spec_), {}).ok();
-  }
-
-  std::vector<std::int64_t> strides(const std::vector<std::int64_t>& whole) const {
-    std::vector<std::int64_t> kept;
-    for (std::size_t level = 0; level < whole.size(); ++level)
-      if (reduces_ || !spec_.levels[level].reduced) kept.push_back(whole[level]);
-    return kept;
   }
 
   /// What is left. If it reduces nothing it is of rows, and neither stores elements nor counts them.
@@ -82,42 +77,14 @@ class IndexCutter {
     for (int i = 0; i < static_cast<int>(spec_.body.size()); ++i)
       reduces_ = reduces_ || (node(i).kind == Node::Kind::reduce && is_left(i));
     if (!reduces_ && schedule::writes_elements(spec_)) return false;
-    std::vector<kernel::Level> levels;
-    for (const kernel::Level& level : spec_.levels)
-      if (reduces_ || !level.reduced) levels.push_back(level);
-    KernelDraft draft(std::move(levels));
-    for (const kernel::Store& store : spec_.stores) {
-      if (std::ranges::find(stored_, store.output) != stored_.end()) continue;
-      const kernel::Operand& output = spec_.outputs[at(store.output)];
-      draft.store(copy(draft, store.node), {output.dtype, strides(output.strides)},
-                  {Place::Kind::operand, store.output, 0});
-    }
+    KernelDraft draft = rest_.draft(reduces_);
     if (!draft.stores()) return true;
-    const bool counts = std::ranges::any_of(
-        draft.known, [this](const auto& copied) { return node(copied.first).kind == Node::Kind::count; });
-    if (counts && !reduces_) return false;
+    if (rest_.counts(draft) && !reduces_) return false;
     Result<CutKernel> kernel = draft.finish(static_cast<double>(kernel::reduced_count(spec_)));
     if (!kernel.ok()) return false;
-    rest_ = kernel.value().spec;
+    left_ = kernel.value().spec;
     made_.add(std::move(kernel).value());
     return true;
-  }
-
-  int copy(KernelDraft& draft, int index) const {
-    if (const auto known = draft.known.find(index); known != draft.known.end()) return known->second;
-    int made = 0;
-    if (const auto buffer = buffers_.find(index); buffer != buffers_.end()) {
-      made = draft.load_total({DType::s64, strides(kernel::dense_kept_strides(spec_))}, buffer->second);
-    } else if (node(index).kind == Node::Kind::load) {
-      const kernel::Operand& operand = spec_.inputs[at(node(index).index)];
-      made = draft.load({operand.dtype, strides(operand.strides)}, {Place::Kind::operand, node(index).index, 0});
-    } else {
-      Node one = node(index);
-      for (int& arg : one.args) arg = copy(draft, arg);
-      made = draft.add(std::move(one));
-    }
-    draft.known[index] = made;
-    return made;
   }
 
   /// Where nothing else reads the elements; where they are narrow, or several reductions would want more vectors than
@@ -127,16 +94,15 @@ class IndexCutter {
     const kernel::Operand& input = spec_.inputs[at(node(node(indices_[0]).args[0]).index)];
     const bool near = kernel::bytes_read(spec_) <= kMostNearBytes;
     if (near && (byte_size(input.dtype) <= 2 || indices_.size() > 1)) return true;
-    return reduces_ && row_cut(rest_, pieces).cuts();
+    return reduces_ && row_cut(left_, pieces).cuts();
   }
 
   const KernelSpec& spec_;
   std::vector<int> users_;  ///< by node: how many ask for it
   std::vector<int> indices_;
-  std::vector<int> stored_;       ///< outputs that kernels of indices write
-  std::map<int, Place> buffers_;  ///< by node: where what is left finds an index
-  bool reduces_ = false;          ///< what is left
-  KernelSpec rest_;
+  BodyRest rest_;
+  bool reduces_ = false;  ///< what is left
+  KernelSpec left_;
   CutDraft made_;
 };
 

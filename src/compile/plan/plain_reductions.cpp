@@ -2,11 +2,11 @@
 #include "compile/plan/plain_reductions.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "compile/plan/body_rest.hpp"
 #include "compile/plan/kernel_draft.hpp"
 #include "kernel/passes.hpp"
 #include "schedule/body.hpp"
@@ -47,7 +47,7 @@ struct PlainReduction {
 class PlainCutter {
  public:
   explicit PlainCutter(const KernelSpec& spec)
-      : spec_(spec), per_row_(kernel::per_row(spec)), users_(spec.body.size(), 0) {
+      : spec_(spec), per_row_(kernel::per_row(spec)), users_(spec.body.size(), 0), rest_(spec) {
     for (const Node& node : spec.body)
       for (const int arg : node.args) ++users_[at(arg)];
     for (const kernel::Store& store : spec.stores) ++users_[at(store.node)];
@@ -65,10 +65,6 @@ class PlainCutter {
   struct PlainKernel {
     std::int64_t bytes, width, element;  ///< that it reads; elements of a row; bytes of one
     bool narrow, exact, columns, packed;
-  };
-  struct RowValue {
-    DType dtype;
-    Place place;
   };
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -153,12 +149,12 @@ class PlainCutter {
     if (one.is_root) value = draft.apply(Function::sqrt, {value});
     if (const kernel::Store* store = only_store(one, chained); store != nullptr) {
       draft.store(value, spec_.outputs[at(store->output)], {Place::Kind::operand, store->output, 0});
-      stored_.push_back(store->output);
+      rest_.leave_out(store->output);
     } else {
       const DType dtype = chained && is_half(input.dtype) ? DType::f32 : input.dtype;
       const Place place = made_.new_buffer(kernel::kept_count(spec_), dtype);
       draft.store(value, {dtype, kernel::dense_kept_strides(spec_)}, place);
-      results_[one.result] = {dtype, place};
+      rest_.find(one.result, dtype, place);
     }
     return add(draft);
   }
@@ -199,49 +195,11 @@ class PlainCutter {
     return exact ? first.width >= kLeastWidthOfExtremes : plain_[0].exact || plain_[1].exact;
   }
 
-  std::vector<std::int64_t> of_kept(const std::vector<std::int64_t>& strides) const {
-    std::vector<std::int64_t> kept;
-    for (std::size_t level = 0; level < spec_.levels.size(); ++level)
-      if (!spec_.levels[level].reduced) kept.push_back(strides[level]);
-    return kept;
-  }
-
   /// The kernel of rows, where anything is left for it. It reduces nothing, and has no count of elements, by which
   /// means of integers are divided.
   bool add_rest() {
-    std::vector<kernel::Level> levels;
-    for (const kernel::Level& level : spec_.levels)
-      if (!level.reduced) levels.push_back(level);
-    KernelDraft draft(std::move(levels));
-    for (const kernel::Store& store : spec_.stores) {
-      if (std::find(stored_.begin(), stored_.end(), store.output) != stored_.end()) continue;
-      const kernel::Operand& output = spec_.outputs[at(store.output)];
-      draft.store(copy(draft, store.node), {output.dtype, of_kept(output.strides)},
-                  {Place::Kind::operand, store.output, 0});
-    }
-    const bool counts = std::any_of(draft.known.begin(), draft.known.end(),
-                                    [this](const auto& copied) { return is_count(copied.first); });
-    return !draft.stores() || (!counts && made_.add(draft, kernel::reduced_count(spec_), {}).ok());
-  }
-
-  int copy(KernelDraft& draft, int index) const {
-    if (const auto known = draft.known.find(index); known != draft.known.end()) return known->second;
-    int made = 0;
-    if (const auto result = results_.find(index); result != results_.end()) {
-      const auto& [dtype, place] = result->second;
-      made = draft.load_total({dtype, of_kept(kernel::dense_kept_strides(spec_))}, place);
-      // An extreme of elements that were f32 to the body goes on as f32, whose functions are other ones.
-      if (kernel::dtype_of(spec_, index) == DType::f32) made = draft.cast(DType::f32, made);
-    } else if (node(index).kind == Node::Kind::load) {
-      const kernel::Operand& operand = spec_.inputs[at(node(index).index)];
-      made = draft.load({operand.dtype, of_kept(operand.strides)}, {Place::Kind::operand, node(index).index, 0});
-    } else {
-      Node one = node(index);
-      for (int& arg : one.args) arg = copy(draft, arg);
-      made = draft.add(std::move(one));
-    }
-    draft.known[index] = made;
-    return made;
+    KernelDraft draft = rest_.draft(false);
+    return !draft.stores() || (!rest_.counts(draft) && made_.add(draft, kernel::reduced_count(spec_), {}).ok());
   }
 
   const KernelSpec& spec_;
@@ -249,8 +207,7 @@ class PlainCutter {
   std::vector<int> users_;  ///< by node: how many ask for it
   std::vector<PlainReduction> reductions_;
   std::vector<PlainKernel> plain_;
-  std::vector<int> stored_;          ///< outputs that plain reductions write
-  std::map<int, RowValue> results_;  ///< by node: what the kernel of rows loads
+  BodyRest rest_;  ///< the kernel of rows
   CutDraft made_;
 };
 
