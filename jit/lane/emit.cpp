@@ -22,6 +22,16 @@ bool asks(LaneOp op) { return (op >= LaneOp::equal && op <= LaneOp::unordered) |
 
 bool goes_lane_by_lane(LaneOp op) { return op >= LaneOp::divide_signed; }
 
+bool is_result(const LaneProgram& program, int node) {
+  return std::find(program.results.begin(), program.results.end(), node) != program.results.end();
+}
+
+/// Whether the operation brings a constant into a vector beside its other arguments, as it is no instruction.
+bool brings_constant(const LaneProgram& program, const LaneNode& node) {
+  const auto is_constant = [&](int arg) { return program.nodes[static_cast<std::size_t>(arg)].op == LaneOp::constant; };
+  return goes_lane_by_lane(node.op) && std::any_of(node.args.begin(), node.args.begin() + arity(node.op), is_constant);
+}
+
 class Emission {
  public:
   Emission(Assembler& assembler, LaneLayer& layer, const LaneProgram& program, const Memory& spill,
@@ -42,17 +52,15 @@ class Emission {
   std::int64_t run() {
     for (now_ = 0; now_ < static_cast<int>(program_.nodes.size()); ++now_) {
       const LaneNode& node = program_.nodes[at(now_)];
-      const bool is_result =
-          std::find(program_.results.begin(), program_.results.end(), now_) != program_.results.end();
       if (node.op == LaneOp::input || node.op == LaneOp::constant) {
-        if (!is_result) continue;
+        if (!is_result(program_, now_)) continue;
         bring(now_);
       } else {
         compute(node);
       }
       for (std::size_t result = 0; result < program_.results.size(); ++result)
         if (program_.results[result] == now_) put(static_cast<int>(result), node);
-      release_if_dead(now_);
+      is_constant(now_) ? release(now_) : release_if_dead(now_);
     }
     return kVectorBytes * (kOwnPlaces + places_);
   }
@@ -114,8 +122,11 @@ class Emission {
     Value& v = values_[at(value)];
     if (is_used_later(value)) return;
     if (v.mask != kNone) masks_[at(v.mask)] = kNone;
-    if (v.vec == kNone) return;
-    if (at(v.vec) < held_.size()) held_[at(v.vec)] = kNone;
+    release(value);
+  }
+  void release(int value) {
+    Value& v = values_[at(value)];
+    if (v.vec != kNone && at(v.vec) < held_.size()) held_[at(v.vec)] = kNone;
     v.vec = kNone;
   }
 
@@ -167,6 +178,7 @@ class Emission {
   }
 
   void compute(const LaneNode& node) {
+    if (goes_lane_by_lane(node.op)) return lane_by_lane(node);
     const int count = arity(node.op);
     std::array<LaneSource, 3> sources;
     bool any_vector = false;
@@ -175,7 +187,7 @@ class Emission {
       const int value = node.args[at(arg)];
       const LaneNode& made = program_.nodes[at(value)];
       if (values_[at(value)].mask != kNone) continue;
-      if (is_constant(value) && (any_vector || arg > 0) && !goes_lane_by_lane(node.op)) {
+      if (is_constant(value) && (any_vector || arg > 0)) {
         sources[at(arg)] = {kNone, made.immediate, lane_bytes(made.type)};
         continue;
       }
@@ -183,13 +195,12 @@ class Emission {
     }
     for (int arg = 0; arg < count; ++arg)
       if (values_[at(node.args[at(arg)])].vec != kNone) sources[at(arg)].vec = values_[at(node.args[at(arg)])].vec;
-    if (goes_lane_by_lane(node.op)) {
-      lane_by_lane(node, sources);
-      return;
-    }
     // What a selection reads in a mask is there until a later operation.
     const int mask = asks(node.op) ? mask_for_now() : values_[at(node.args[0])].mask;
     for (int arg = 0; arg < count; ++arg) release_if_dead(node.args[at(arg)]);
+    // Room for constants is not counted: one that is alone with others makes way for what comes of them.
+    for (int arg = 0; arg < count; ++arg)
+      if (is_constant(node.args[at(arg)])) release(node.args[at(arg)]);
     const std::span<const LaneSource> args(sources.data(), at(count));
     if (mask == kNone) {
       layer_.operate(node, destination(), args);
@@ -215,8 +226,13 @@ class Emission {
 
   bool is_constant(int value) const { return program_.nodes[at(value)].op == LaneOp::constant; }
 
-  void lane_by_lane(const LaneNode& node, const std::array<LaneSource, 3>& sources) {
-    for (int arg = 0; arg < arity(node.op); ++arg) layer_.spill(place(arg), sources[at(arg)].vec);
+  void lane_by_lane(const LaneNode& node) {
+    for (int arg = 0; arg < arity(node.op); ++arg) {
+      const int value = node.args[at(arg)];
+      bring(value);
+      layer_.spill(place(arg), values_[at(value)].vec);
+      if (is_constant(value)) release(value);
+    }
     for (int arg = 0; arg < arity(node.op); ++arg) release_if_dead(node.args[at(arg)]);
     emit_lane_by_lane(a_, node, layer_.lanes(), place(0), place(0), place(1));
     layer_.reload(take(now_), place(0));
@@ -240,7 +256,8 @@ int vectors_needed(const LaneProgram& program, const std::vector<bool>& resident
   const auto count = program.nodes.size();
   std::vector<std::size_t> first(count), last(count, 0);  // an input is loaded for its first use
   for (std::size_t i = 0; i < count; ++i) {
-    first[i] = program.nodes[i].op == LaneOp::input ? count : i + 1;
+    const bool comes_later = program.nodes[i].op == LaneOp::input && !is_result(program, static_cast<int>(i));
+    first[i] = comes_later ? count : i + (program.nodes[i].op == LaneOp::input ? 0 : 1);
     for (int arg = 0; arg < arity(program.nodes[i].op); ++arg) {
       const auto value = static_cast<std::size_t>(program.nodes[i].args[static_cast<std::size_t>(arg)]);
       first[value] = std::min(first[value], i);
@@ -259,8 +276,12 @@ int vectors_needed(const LaneProgram& program, const std::vector<bool>& resident
   int most = 0, read = 0, left = 0;
   for (std::size_t now = 0; now < count; ++now) {
     read += before[now], left += after[now];
-    if (arity(program.nodes[now].op) == 0) continue;  // comes where it is used
-    most = std::max({most, read, left + 1});          // the result may take the place of an argument
+    const LaneNode& node = program.nodes[now];
+    if (arity(node.op) == 0 && !is_result(program, static_cast<int>(now))) continue;  // comes where it is used
+    most = std::max(most, read);
+    // The result may take the place of an argument.
+    if (node.op != LaneOp::input) most = std::max(most, left + 1);
+    if (brings_constant(program, node)) most = std::max(most, read + 1);
   }
   return most;
 }
@@ -280,7 +301,8 @@ int fewest_vectors(const LaneProgram& program, const std::vector<bool>& resident
       if (!elsewhere && std::find(args.begin(), args.end(), value) == args.end()) args.push_back(value);
     }
     const bool makes_room = std::any_of(args.begin(), args.end(), [&](std::size_t arg) { return last[arg] == now; });
-    most = std::max(most, static_cast<int>(args.size()) + (makes_room ? 0 : 1));
+    const bool takes_more = !makes_room || brings_constant(program, program.nodes[now]);
+    most = std::max(most, static_cast<int>(args.size()) + (takes_more ? 1 : 0));
   }
   return most;
 }

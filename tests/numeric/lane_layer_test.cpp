@@ -848,8 +848,10 @@ class Grower {
 class LanePrograms : public LaneLayers {
  protected:
   static constexpr int kResults = 16, kSpill = 1024;  ///< results' vectors in the block; places in the scratch
+  static constexpr int kOwnPlaces = 2;                ///< of operations that go lane by lane
 
-  std::vector<std::uint8_t> code_of(const jit::LaneProgram& program) {
+  /// The program has the first `free` vectors.
+  std::vector<std::uint8_t> code_of(const jit::LaneProgram& program, int free) {
     jit::Assembler assembler;
     Xbyak::CodeGenerator& c = assembler.code();
     const auto layer = LaneLayer::make(assembler, GetParam().isa, program.lanes());
@@ -857,9 +859,13 @@ class LanePrograms : public LaneLayers {
     c.lea(c.rbp, c.ptr[c.rdi + kScratch]);
     const jit::LaneOperands operands{
         .load = [&](int input, Vec d) { layer->reload(d, Memory(c.rdi) + 64 * input); },
-        .store = [&](int result, Vec s) { layer->spill(Memory(c.rdi) + 64 * (kResults + result), s); }};
+        .store = [&](int result, Vec s) { layer->spill(Memory(c.rdi) + 64 * (kResults + result), s); },
+        .free = free};
     const std::int64_t used = jit::emit_lanes(assembler, *layer, program, Memory(c.rbp) + kSpill, operands);
     EXPECT_LE(kSpill + used, static_cast<std::int64_t>(sizeof(Block::scratch)));
+    if (free == jit::vectors_needed(program, nowhere(program))) {
+      EXPECT_EQ(used, kOwnPlaces * 64) << "something has left";
+    }
     c.vzeroupper();
     assembler.epilogue();
     Result<std::vector<std::uint8_t>> code = assembler.finish();
@@ -867,7 +873,21 @@ class LanePrograms : public LaneLayers {
     return code.ok() ? code.value() : std::vector<std::uint8_t>{0xc3};
   }
 
+  static std::vector<bool> nowhere(const jit::LaneProgram& program) { return std::vector<bool>(program.nodes.size()); }
+
+  /// With all vectors there are, with so many that nothing leaves them, and with the fewest.
   void check(const jit::LaneProgram& program, std::size_t inputs) {
+    jit::Assembler assembler;
+    const int all = LaneLayer::make(assembler, GetParam().isa, program.lanes())->vectors();
+    const int needed = jit::vectors_needed(program, nowhere(program));
+    for (const int free : {all, std::min(all, needed), jit::fewest_vectors(program, nowhere(program))}) {
+      check(program, inputs, free);
+      if (HasFatalFailure()) return;
+    }
+  }
+
+  void check(const jit::LaneProgram& program, std::size_t inputs, int free) {
+    SCOPED_TRACE(std::to_string(free) + " vectors");
     Block block = random_block();
     const auto lanes = static_cast<std::size_t>(program.lanes());
     for (std::size_t input = 0; input < inputs; ++input)
@@ -882,7 +902,7 @@ class LanePrograms : public LaneLayers {
     for (std::size_t input = 0; input < inputs; ++input) from.push_back(block.vectors[input].data());
     for (std::size_t r = 0; r < program.results.size(); ++r) to.push_back(expected.vectors[kResults + r].data());
     jit::interpret(program, lanes, from, to);
-    ASSERT_EQ(run(code_of(program), block), "") << program.print();
+    ASSERT_EQ(run(code_of(program, free), block), "") << program.print();
     for (std::size_t r = 0; r < program.results.size(); ++r) {
       const LaneType type = jit::result_type(program.nodes[static_cast<std::size_t>(program.results[r])]);
       for (int i = 0; i < static_cast<int>(lanes); ++i) {
