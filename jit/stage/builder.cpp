@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "jit/function/families.hpp"
 #include "jit/stage/centred.hpp"
 #include "jit/stage/nan_flow.hpp"
 #include "jit/stage/numbered.hpp"
@@ -225,7 +226,11 @@ Lane StageBuilder::reduced(int index) {
 Lane StageBuilder::number_of_extreme(int extreme) {
   const int of = reductions_[static_cast<std::size_t>(extreme)].number;
   const int exact = reductions_[static_cast<std::size_t>(of)].exact;
-  const Lane found = exact < 0 ? number(of) : select(is_open(extreme), number(exact), number(of));
+  Lane found = number(of);
+  if (exact >= 0) {
+    const Lane open = is_open(extreme);
+    found = select(found.type == LaneType::i32 ? narrow_mask(open) : open, number(exact), found);
+  }
   return found.type == LaneType::i64 ? found : convert(LaneOp::extend_zero, found);
 }
 

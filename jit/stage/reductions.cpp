@@ -38,19 +38,23 @@ class ReductionFinder {
 
   Result<FoundReductions> run() {
     found_.of_node.assign(spec_.body.size(), -1);
+    std::vector<int> indices;  // after all others, as they go by what these see
     for (std::size_t i = 0; i < spec_.body.size(); ++i) {
       const Node& node = spec_.body[i];
       if (node.kind != Node::Kind::reduce) continue;
       const int index = static_cast<int>(i);
       if (kernel::row(node.monoid).state == kernel::State::arg) {
-        if (const char* why = why_no_index(index)) return Status(Code::unsupported_op, why);
-        find_index(index);
+        indices.push_back(index);
         continue;
       }
       if (find_extremes(index) || find_moment(index)) continue;
       found_.of_node[i] = static_cast<int>(found_.reductions.size());
       found_.reductions.push_back(reduction(index));
       add_exact(found_.of_node[i], index);
+    }
+    for (const int index : indices) {
+      if (const char* why = why_no_index(index)) return Status(Code::unsupported_op, why);
+      find_index(index);
     }
     return std::move(found_);
   }
@@ -98,9 +102,24 @@ class ReductionFinder {
     const int number = add_of_index(index, StageForm::number, integer_of(type), 0);
     at(extreme).number = number;
     if (!is_real(type)) return;
-    const int doubt = add_of_index(index, StageForm::doubt, type, 0);
+    const int shown = shows_nan(index);
+    const int doubt = shown >= 0 ? shown : add_of_index(index, StageForm::doubt, type, 0);
     at(extreme).doubt = at(number).doubt = doubt;
     at(at(extreme).exact).number = at(number).exact;
+  }
+
+  /// A reduction of the same elements that is NaN where one of them is, and as a sum seldom else; -1: there is none.
+  int shows_nan(int index) const {
+    const int element = kernel::node(spec_, index).args[0];
+    for (std::size_t r = 0; r < found_.reductions.size(); ++r) {
+      const StageReduction& other = found_.reductions[r];
+      const bool sums =
+          other.monoid == Monoid::sum && (other.form == StageForm::value || other.form == StageForm::doubt);
+      const bool orders =
+          (other.monoid == Monoid::min && other.form == StageForm::value) || other.form == StageForm::negated;
+      if (other.element == element && !other.again && (sums || orders)) return static_cast<int>(r);
+    }
+    return -1;
   }
 
   /// With the one that a second look makes of it, if it needs one.
@@ -120,7 +139,7 @@ class ReductionFinder {
     r.total_type = joins ? LaneType::i64 : type;
     r.total_identity = joins ? least_compared(LaneType::i64) : identity;
     found_.reductions.push_back(r);
-    if (!is_floating(r.dtype) || form == StageForm::doubt) return added;
+    if (form == StageForm::doubt || !is_real(lane_type(r.dtype))) return added;
     at(added).exact = added + 1;
     r.again = true;
     found_.reductions.push_back(std::move(r));
@@ -190,7 +209,7 @@ class ReductionFinder {
       const int other = static_cast<int>(i);
       if (other == index || node.kind != Node::Kind::reduce || pass_of(other) != pass_of(index)) continue;
       ++others;
-      takes_one = takes_one && kernel::row(node.monoid).state != kernel::State::order;
+      takes_one = takes_one && kernel::row(node.monoid).state == kernel::State::chained;
     }
     return others == 1 && takes_one;
   }

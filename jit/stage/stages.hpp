@@ -95,7 +95,7 @@ struct StageReduction {
   bool one_of_three = false;  ///< bits: one of ExtremeBits
   int element = -1;           ///< the node that is reduced
   int number = -1;            ///< extreme: the reduction of its number
-  int doubt = -1;             ///< extreme, number: that reduction; -1: elements cannot be NaN, or may
+  int doubt = -1;             ///< extreme, number: the reduction that shows NaN; -1: there can be none, or it may be
   bool last = false;          ///< extreme, number: the last of equals counts
   int sum = -1;               ///< squares: the reduction that sums the elements; -1: they follow from the deviations
   DType dtype = DType::f32;   ///< of what is combined
