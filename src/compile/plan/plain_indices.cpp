@@ -9,7 +9,9 @@
 #include "compile/plan/kernel_draft.hpp"
 #include "kernel/passes.hpp"
 #include "schedule/arg_body.hpp"
+#include "schedule/body.hpp"
 #include "schedule/levels.hpp"
+#include "schedule/packed.hpp"
 #include "schedule/stage_traits.hpp"
 #include "schedule/turned.hpp"
 
@@ -21,6 +23,8 @@ using kernel::Node;
 
 /// Up to so much, which the caches hold, the input may be read once more.
 constexpr std::int64_t kMostNearBytes = 16 << 20;
+/// Longer packed rows of 32 bits take longer to read twice.
+constexpr std::int64_t kMostPackedTwice = 128;
 
 class IndexCutter {
  public:
@@ -90,11 +94,24 @@ class IndexCutter {
   /// Where nothing else reads the elements; where they are narrow, or several reductions would want more vectors than
   /// there are, and near; or where the rows are in pieces without it.
   bool pays(const RowPieces& pieces) const {
+    if (schedule::read_body(spec_).ok()) return pays_beside_extreme();
     if (!reduces_ && indices_.size() == 1) return true;
     const kernel::Operand& input = spec_.inputs[at(node(node(indices_[0]).args[0]).index)];
     const bool near = kernel::bytes_read(spec_) <= kMostNearBytes;
     if (near && (byte_size(input.dtype) <= 2 || indices_.size() > 1)) return true;
     return reduces_ && row_cut(left_, pieces).cuts();
+  }
+
+  /// One kernel gives the two alone as well, but in lanes of 32 bits, and of short rows turned: of narrow elements, and
+  /// of packed rows, both are faster by themselves. Of an index alone there is nothing to cut off.
+  bool pays_beside_extreme() const {
+    if (!reduces_ || kernel::bytes_read(spec_) > kMostNearBytes) return false;
+    const bool blocks = schedule::turned_levels(spec_).found() && !spec_.levels.back().reduced;
+    const int bytes = byte_size(spec_.inputs[0].dtype);
+    if (bytes <= 2) return !blocks;
+    const Result<schedule::ReduceBody> extreme = schedule::read_body(left_);
+    return bytes == 4 && kernel::reduced_count(left_) <= kMostPackedTwice && extreme.ok() &&
+           schedule::packs(left_, extreme.value());
   }
 
   const KernelSpec& spec_;

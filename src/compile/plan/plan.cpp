@@ -137,8 +137,8 @@ Result<Plan> plan_whole(const KernelSpec& spec, const target::Target& target,
 }
 
 PlanOrNone plan_plain(const KernelSpec& spec, const target::Target& target, const RowPieces& pieces) {
-  if (schedule::read_body(spec).ok()) return kNone;
-  KernelCut cut = cut_into_plain(spec);
+  const bool is_plain = schedule::read_body(spec).ok();
+  KernelCut cut = is_plain ? KernelCut() : cut_into_plain(spec);
   if (cut.kernels.empty()) cut = cut_off_indices(spec, pieces);
   if (cut.kernels.empty()) return kNone;
   Plan whole;

@@ -67,6 +67,29 @@ TEST(PlainIndices, AreCutOffWhereThatPays) {
   EXPECT_FALSE(cuts(rows(4, 490, "f32", kIsExpected)));
 }
 
+/// One kernel gives an index and its extreme. Two are faster of narrow elements, but for blocks that are turned, and of
+/// packed rows.
+TEST(PlainIndices, AreCutOffTheirExtremes) {
+  const auto cuts = [](const std::string& space, const std::string& in, const std::string& kept,
+                       const std::string& dtype) {
+    return !cut("kernel\nspace " + space + "\nin x0 " + dtype + " " + in + "\nout y0 s64 " + kept + "\nout y1 " +
+                dtype + " " + kept +
+                "\n%0 = load x0\n%1 = reduce argmax %0\n%2 = reduce max %0\nstore y0 %1\nstore y1 %2\n")
+                .kernels.empty();
+  };
+  EXPECT_TRUE(cuts("kept 100, reduced 490", "[490, 1]", "[1, 0]", "bf16"));
+  EXPECT_FALSE(cuts("kept 100000, reduced 490", "[490, 1]", "[1, 0]", "bf16"));
+  EXPECT_FALSE(cuts("kept 4, reduced 490", "[490, 1]", "[1, 0]", "bf16"));
+  EXPECT_FALSE(cuts("kept 2000, reduced 20, kept 4", "[80, 4, 1]", "[4, 0, 1]", "bf16")) << "turned";
+  EXPECT_TRUE(cuts("kept 1000, reduced 49", "[49, 1]", "[1, 0]", "f32"));
+  EXPECT_FALSE(cuts("kept 1000, reduced 200", "[200, 1]", "[1, 0]", "f32"));
+  EXPECT_FALSE(cuts("kept 1000, reduced 49", "[49, 1]", "[1, 0]", "f64"));
+  EXPECT_TRUE(cut("kernel\nspace kept 100, reduced 490\nin x0 bf16 [490, 1]\nout y0 s64 [1, 0]\n%0 = load x0\n"
+                  "%1 = reduce argmax %0\nstore y0 %1\n")
+                  .kernels.empty())
+      << "alone";
+}
+
 TEST(PlainIndices, OfComputedElementsAreNot) {
   EXPECT_TRUE(
       cut(rows(100, 49, "bf16", "out y0 s64 [1, 0]\n%0 = load x0\n%1 = neg %0\n%2 = reduce argmax %1\nstore y0 %2\n"))
