@@ -40,7 +40,9 @@ inline constexpr int kAskFor = kRunRest + kSlot;
 inline constexpr int kAskApart = kAskFor + kSlot;
 inline constexpr int kMasks = 320;                ///< of the AVX2 layer, three of 64 bytes
 inline constexpr int kStaging = kMasks + 3 * 64;  ///< 256 bytes for element-wise copies
-inline constexpr int kRows = kStaging + 256;  ///< arg-reductions: numbers of four rows, in each lane; what keys come to
+/// Arg-reductions: numbers of four rows, in each lane; what keys come to; in stages that of a step's first element, or
+/// of each row of a sweep.
+inline constexpr int kRows = kStaging + 256;
 inline constexpr int kRecords = kRows + 256;  ///< accumulators of a tile of columns
 
 static_assert(kAskApart < kSavedOutput);
