@@ -16,6 +16,15 @@ bool writes_elements(const KernelSpec& spec) {
                      [&](const kernel::Store& store) { return !per_row[static_cast<std::size_t>(store.node)]; });
 }
 
+bool stores_value(const KernelSpec& spec, int value) {
+  const kernel::Node& at = kernel::node(spec, value);
+  const int unrounded = at.kind == kernel::Node::Kind::cast ? at.args[0] : value;
+  return std::any_of(spec.stores.begin(), spec.stores.end(), [&](const kernel::Store& store) {
+    const DType dtype = spec.outputs[static_cast<std::size_t>(store.output)].dtype;
+    return (store.node == value || store.node == unrounded) && dtype == kernel::dtype_of(spec, value);
+  });
+}
+
 std::ptrdiff_t reductions(const KernelSpec& spec) {
   return std::count_if(spec.body.begin(), spec.body.end(),
                        [](const kernel::Node& node) { return node.kind == kernel::Node::Kind::reduce; });

@@ -13,6 +13,9 @@ namespace tenfold::schedule {
 /// Whether anything is stored that is not one value a row.
 bool writes_elements(const kernel::KernelSpec& spec);
 
+/// Whether an output takes the value as it is, a cast to what the output holds being the store's own.
+bool stores_value(const kernel::KernelSpec& spec, int value);
+
 std::ptrdiff_t reductions(const kernel::KernelSpec& spec);
 
 /// Whether no pass has two reductions.

@@ -12,6 +12,7 @@
 #include "compile/partition/dataflow.hpp"
 #include "compile/partition/group_order.hpp"
 #include "compile/plan/plain_indices.hpp"
+#include "compile/plan/plain_reductions.hpp"
 #include "jit/emit.hpp"
 #include "schedule/arg_body.hpp"
 #include "schedule/body.hpp"
@@ -184,6 +185,8 @@ class Partitioner {
     if (!merged.region.status.ok()) return refuse(merged.region.status.message());
     if (is_one_task(merged.region.parts[0]))
       return refuse("few rows of many elements each: once fused, they could not be cut into tasks");
+    if (has_slow_extremes(merged.region.parts[0].lowered.spec) && only_reductions_read(both))
+      return refuse("an extreme of so narrow elements is faster on what has been written");
     for (const GroupId group : {a, b})
       if (at(group).region.parts[0].plan.in_pieces && !merged.region.parts[0].plan.in_pieces &&
           schedule::has_arg_reduction(merged.region.parts[0].lowered.spec))
@@ -195,6 +198,18 @@ class Partitioner {
     at(a) = std::move(merged);
     at(b) = {};
     order_.merge(a, b);
+  }
+
+  /// Whether no op outside `ops`, but reductions, reads what reductions inside read: others may yet join them.
+  bool only_reductions_read(const Ops& ops) const {
+    for (const OpId id : ops) {
+      if (!reduces(graph_.ops[id])) continue;
+      const OpId producer = flow_.producer_of(graph_.ops[id].inputs[0]);
+      if (producer == graph::kNone) continue;
+      for (const OpId reader : flow_.readers({producer}))
+        if (!ops.contains(reader) && !reduces(graph_.ops[reader])) return false;
+    }
+    return true;
   }
 
   Group& at(GroupId group) { return groups_[index_of(group)]; }

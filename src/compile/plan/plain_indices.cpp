@@ -138,7 +138,9 @@ bool has_slow_index(const KernelSpec& spec) {
   for (std::size_t i = 0; i < spec.body.size(); ++i) {
     const Node& node = spec.body[i];
     if (!schedule::is_arg_reduction(node) || kernel::node(spec, node.args[0]).kind == Node::Kind::load) continue;
-    if (byte_size(kernel::dtype_of(spec, node.args[0])) <= 2 && (rows || passes[i] > 1)) return true;
+    const bool slow =
+        rows || passes[i] > 1 || schedule::reductions(spec) > 1 || schedule::stores_value(spec, node.args[0]);
+    if (byte_size(kernel::dtype_of(spec, node.args[0])) <= 2 && slow) return true;
   }
   return false;
 }

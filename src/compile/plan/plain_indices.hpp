@@ -17,8 +17,8 @@ namespace tenfold::compiler {
 KernelCut cut_off_indices(const kernel::KernelSpec& spec, const RowPieces& pieces);
 
 /// Whether an arg-reduction of `spec` is of narrow elements that the kernel computes, and faster where these have been
-/// written: in the caches, of rows, and of what takes another pass. Neighbours along the reduced level are read as they
-/// lie then, short rows several at a time.
+/// written: in the caches, of rows, of what takes another pass, is reduced once more or is stored anyway. Neighbours
+/// along the reduced level are read as they lie then, short rows several at a time.
 bool has_slow_index(const kernel::KernelSpec& spec);
 
 }  // namespace tenfold::compiler

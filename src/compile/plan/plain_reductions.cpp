@@ -12,6 +12,7 @@
 #include "schedule/body.hpp"
 #include "schedule/levels.hpp"
 #include "schedule/packed.hpp"
+#include "schedule/stage_traits.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -212,6 +213,20 @@ class PlainCutter {
 };
 
 }  // namespace
+
+bool has_slow_extremes(const KernelSpec& spec) {
+  if (kernel::pass_count(spec) != 1 || kernel::bytes_read(spec) > kMostNearBytes) return false;
+  bool reduces = false;
+  for (const Node& node : spec.body) {
+    if (node.kind != Node::Kind::reduce) continue;
+    const int value = node.args[0];
+    if (kernel::row(node.monoid).state != kernel::State::order || byte_size(kernel::dtype_of(spec, value)) > 2 ||
+        kernel::node(spec, value).kind == Node::Kind::load || !schedule::stores_value(spec, value))
+      return false;
+    reduces = true;
+  }
+  return reduces;
+}
 
 KernelCut cut_into_plain(const KernelSpec& spec) { return PlainCutter(spec).run(); }
 

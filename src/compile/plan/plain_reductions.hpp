@@ -17,4 +17,8 @@ namespace tenfold::compiler {
 /// body. By the shape and the body alone, as it decides bits. The kernels are specs that may be cut again.
 KernelCut cut_into_plain(const kernel::KernelSpec& spec);
 
+/// Whether all that `spec` reduces are extremes of narrow elements that it computes and stores, in one pass, and in the
+/// caches: plain reductions of what has been stored take less time.
+bool has_slow_extremes(const kernel::KernelSpec& spec);
+
 }  // namespace tenfold::compiler

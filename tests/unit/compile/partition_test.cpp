@@ -318,6 +318,18 @@ TEST(Partition, AnIndexOfNarrowElementsReadsWhatHasBeenWritten) {
   EXPECT_EQ(reason(parts, 0, 1), "an arg-reduction of so narrow elements is faster on what has been written");
 }
 
+/// Elements that are stored anyway; where more is made of them, their maximum stays in the kernel that it goes into.
+TEST(Partition, AnExtremeOfNarrowElementsThatAreStoredReadsThem) {
+  Text t;
+  const int x = t.input("bf16[512,512]"), bias = t.input("bf16[1,512]");
+  const int sum = t.map("add", {x, bias}, "bf16[512,512]"), most = t.reduce("max", sum, "1", "bf16[512,1]");
+  const graph::Graph graph = t.graph({sum, most});
+  const Partition parts = fused(graph);
+  ASSERT_EQ(parts.regions.size(), 2U) << shown(graph, parts);
+  EXPECT_EQ(reason(parts, 0, 1), "an extreme of so narrow elements is faster on what has been written");
+  expect_one_pass(t.graph({sum, most, t.map("sub", {sum, most}, "bf16[512,512]")}), 2, 3);
+}
+
 /// The 32 columns are two factors, which the transpose swaps: memory's order is not that of the index.
 TEST(Partition, AnIndexAlongSeveralFactorsIsApart) {
   Text t;

@@ -162,5 +162,19 @@ TEST(PlainReductions, TheirPlansArePartsOfThePlan) {
   for (const PlannedKernel& kernel : kernels) EXPECT_EQ(kernel.count, 1 << 20);
 }
 
+TEST(PlainReductions, ExtremesOfWhatIsStoredAreSlowInStages) {
+  const auto is_slow = [](const std::string& of, const std::string& body) {
+    return has_slow_extremes(spec_of("kernel\nspace kept 100, reduced 490\nin x0 " + of + " [490, 1]\nout y0 " + of +
+                                     " [490, 1]\nout y1 " + of + " [1, 0]\n%0 = load x0\n%1 = square %0\n" + body));
+  };
+  const std::string most = "%2 = cast bf16 %1\n%3 = reduce max %2\nstore y0 %1\nstore y1 %3\n";
+  EXPECT_TRUE(is_slow("bf16", most));
+  EXPECT_FALSE(is_slow("bf16", "%2 = cast bf16 %1\n%3 = reduce sum %2\nstore y0 %1\nstore y1 %3\n")) << "a sum";
+  EXPECT_FALSE(is_slow("bf16", "%2 = cast bf16 %1\n%3 = reduce max %2\nstore y0 %0\nstore y1 %3\n")) << "not stored";
+  EXPECT_FALSE(is_slow("bf16", "%2 = cast bf16 %1\n%3 = reduce max %2\n%4 = sub %2 %3\nstore y0 %4\nstore y1 %3\n"))
+      << "two passes";
+  EXPECT_FALSE(is_slow("f32", "%2 = reduce max %1\nstore y0 %1\nstore y1 %2\n")) << "not narrow";
+}
+
 }  // namespace
 }  // namespace tenfold::compiler
