@@ -8,6 +8,7 @@
 #include "jit/stage/centred.hpp"
 #include "jit/stage/nan_flow.hpp"
 #include "jit/stage/numbered.hpp"
+#include "schedule/arg_body.hpp"
 
 namespace tenfold::jit {
 
@@ -83,7 +84,7 @@ Lane StageBuilder::stored(const kernel::Store& store) {
     if (const std::optional<Lane> unfinished = wide(index)) return *unfinished;
   const Node& at = node(index);
   if (lane_type(spec_.outputs[static_cast<std::size_t>(store.output)].dtype) == LaneType::i32 &&
-      at.kind == Node::Kind::reduce && kernel::row(at.monoid).state == kernel::State::arg)
+      schedule::is_arg_reduction(at))
     return convert(LaneOp::low_half, value(index));
   const bool rounds = at.kind == Node::Kind::cast && is_floating(at.dtype) && byte_size(at.dtype) == 2;
   const bool is_kept = index == kept_.node || (elements_ && positions_[static_cast<std::size_t>(index)].per_row);

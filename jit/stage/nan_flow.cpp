@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "schedule/arg_body.hpp"
+
 namespace tenfold::jit {
 namespace {
 
@@ -28,10 +30,6 @@ bool hands_nan_on(const Node& node) {
   }
 }
 
-bool gives_index(const Node& node) {
-  return node.kind == Node::Kind::reduce && kernel::row(node.monoid).state == kernel::State::arg;
-}
-
 class Flow {
  public:
   /// `guarded`: where the max is infinite, all may be otherwise.
@@ -52,7 +50,8 @@ class Flow {
       }
       if (fact.difference) fact.element_is_nan = true;
       if (is_guarded(node)) fact.row_is_nan = facts_[static_cast<std::size_t>(node.args[2])].row_is_nan;
-      if (node.kind == Node::Kind::reduce && fact.element_is_nan && !gives_index(node)) fact.row_is_nan = true;
+      if (node.kind == Node::Kind::reduce && fact.element_is_nan && !schedule::is_arg_reduction(node))
+        fact.row_is_nan = true;
     }
     return std::all_of(spec_.stores.begin(), spec_.stores.end(), [this](const kernel::Store& store) {
       const Fact& fact = facts_[static_cast<std::size_t>(store.node)];
@@ -100,7 +99,7 @@ class Flow {
   /// The index of an extreme, which is 0 or the last one where all elements are NaN.
   bool is_index_of_nans(int index) const {
     const Node& node = at(index);
-    return gives_index(node) && facts_[static_cast<std::size_t>(node.args[0])].row_is_nan;
+    return schedule::is_arg_reduction(node) && facts_[static_cast<std::size_t>(node.args[0])].row_is_nan;
   }
 
   bool is_guard(const Node& node) const {

@@ -9,6 +9,7 @@
 #include "jit/stage/nan_flow.hpp"
 #include "jit/stage/numbered.hpp"
 #include "jit/vector/integer_monoid.hpp"
+#include "schedule/arg_body.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -43,7 +44,7 @@ class ReductionFinder {
       const Node& node = spec_.body[i];
       if (node.kind != Node::Kind::reduce) continue;
       const int index = static_cast<int>(i);
-      if (kernel::row(node.monoid).state == kernel::State::arg) {
+      if (schedule::is_arg_reduction(node)) {
         indices.push_back(index);
         continue;
       }

@@ -72,7 +72,8 @@ PassVectors StagedKernel::plan(const StagePass& pass, int sets, int most, int to
   if (most > sets && in_any_order && !pass.reductions.empty() && pass.step.lanes.nodes.size() <= kShortStep)
     if (PassVectors more(stages_, pass, *layer_, most, total_parts); more.holds_sets(pass)) return more;
   PassVectors made(stages_, pass, *layer_, sets, total_parts);
-  // How many sets a sum has decides its bits, but not those of an arg-reduction, which takes three vectors for each.
+  // How many sets a sum has decides its bits, but not those of an arg-reduction, which takes two or three vectors for
+  // each.
   const bool sums = std::ranges::any_of(
       pass.reductions, [this](int r) { return stages_.reductions[static_cast<std::size_t>(r)].is_chained(); });
   if (sets > 1 && !made.holds_sets(pass) && reads_numbers(pass.step) && !sums)

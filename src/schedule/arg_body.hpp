@@ -7,6 +7,7 @@
 
 namespace tenfold::schedule {
 
+/// Whether the node gives an index.
 bool is_arg_reduction(const kernel::Node& node) noexcept;
 /// True when the body has an arg-reduction; read_arg_body() is for such ones.
 bool has_arg_reduction(const kernel::KernelSpec& spec) noexcept;

@@ -19,16 +19,14 @@
 #include "graph/eval/eval.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph/text/text.hpp"
+#include "graph_text.hpp"
 #include "prepared_case.hpp"
 #include "settings.hpp"
 
 namespace tenfold::numeric {
 namespace {
 
-/// The dim in the middle is reduced.
-struct Place {
-  std::size_t outer, reduced, inner;
-};
+using Place = MiddleReduced;
 constexpr Place kPlaces[] = {{9, 1030, 1}, {3, 257, 1}, {40, 31, 1}, {100, 7, 1}, {33, 48, 1}, {1, 40, 70},
                              {1, 300, 33}, {5, 33, 20}, {40, 20, 3}, {64, 5, 2},  {1, 1000, 8}};
 
@@ -56,29 +54,19 @@ constexpr Body kBodies[] = {
      " %5 = core.arg_reduce (%0) {last argmax} : I\n",
      "%4, %5"}};
 
-void replace_all(std::string& text, const std::string& what, const std::string& by) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
-    text.replace(at, what.size(), by);
-}
-
 std::string text_of(const Body& body, const Place& place, DType dtype) {
-  const auto type = [&](DType of, std::size_t reduced) {
-    return std::string(to_string(of)) + "[" + std::to_string(place.outer) + "," + std::to_string(reduced) + "," +
-           std::to_string(place.inner) + "]";
-  };
   std::string text = body.ops;
   for (const std::string mode : {"argmax", "argmin"})
     for (const std::string last : {"", "last "})
       replace_all(
           text, "{" + last + mode + "}",
           "{mode = \"" + mode + "\", axis = 1, keep_dims = true, select_last = " + (last.empty() ? "false}" : "true}"));
-  for (const std::string reduction : {"max", "min"})
-    replace_all(text, "{" + reduction + "}", "{reduction = \"" + reduction + "\", keep_dims = true, axes = [1]}");
-  replace_all(text, ": R", ": " + type(dtype, 1));
-  replace_all(text, ": W", ": " + type(dtype, place.reduced));
-  replace_all(text, ": I", ": " + type(DType::s64, 1));
-  return "graph {\n %0 = input : " + type(dtype, place.reduced) + "\n %1 = input : " + type(dtype, 1) + "\n" + text +
-         " output " + body.outputs + "\n}\n";
+  spell_reductions(text);
+  replace_all(text, ": R", ": " + place.type(dtype, 1));
+  replace_all(text, ": W", ": " + place.type(dtype, place.reduced));
+  replace_all(text, ": I", ": " + place.type(DType::s64, 1));
+  return "graph {\n %0 = input : " + place.type(dtype, place.reduced) + "\n %1 = input : " + place.type(dtype, 1) +
+         "\n" + text + " output " + body.outputs + "\n}\n";
 }
 
 /// Few of them, so that most are equal to others. Extreme ones: floats may be anything, integers the least and

@@ -19,16 +19,14 @@
 #include "graph/eval/element.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph/text/text.hpp"
+#include "graph_text.hpp"
 #include "prepared_case.hpp"
 #include "settings.hpp"
 
 namespace tenfold::numeric {
 namespace {
 
-/// The reduced dim is in the middle.
-struct Place {
-  std::size_t outer, reduced, inner;
-};
+using Place = MiddleReduced;
 constexpr Place kPlaces[] = {{40, 49, 1}, {100, 7, 1},  {32, 16, 1}, {20, 100, 1}, {17, 700, 1},   {9, 1030, 1},
                              {1, 40, 70}, {1, 300, 33}, {6, 33, 40}, {40, 20, 3},  {1, 200'000, 1}};
 /// Of %1, the tensor's rows, whose dims that are kept have the type R: what is stored, and how many kernels.
@@ -51,23 +49,13 @@ constexpr Body kBodies[] = {
      " %4 = core.map (%3, %1) {function = \"div\"} : R\n",
      "%4"}};
 
-void replace_all(std::string& text, const std::string& what, const std::string& by) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
-    text.replace(at, what.size(), by);
-}
-
-std::string text_of(const Body& body, const Place& place, const std::string& dtype) {
-  const auto type = [&](std::size_t reduced) {
-    return dtype + "[" + std::to_string(place.outer) + "," + std::to_string(reduced) + "," +
-           std::to_string(place.inner) + "]";
-  };
+std::string text_of(const Body& body, const Place& place, DType dtype) {
   std::string text = body.ops;
-  for (const std::string reduction : {"mean", "max", "min", "l2"})
-    replace_all(text, "{" + reduction + "}", "{reduction = \"" + reduction + "\", keep_dims = true, axes = [1]}");
-  replace_all(text, ": R", ": " + type(1));
-  replace_all(text, ": W", ": " + type(place.reduced));
-  return "graph {\n %0 = input : " + type(place.reduced) + "\n %1 = input : " + type(1) + "\n" + text + " output " +
-         body.outputs + "\n}\n";
+  spell_reductions(text);
+  replace_all(text, ": R", ": " + place.type(dtype, 1));
+  replace_all(text, ": W", ": " + place.type(dtype, place.reduced));
+  return "graph {\n %0 = input : " + place.type(dtype, place.reduced) + "\n %1 = input : " + place.type(dtype, 1) +
+         "\n" + text + " output " + body.outputs + "\n}\n";
 }
 
 class Plain : public ::testing::TestWithParam<DType> {};
@@ -81,7 +69,7 @@ TEST_P(Plain, AgreesWithTheReferenceOnEveryLevel) {
   int several = 0;
   for (const Body& body : kBodies)
     for (const Place& place : kPlaces) {
-      const std::string text = text_of(body, place, std::string(to_string(dtype)));
+      const std::string text = text_of(body, place, dtype);
       SCOPED_TRACE(std::string(body.name) + ", seed " + std::to_string(test_seed()) + "\n" + text);
       Result<graph::Graph> parsed = graph::parse(text);
       ASSERT_TRUE(parsed.ok()) << parsed.status().message();

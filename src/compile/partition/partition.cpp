@@ -191,6 +191,9 @@ class Partitioner {
       if (at(group).region.parts[0].plan.in_pieces && !merged.region.parts[0].plan.in_pieces &&
           schedule::has_arg_reduction(merged.region.parts[0].lowered.spec))
         return refuse("rows that are run in pieces apart would be whole beside an arg-reduction");
+    if (const kernel::KernelSpec& spec = merged.region.parts[0].lowered.spec;
+        is_shared_alone(spec) && !schedule::read_body(spec).ok())
+      return refuse("threads share an arg-reduction alone, of so few rows or columns");
     if (has_slow_index(merged.region.parts[0].lowered.spec))
       return refuse("an arg-reduction of so narrow elements is faster on what has been written");
     if (merged.cost > at(a).cost + at(b).cost)

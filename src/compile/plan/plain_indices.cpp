@@ -26,6 +26,21 @@ constexpr std::int64_t kMostNearBytes = 16 << 20;
 /// Longer packed rows of 32 bits take longer to read twice.
 constexpr std::int64_t kMostPackedTwice = 128;
 
+bool is_index_of_input(const KernelSpec& spec, const Node& node) {
+  return schedule::is_arg_reduction(node) && kernel::node(spec, node.args[0]).kind == Node::Kind::load;
+}
+
+bool runs_along_rows(const KernelSpec& spec) {
+  return kernel::level(spec, schedule::vector_level_of(spec, spec.inputs[0])).reduced;
+}
+
+/// Stages take a step for each of such rows; an index alone takes several rows a step.
+bool has_narrow_columns(const KernelSpec& spec) {
+  constexpr std::int64_t kStep = 16;
+  return !runs_along_rows(spec) && !schedule::turned_levels(spec).found() &&
+         kernel::level(spec, schedule::vector_level_of(spec, spec.inputs[0])).extent < kStep;
+}
+
 class IndexCutter {
  public:
   explicit IndexCutter(const KernelSpec& spec) : spec_(spec), users_(spec.body.size(), 0), rest_(spec) {
@@ -37,8 +52,7 @@ class IndexCutter {
   KernelCut run(const RowPieces& pieces) {
     for (int i = 0; i < static_cast<int>(spec_.body.size()); ++i)
       if (is_of_input(i)) indices_.push_back(i);
-    // Few rows are cut into tasks where they are alone.
-    if (indices_.empty() || kernel::kept_count(spec_) < kFewRows) return {};
+    if (indices_.empty() || is_shared_alone(spec_)) return {};
     for (const int index : indices_)
       if (!add_index(index)) return {};
     return add_rest() && pays(pieces) ? made_.finish() : KernelCut();
@@ -48,9 +62,7 @@ class IndexCutter {
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
   const Node& node(int index) const { return kernel::node(spec_, index); }
 
-  bool is_of_input(int index) const {
-    return schedule::is_arg_reduction(node(index)) && node(node(index).args[0]).kind == Node::Kind::load;
-  }
+  bool is_of_input(int index) const { return is_index_of_input(spec_, node(index)); }
 
   /// The output that takes the index, and nothing else does.
   const kernel::Store* only_store(int index) const {
@@ -95,7 +107,7 @@ class IndexCutter {
   /// there are, and near; or where the rows are in pieces without it.
   bool pays(const RowPieces& pieces) const {
     if (schedule::read_body(spec_).ok()) return pays_beside_extreme();
-    if (!reduces_ && indices_.size() == 1) return true;
+    if ((!reduces_ && indices_.size() == 1) || has_narrow_columns(spec_)) return true;
     const kernel::Operand& input = spec_.inputs[at(node(node(indices_[0]).args[0]).index)];
     const bool near = kernel::bytes_read(spec_) <= kMostNearBytes;
     if (near && (byte_size(input.dtype) <= 2 || indices_.size() > 1)) return true;
@@ -105,7 +117,7 @@ class IndexCutter {
   /// One kernel gives the two alone as well, but in lanes of 32 bits, and of short rows turned: of narrow elements, and
   /// of packed rows, both are faster by themselves. Of an index alone there is nothing to cut off.
   bool pays_beside_extreme() const {
-    if (!reduces_ || kernel::bytes_read(spec_) > kMostNearBytes) return false;
+    if (!reduces_ || kernel::bytes_read(spec_) > kMostNearBytes || kernel::kept_count(spec_) < kFewRows) return false;
     const bool blocks = schedule::turned_levels(spec_).found() && !spec_.levels.back().reduced;
     const int bytes = byte_size(spec_.inputs[0].dtype);
     if (bytes <= 2) return !blocks;
@@ -130,14 +142,22 @@ KernelCut cut_off_indices(const KernelSpec& spec, const RowPieces& pieces) {
   return IndexCutter(spec).run(pieces);
 }
 
+bool is_shared_alone(const KernelSpec& spec) {
+  constexpr std::int64_t kLeastBytes = 1 << 20, kFewColumns = 1024;
+  return kernel::bytes_read(spec) >= kLeastBytes &&
+         kernel::kept_count(spec) < (runs_along_rows(spec) ? kFewRows : kFewColumns) &&
+         std::ranges::any_of(spec.body, [&spec](const Node& node) { return is_index_of_input(spec, node); });
+}
+
 bool has_slow_index(const KernelSpec& spec) {
   const std::vector<int> passes = kernel::passes_of(spec);
-  const bool rows = kernel::level(spec, schedule::vector_level_of(spec, spec.inputs[0])).reduced;
+  const bool rows = runs_along_rows(spec), narrow = has_narrow_columns(spec);
   const bool turned = schedule::turned_levels(spec).found() && !spec.levels.back().reduced;
-  if (turned || kernel::bytes_read(spec) > kMostNearBytes) return false;
+  if (turned || (!narrow && kernel::bytes_read(spec) > kMostNearBytes)) return false;
   for (std::size_t i = 0; i < spec.body.size(); ++i) {
     const Node& node = spec.body[i];
-    if (!schedule::is_arg_reduction(node) || kernel::node(spec, node.args[0]).kind == Node::Kind::load) continue;
+    if (!schedule::is_arg_reduction(node) || is_index_of_input(spec, node)) continue;
+    if (narrow) return true;
     const bool slow =
         rows || passes[i] > 1 || schedule::reductions(spec) > 1 || schedule::stores_value(spec, node.args[0]);
     if (byte_size(kernel::dtype_of(spec, node.args[0])) <= 2 && slow) return true;

@@ -19,6 +19,11 @@ KernelCut cut_off_indices(const kernel::KernelSpec& spec, const RowPieces& piece
 /// Whether an arg-reduction of `spec` is of narrow elements that the kernel computes, and faster where these have been
 /// written: in the caches, of rows, of what takes another pass, is reduced once more or is stored anyway. Neighbours
 /// along the reduced level are read as they lie then, short rows several at a time.
+/// Columns that leave lanes empty are slow whatever the elements.
 bool has_slow_index(const kernel::KernelSpec& spec);
+
+/// Whether an arg-reduction of an input of `spec` is cut for threads alone, in pieces of rows or columns that are few
+/// and long, but would not be beside what else there is.
+bool is_shared_alone(const kernel::KernelSpec& spec);
 
 }  // namespace tenfold::compiler

@@ -145,6 +145,7 @@ PlanOrNone plan_plain(const KernelSpec& spec, const target::Target& target, cons
   whole.between = std::move(cut.between);
   whole.in_pieces = true;
   for (const CutKernel& kernel : cut.kernels) {
+    // An index is one kernel: the steps between its pieces are those of a plan of its own (Plan::index_grain).
     Result<Plan> part = schedule::has_arg_reduction(kernel.spec) ? plan_whole(kernel.spec, target)
                                                                  : make_plan(kernel.spec, target, pieces);
     if (!part.ok()) return none_or_mistake(part.status());

@@ -53,7 +53,8 @@ TEST(PlainIndices, WhatIsOnlyStoredGoesToItsOutput) {
   EXPECT_TRUE(made.between.empty());
 }
 
-/// Narrow elements, where the caches hold them; two indices; few rows are cut into tasks where they are alone.
+/// Narrow elements, where the caches hold them; two indices; not few long rows, which are cut for threads where they
+/// are alone.
 TEST(PlainIndices, AreCutOffWhereThatPays) {
   const auto cuts = [](const std::string& text) { return !cut(text).kernels.empty(); };
   const std::string two =
@@ -64,7 +65,8 @@ TEST(PlainIndices, AreCutOffWhereThatPays) {
   EXPECT_FALSE(cuts(rows(100'000, 490, "bf16", kIndexAndSum))) << "would be read twice from memory";
   EXPECT_TRUE(cuts(rows(100, 49, "f32", two)));
   EXPECT_TRUE(cuts(rows(100'000, 490, "f32", kIsExpected)));
-  EXPECT_FALSE(cuts(rows(4, 490, "f32", kIsExpected)));
+  EXPECT_TRUE(cuts(rows(4, 490, "f32", kIsExpected)));
+  EXPECT_FALSE(cuts(rows(4, 300'000, "f32", kIsExpected))) << "threads share it alone";
 }
 
 /// One kernel gives an index and its extreme. Two are faster of narrow elements, but for blocks that are turned, and of
@@ -103,6 +105,31 @@ TEST(PlainIndices, ElementsAreNotStoredApart) {
   EXPECT_TRUE(cut("kernel\nspace kept 100, reduced 49\nin x0 f32 [49, 1]\nout y0 f32 [49, 1]\n%0 = load x0\n"
                   "%1 = reduce argmax %0\n%2 = cast f32 %1\n%3 = add %0 %2\nstore y0 %3\n")
                   .kernels.empty());
+}
+
+TEST(PlainIndices, ThreadsShareFewRowsAndFewColumnsAlone) {
+  const auto shared = [](const std::string& space, const std::string& in, const std::string& out,
+                         const std::string& of = "%0") {
+    return is_shared_alone(spec_of("kernel\nspace " + space + "\nin x0 f32 " + in + "\nout y0 s64 " + out +
+                                   "\n%0 = load x0\n%1 = neg %0\n%2 = reduce argmax " + of +
+                                   "\n%3 = add %2 %2\nstore y0 %3\n"));
+  };
+  EXPECT_TRUE(shared("kept 7, reduced 100000", "[100000, 1]", "[1, 0]"));
+  EXPECT_FALSE(shared("kept 8, reduced 100000", "[100000, 1]", "[1, 0]"));
+  EXPECT_FALSE(shared("kept 7, reduced 1000", "[1000, 1]", "[1, 0]"));
+  EXPECT_TRUE(shared("reduced 131072, kept 8", "[8, 1]", "[0, 1]"));
+  EXPECT_FALSE(shared("reduced 1000, kept 1024", "[1024, 1]", "[0, 1]"));
+  EXPECT_FALSE(shared("reduced 131072, kept 8", "[8, 1]", "[0, 1]", "%1")) << "of computed elements";
+}
+
+TEST(PlainIndices, OfComputedElementsInNarrowColumnsAreSlow) {
+  const auto is_slow = [](const std::string& kept) {
+    return has_slow_index(spec_of("kernel\nspace reduced 10000, kept " + kept + "\nin x0 f32 [" + kept +
+                                  ", 1]\nout y0 s64 [0, 1]\n%0 = load x0\n%1 = neg %0\n%2 = reduce argmax %1\n"
+                                  "store y0 %2\n"));
+  };
+  EXPECT_TRUE(is_slow("8"));
+  EXPECT_FALSE(is_slow("16"));
 }
 
 TEST(PlainIndices, NarrowComputedElementsAreFasterWritten) {
