@@ -9,7 +9,7 @@
 namespace tenfold::jit {
 
 inline constexpr int kMaxInputs = 64;
-inline constexpr int kMaxOutputs = 8;
+inline constexpr int kMaxOutputs = 32;
 inline constexpr int kMaxLevels = 6;
 
 /// Arguments of one call: one tile of the outputs, or of the partial results.

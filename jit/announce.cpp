@@ -157,7 +157,7 @@ std::string kernel_name(const kernel::KernelSpec& spec, const schedule::Schedule
       "tenfold_" + std::string(target::to_string(schedule.isa)) + "_" + std::string(schedule::to_string(schedule.nest));
   int words = 0;
   for (const kernel::Node& node : spec.body) {
-    const bool reduces = node.kind == kernel::Node::Kind::reduce;
+    const bool reduces = node.kind == kernel::Node::Kind::reduce || kernel::is_ordered(node);
     if ((!reduces && node.kind != kernel::Node::Kind::apply) || ++words > kMostWords) continue;
     name += "_" + std::string(reduces ? kernel::row(node.monoid).name : kernel::row(node.function).name);
   }

@@ -157,6 +157,8 @@ std::string class_key(const kernel::KernelSpec& spec, const schedule::Schedule& 
     key << ' ' << static_cast<int>(node.kind);
     if (node.kind == kernel::Node::Kind::apply) key << kernel::row(node.function).name;
     if (node.kind == kernel::Node::Kind::reduce) key << kernel::row(node.monoid).name << (node.last ? "last" : "");
+    if (kernel::is_ordered(node))
+      key << kernel::row(node.monoid).name << node.index << (node.exclusive ? "e" : "") << (node.reverse ? "r" : "");
     if (node.kind == kernel::Node::Kind::load) key << 'x' << node.index << (node.total ? "total" : "");
     if (node.kind == kernel::Node::Kind::constant) key << std::bit_cast<std::uint64_t>(node.value);
     if (node.kind == kernel::Node::Kind::constant || node.kind == kernel::Node::Kind::cast)

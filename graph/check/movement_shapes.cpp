@@ -313,7 +313,7 @@ constexpr Row kRows[] = {
 
 Result<std::vector<std::optional<Dims>>> infer_movement_shapes(const Graph& graph, const Op& op) {
   if (op.kind == "Split") return split_shapes(graph, op);
-  if (op.kind == "TopK") return top_k_shapes(graph, op);
+  if (op.kind == "TopK" || op.kind == "top_k") return top_k_shapes(graph, op);
   if (op.kind == "Size") return Shapes{Dims{}};
   if (op.kind == "Shape") {
     const Value& source = input(graph, op, 0);

@@ -66,6 +66,8 @@ constexpr CompositeRow kComposites[] = {
     {Dialect::onnx, "Reshape", reshape_shapes, evaluate_reshape, bound_reshape},
     {Dialect::onnx, "Squeeze", reshape_shapes, evaluate_reshape, bound_reshape},
     {Dialect::onnx, "Unsqueeze", reshape_shapes, evaluate_reshape, bound_reshape},
+    {Dialect::core, "scan", scan_shapes, evaluate_scan, bound_scan},
+    {Dialect::core, "top_k", scan_shapes, evaluate_scan, bound_scan},
     {Dialect::onnx, "CumSum", scan_shapes, evaluate_scan, bound_scan},
     {Dialect::onnx, "TopK", scan_shapes, evaluate_scan, bound_scan},
     {Dialect::onednn, "Dequantize", quantize_shapes, evaluate_quantize, bound_quantize},

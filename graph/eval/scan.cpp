@@ -2,6 +2,7 @@
 //
 // CumSum and TopK: both walk the lines of a tensor along one axis.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -15,7 +16,7 @@
 namespace tenfold::graph {
 namespace {
 
-bool is_cum_sum(const Op& op) { return op.kind == "CumSum"; }
+bool is_cum_sum(const Op& op) { return op.kind == "CumSum" || op.kind == "scan"; }
 
 struct Plan {
   std::size_t axis = 0;
@@ -83,10 +84,12 @@ void pick_line(const Op& op, const ConstTensor& input, Outputs outputs, const Pl
   const std::int64_t step = strides_of(input.desc)[plan.axis];
   const bool largest = flag(op, "largest", true);
   std::vector<std::pair<Real, std::int64_t>> line;
+  line.reserve(static_cast<std::size_t>(input.desc.shape[plan.axis]));
   for (std::int64_t i = 0; i < input.desc.shape[plan.axis]; ++i)
     line.emplace_back(load_exact(dtype, input.data, at[0] + i * step), i);
-  std::stable_sort(line.begin(), line.end(),
-                   [&](const auto& a, const auto& b) { return precedes(a.first, b.first, largest); });
+  std::partial_sort(line.begin(), line.begin() + plan.length, line.end(), [&](const auto& a, const auto& b) {
+    return precedes(a.first, b.first, largest) || (a.second < b.second && !precedes(b.first, a.first, largest));
+  });
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const DType to = outputs[k].desc.dtype;
     const std::int64_t out_step = strides_of(outputs[k].desc)[plan.axis];
@@ -128,23 +131,42 @@ Status evaluate_scan(const Op& op, Inputs inputs, Outputs outputs) {
   return {};
 }
 
-/// They are not compiled: only what their inputs bring along counts. One bound holds for all elements.
+/// What the inputs bring along, and the roundings of f64, in which kernels sum; one bound holds for all of a line.
+Bounds bound_sums(const ConstTensor& input, const Bounds& input_bounds, std::size_t axis) {
+  const TensorDesc& desc = input.desc;
+  const Dims own = strides_of(desc), dense = row_major_strides(desc.shape);
+  const std::int64_t extent = desc.shape[axis];
+  const double unit = is_floating(desc.dtype) ? static_cast<double>(extent) * 0x1p-52 : 0;
+  Bounds bounds(static_cast<std::size_t>(numel(desc.shape).value()));
+  Dims lines = desc.shape;
+  lines[axis] = std::min<std::int64_t>(extent, 1);
+  walk(lines, std::array<Dims, 2>{own, dense}, [&](const auto& at) {
+    double error = 0;
+    for (std::int64_t i = 0; i < extent; ++i) {
+      const double value = load_real(desc.dtype, input.data, at[0] + i * own[axis]);
+      error += stored_bound(input_bounds, at[1] + i * dense[axis], desc.dtype, value);
+      if (std::isfinite(value)) error += std::fabs(value) * unit;
+    }
+    for (std::int64_t i = 0; i < extent; ++i) bounds[static_cast<std::size_t>(at[1] + i * dense[axis])] = error;
+  });
+  return bounds;
+}
+
+/// What is first among elements that may be others may be any of them.
 Result<std::vector<Bounds>> bound_scan(const Op& op, Inputs inputs, std::span<const Bounds> input_bounds,
                                        Outputs outputs) {
   std::vector<Bounds> bounds(outputs.size());
-  double sum = 0;
-  std::int64_t position = 0;
-  const TensorDesc& desc = inputs[0].desc;
-  walk(desc.shape, std::array<Dims, 1>{strides_of(desc)}, [&](const auto& at) {
-    const double value = load_real(desc.dtype, inputs[0].data, at[0]);
-    sum += stored_bound(input_bounds[0], position++, desc.dtype, value);
-  });
-  if (sum == 0) return bounds;
+  if (is_cum_sum(op)) {
+    const Result<Plan> plan = plan_scan(op, inputs);
+    if (!plan.ok()) return plan.status();
+    bounds[0] = bound_sums(inputs[0], input_bounds[0], plan.value().axis);
+    return bounds;
+  }
+  if (std::ranges::all_of(input_bounds[0], [](double bound) { return bound == 0; })) return bounds;
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const Result<std::int64_t> count = numel(outputs[k].desc.shape);
     if (!count.ok()) return count.status();
-    const double bound = is_cum_sum(op) ? sum : std::numeric_limits<double>::infinity();
-    bounds[k].assign(static_cast<std::size_t>(count.value()), bound);
+    bounds[k].assign(static_cast<std::size_t>(count.value()), std::numeric_limits<double>::infinity());
   }
   return bounds;
 }

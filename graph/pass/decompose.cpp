@@ -31,6 +31,8 @@ constexpr Row kComposites[] = {
     {Dialect::onnx, "QuantizeLinear", decompose_quantize},
     {Dialect::onnx, "Split", decompose_split},
     {Dialect::onnx, "Hardmax", decompose_hardmax},
+    {Dialect::onnx, "CumSum", decompose_cum_sum},
+    {Dialect::onnx, "TopK", decompose_top_k},
     {Dialect::core, "iota", decompose_iota},
     {Dialect::onednn, "AbsBackward", decompose_backward},
     {Dialect::onednn, "ClampBackward", decompose_backward},

@@ -37,6 +37,9 @@ bool decompose_bias_add_backward(Composer& make, const Op& op);
 bool decompose_heavy(Composer& make, const Op& op);
 bool decompose_gemm(Composer& make, const Op& op);
 
+bool decompose_cum_sum(Composer& make, const Op& op);
+bool decompose_top_k(Composer& make, const Op& op);
+
 bool decompose_split(Composer& make, const Op& op);
 
 bool decompose_hardmax(Composer& make, const Op& op);

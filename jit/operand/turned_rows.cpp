@@ -271,12 +271,22 @@ void TurnedRows::emit(Turn turn, const Reg64& rows, const Reg64& place, const Re
   c_.mov(count.cvt32(), block_rows);
   c_.jmp(again, Xbyak::CodeGenerator::T_NEAR);
   c_.L(few);
-  one_by_one(turn, rows, place, count);
+  one_by_one(turn, rows, place, count, [this](const Xbyak::Reg32& d) { c_.mov(d, width_); });
   c_.L(done);
 }
 
-/// Rows that make no block, of a tile that has no other.
-void TurnedRows::one_by_one(Turn turn, const Reg64& rows, const Reg64& place, const Reg64& count) {
+void TurnedRows::emit_short(Turn turn, const Reg64& rows, const Reg64& place, const Reg64& count,
+                            const Xbyak::Address& width) {
+  const Gpr pitch(a_), second(a_), third(a_), fourth(a_);
+  pitch_ = pitch;
+  quarters_ = {rows, second, third, fourth};
+  walk_.load_pitch(pitch, operand_);
+  one_by_one(turn, rows, place, count, [&](const Xbyak::Reg32& d) { c_.mov(d, width); });
+}
+
+/// Rows that make no block, of a tile that has no other, or pieces of rows that are shorter than others.
+void TurnedRows::one_by_one(Turn turn, const Reg64& rows, const Reg64& place, const Reg64& count,
+                            const LoadWidth& load_width) {
   const Reg64 &number = quarters_[1], &from = quarters_[2], &value = quarters_[3];
   const Gpr scratch(a_);
   const auto copy = [&](const Reg64& to, const Reg64& at) { move_element(c_, value, element_, at, to); };
@@ -284,7 +294,7 @@ void TurnedRows::one_by_one(Turn turn, const Reg64& rows, const Reg64& place, co
   c_.test(count, count);
   c_.jz(done);
   c_.L(row);
-  c_.mov(number.cvt32(), width_);
+  load_width(number.cvt32());
   c_.mov(from, rows);
   c_.mov(scratch, place);
   c_.L(element);

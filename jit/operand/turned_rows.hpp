@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "jit/operand/walk.hpp"
@@ -23,6 +24,9 @@ class TurnedRows {
   /// Turns `count` rows from where `rows` points to (in) or to there (out); element 0 of the first one is at `place` of
   /// scratch. No byte outside the rows is touched. Clobbers both pointers and the count.
   void emit(Turn turn, const Xbyak::Reg64& rows, const Xbyak::Reg64& place, const Xbyak::Reg64& count);
+  /// The same of as many elements as `width`, a dword, says, one by one.
+  void emit_short(Turn turn, const Xbyak::Reg64& rows, const Xbyak::Reg64& place, const Xbyak::Reg64& count,
+                  const Xbyak::Address& width);
 
  private:
   /// Registers of a step, by number; kNone where nothing is needed, or known.
@@ -38,7 +42,9 @@ class TurnedRows {
   void block(Turn turn, const Xbyak::Reg64& place);
   void turn_in(const Unit& unit, const Xbyak::Reg64& place);
   void turn_out(const Unit& unit, const Xbyak::Reg64& place);
-  void one_by_one(Turn turn, const Xbyak::Reg64& rows, const Xbyak::Reg64& place, const Xbyak::Reg64& count);
+  using LoadWidth = std::function<void(const Xbyak::Reg32& d)>;
+  void one_by_one(Turn turn, const Xbyak::Reg64& rows, const Xbyak::Reg64& place, const Xbyak::Reg64& count,
+                  const LoadWidth& load_width);
 
   /// Lower or upper halves of `a` and `b`, element by element in turn.
   int interleave(bool upper, int a, int b);

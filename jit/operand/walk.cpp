@@ -60,6 +60,11 @@ void OperandWalk::start() {
 }
 
 void OperandWalk::load_extent(const Reg64& d, int level) {
+  if (level == cut_.level) return c_.mov(d, slot(cut_.extent));
+  load_own_extent(d, level);
+}
+
+void OperandWalk::load_own_extent(const Reg64& d, int level) const {
   c_.mov(d, c_.qword[c_.rdi + offsetof(KernelArgs, extents) + 8 * static_cast<std::size_t>(level)]);
 }
 
@@ -74,6 +79,11 @@ void OperandWalk::enter_turned(std::size_t depth, const Reg64& first) {
       c_.sub(pointer, before);
     } else {
       c_.mov(pointer, pointer_slot(depth, k));
+      if (cut_.level >= 0) {
+        load_own_stride(before, k, cut_.level);
+        c_.imul(before, slot(cut_.first));
+        c_.add(pointer, before);
+      }
     }
     c_.mov(pointer_slot(depth + 1, k), pointer);
   }
@@ -161,7 +171,9 @@ void OperandWalk::over_rows(int level, std::size_t depth, int at_once, const Mem
   const Xbyak::Address counter = slot(frame::kCounters + frame::kSlot * level);
   // Code for groups that only pieces of the level would have does not pay.
   const std::int64_t extent = known_rows(spec_.levels[static_cast<std::size_t>(level)].extent);
-  const auto has = [&](int rows) { return rows == at_once ? extent >= rows : (extent % at_once & rows) != 0; };
+  const auto has = [&](int rows) {
+    return level == cut_.level || (rows == at_once ? extent >= rows : (extent % at_once & rows) != 0);
+  };
   Label again, done;
   enter(level, depth, done);
   c_.L(again);

@@ -43,6 +43,8 @@ class OperandWalk {
   std::int64_t vector_stride(std::size_t k) const { return is_turned(k) ? 1 : operand(k).strides[vector_level_]; }
 
   void load_extent(const Xbyak::Reg64& d, int level);
+  /// Of all of it, also within cut().
+  void load_own_extent(const Xbyak::Reg64& d, int level) const;
   /// In bytes; inside the blocks of a turned operand those between places of scratch.
   void load_stride(const Xbyak::Reg64& d, std::size_t k, int level) const;
   void load_vector_extent(const Xbyak::Reg64& d) { load_extent(d, static_cast<int>(vector_level_)); }
@@ -52,8 +54,11 @@ class OperandWalk {
   void turn(std::size_t k, int inside, int place, int apart);
   bool is_turned(std::size_t k) const { return turned_[k].inside >= 0; }
   /// Makes row depth + 1 of pointers: those of `depth`, but for what is turned, which is in scratch from the vector
-  /// level's index `first` on.
+  /// level's index `first` on; within cut(), of the piece.
   void enter_turned(std::size_t depth, const Xbyak::Reg64& first);
+  /// From now on loops over `level` take a piece of it alone: its first element and how many it has are in the frame,
+  /// at these offsets. -1: all of it again.
+  void cut(int level, int first = 0, int extent = 0) { cut_ = {level, first, extent}; }
   /// Along the vector level, in memory: a pointer, and the bytes from one to the next.
   void load_row(const Xbyak::Reg64& d, std::size_t k, std::size_t depth, const Xbyak::Reg64& index);
   void load_pitch(const Xbyak::Reg64& d, std::size_t k) const;
@@ -160,6 +165,11 @@ class OperandWalk {
   std::vector<std::optional<int>> kept_;  ///< by operand: register of its pointer in row kept_depth_
   std::size_t kept_depth_ = 0;
   int joined_ = -1;
+  struct Piece {
+    int level = -1;  ///< -1: there is none
+    int first = 0, extent = 0;
+  };
+  Piece cut_;
   bool backwards_ = false;
 };
 

@@ -48,6 +48,8 @@ class Body {
       case Node::Kind::cast: return add_cast(node);
       case Node::Kind::apply: return add_function(node, index);
       case Node::Kind::count:
+      case Node::Kind::scan:
+      case Node::Kind::rank:
       case Node::Kind::reduce: break;
     }
     return {Code::internal_error, "an elementwise body has a reduction"};

@@ -8,6 +8,7 @@
 #include "jit/stage/centred.hpp"
 #include "jit/stage/nan_flow.hpp"
 #include "jit/stage/numbered.hpp"
+#include "jit/stage/ranked.hpp"
 #include "schedule/arg_body.hpp"
 
 namespace tenfold::jit {
@@ -37,7 +38,8 @@ std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::ve
       at.reduced = at.reduced || of.reduced;
       at.pass = std::max(at.pass, of.pass);
     }
-    if (node.kind == Node::Kind::reduce)
+    if (node.kind == Node::Kind::scan) at.per_row = false;
+    if (node.kind == Node::Kind::reduce || node.kind == Node::Kind::rank)
       at = {true, sum < 0 ? at.pass + 1 : positions[static_cast<std::size_t>(sum)].pass, true};
     positions.push_back(at);
   }
@@ -84,7 +86,7 @@ Lane StageBuilder::stored(const kernel::Store& store) {
     if (const std::optional<Lane> unfinished = wide(index)) return *unfinished;
   const Node& at = node(index);
   if (lane_type(spec_.outputs[static_cast<std::size_t>(store.output)].dtype) == LaneType::i32 &&
-      schedule::is_arg_reduction(at))
+      dtype(index) == DType::s64)
     return convert(LaneOp::low_half, value(index));
   const bool rounds = at.kind == Node::Kind::cast && is_floating(at.dtype) && byte_size(at.dtype) == 2;
   const bool is_kept = index == kept_.node || (elements_ && positions_[static_cast<std::size_t>(index)].per_row);
@@ -111,6 +113,8 @@ Lane StageBuilder::make(int index) {
       if (at.dtype == DType::bf16 && has_short_nans(spec_, at.args[0])) return bf16_of_short_nan(value(at.args[0]));
       return cast_lane(dtype(at.args[0]), at.dtype, value(at.args[0]));
     case Node::Kind::reduce: return reduced(index);
+    case Node::Kind::scan: return running(index);
+    case Node::Kind::rank: return ranked(index);
     default: return applied(index);
   }
 }
@@ -221,6 +225,24 @@ Lane StageBuilder::reduced(int index) {
   if (r.form == StageForm::bits) return as(LaneType::f32, total);
   if (r.form == StageForm::plain) return plain_or_exact(reduction);
   return r.form == StageForm::negated ? negate(total) : normalized(r.dtype, total);
+}
+
+/// With its own element, unless it is exclusive.
+Lane StageBuilder::running(int index) {
+  const int reduction = reduction_of_[static_cast<std::size_t>(index)];
+  const Lane before =
+      input({StagePlace::Kind::set, reduction, reductions_[static_cast<std::size_t>(reduction)].set_type});
+  return node(index).exclusive ? before : normalized(dtype(index), before + value(node(index).args[0]));
+}
+
+Lane StageBuilder::ranked(int index) {
+  const Node& at = node(index);
+  const int first = reduction_of_[static_cast<std::size_t>(index)];
+  const StageReduction& r = reductions_[static_cast<std::size_t>(first)];
+  const auto total = [&](int reduction) { return input({StagePlace::Kind::total, reduction, r.total_type}); };
+  const Lane number = total(ranked_number_at(first, at.index));
+  if (kernel::row(at.monoid).state == kernel::State::arg) return ranked_index(r.dtype, number);
+  return ranked_element(at.monoid, r.dtype, total(ranked_at(first, at.index)), number);
 }
 
 /// The number of an extreme, as s64.

@@ -87,6 +87,8 @@ class StageBuilder {
   std::optional<Lane> wide(int index);
   bool is_by_count(const kernel::Node& at) const;
   Lane reduced(int index);
+  Lane running(int index);
+  Lane ranked(int index);
   Lane extreme(int reductions, bool max);
   Lane number_of_extreme(int extreme);
   Lane number(int reduction);

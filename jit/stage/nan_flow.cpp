@@ -139,6 +139,8 @@ enum class Bits : std::uint8_t {
 Bits bits_of(const Node& node, DType dtype, DType from, Bits least) {
   const bool has_bf16 = dtype == DType::bf16;
   switch (node.kind) {
+    case Node::Kind::scan:
+    case Node::Kind::rank: return Bits::any;
     case Node::Kind::load: return has_bf16 ? Bits::short_values : Bits::any;
     case Node::Kind::constant: return is_floating(dtype) && !std::isnan(node.value) ? Bits::short_nans : Bits::any;
     case Node::Kind::count: return Bits::short_nans;

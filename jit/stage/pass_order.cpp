@@ -20,4 +20,12 @@ std::vector<bool> find_backward_passes(const Stages& stages) {
   return backward;
 }
 
+std::vector<bool> find_reverse_passes(const Stages& stages) {
+  std::vector<bool> reverse;
+  for (const StagePass& pass : stages.passes)
+    reverse.push_back(std::ranges::any_of(
+        pass.reductions, [&](int r) { return stages.reductions[static_cast<std::size_t>(r)].reverse; }));
+  return reverse;
+}
+
 }  // namespace tenfold::jit

@@ -14,4 +14,7 @@ namespace tenfold::jit {
 /// By pass. What is summed or multiplied stays in order, as that decides bits.
 std::vector<bool> find_backward_passes(const Stages& stages);
 
+/// By pass, of a schedule that turns none back: those that sum from the last row on.
+std::vector<bool> find_reverse_passes(const Stages& stages);
+
 }  // namespace tenfold::jit

@@ -8,6 +8,7 @@
 
 #include "jit/stage/nan_flow.hpp"
 #include "jit/stage/numbered.hpp"
+#include "jit/stage/ranked.hpp"
 #include "jit/vector/integer_monoid.hpp"
 #include "schedule/arg_body.hpp"
 
@@ -42,8 +43,12 @@ class ReductionFinder {
     std::vector<int> indices;  // after all others, as they go by what these see
     for (std::size_t i = 0; i < spec_.body.size(); ++i) {
       const Node& node = spec_.body[i];
-      if (node.kind != Node::Kind::reduce) continue;
       const int index = static_cast<int>(i);
+      if (kernel::is_ordered(node) && forms_.along_rows)
+        return Status(Code::unsupported_op, "along rows there is no order of elements");
+      if (node.kind == Node::Kind::scan) add_running(index);
+      if (node.kind == Node::Kind::rank) add_ranked(index);
+      if (node.kind != Node::Kind::reduce) continue;
       if (schedule::is_arg_reduction(node)) {
         indices.push_back(index);
         continue;
@@ -84,6 +89,51 @@ class ReductionFinder {
     // Less than all bits without a sign, and the max of no elements.
     if (r.form == StageForm::bits) r.set_identity = r.total_identity = kNegativeInfinity;
     return r;
+  }
+
+  void add_running(int index) {
+    StageReduction r;
+    r.form = StageForm::running;
+    r.element = kernel::node(spec_, index).args[0];
+    r.dtype = kernel::dtype_of(spec_, r.element);
+    r.pass = positions_[static_cast<std::size_t>(index)].pass;
+    r.set_type = r.total_type = lane_type(r.dtype);
+    r.reverse = kernel::node(spec_, index).reverse;
+    found_.of_node[static_cast<std::size_t>(index)] = static_cast<int>(found_.reductions.size());
+    found_.reductions.push_back(r);
+  }
+
+  /// The lists of all places that are asked for of the elements; one kernel has those of one direction.
+  void add_ranked(int index) {
+    const Node& node = kernel::node(spec_, index);
+    const auto known = std::ranges::find_if(found_.reductions, [&](const StageReduction& r) {
+      return r.form == StageForm::ranked && r.element == node.args[0];
+    });
+    found_.of_node[static_cast<std::size_t>(index)] = static_cast<int>(known - found_.reductions.begin());
+    if (known != found_.reductions.end()) return;
+    int places = 0, index_node = -1;
+    for (const Node& other : spec_.body)
+      if (other.kind == Node::Kind::rank && other.args[0] == node.args[0]) {
+        places = std::max(places, other.index + 1);
+        if (other.args.size() > 1) index_node = other.args[1];
+      }
+    StageReduction r;
+    r.index = index_node;
+    r.monoid = node.monoid;
+    r.element = node.args[0];
+    r.dtype = kernel::dtype_of(spec_, r.element);
+    r.pass = positions_[static_cast<std::size_t>(index)].pass - 1;
+    r.set_type = r.total_type = integer_of(lane_type(r.dtype));
+    r.places = places;
+    for (int place = 0; place < places; ++place) {
+      r.form = StageForm::ranked;
+      r.set_identity = r.total_identity = least_compared(r.set_type);
+      found_.reductions.push_back(r);
+      r.places = 0;
+      r.form = StageForm::ranked_number;
+      r.set_identity = r.total_identity = first_ranked_number(r.dtype);
+      found_.reductions.push_back(r);
+    }
   }
 
   const char* why_no_index(int index) const {

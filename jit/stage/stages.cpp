@@ -12,6 +12,7 @@
 #include "jit/stage/centred.hpp"
 #include "jit/stage/index_programs.hpp"
 #include "jit/stage/kept_value.hpp"
+#include "jit/stage/ranked.hpp"
 #include "jit/stage/reductions.hpp"
 #include "kernel/moments.hpp"
 
@@ -60,6 +61,7 @@ class Finder {
           made.reductions.push_back(static_cast<int>(r));
       made.step = step(pass, made, false);
       made.tail = step(pass, made, true);
+      made.enters = enters(pass, made);
       if (pilot_steps_ > 0) {
         make_pilot_of_row(pass, made);
       } else {
@@ -123,9 +125,14 @@ class Finder {
     return fma(root, root, set);
   }
 
+  /// Of columns, where the sets are the totals.
+  static bool goes_by_order(const StageReduction& r) {
+    return r.form == StageForm::running || r.form == StageForm::ranked || r.form == StageForm::ranked_number;
+  }
+
   StageProgram combine(int reduction, bool with_set) {
     const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
-    if (!r.has_total() || (r.form == StageForm::number && !r.is_wide())) return {};
+    if (!r.has_total() || (r.form == StageForm::number && !r.is_wide()) || goes_by_order(r)) return {};
     StageBuilder made = program(false);
     if (r.form == StageForm::number) {
       join_index(made, stages_.reductions, reduction, with_set);
@@ -190,6 +197,8 @@ class Finder {
       const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
       if (r.form == StageForm::extreme) take_up_index(made, stages_.reductions, reduction, masked);
       if (r.form == StageForm::extreme || r.form == StageForm::number) continue;
+      if (r.places > 0) take_up_ranks(made, stages_.reductions, reduction);
+      if (goes_by_order(r)) continue;
       Lane element = made.value(r.element);
       if (r.form == StageForm::negated) element = negate(element);
       if (r.form == StageForm::bits) element = as(LaneType::i32, element);
@@ -209,7 +218,26 @@ class Finder {
       const Position& at = positions_[static_cast<std::size_t>(store.node)];
       if (!at.per_row && at.pass == pass && !again) made.store(store);
     }
+    // Behind what is stored of the sums so far.
+    for (const int reduction : of.reductions)
+      if (at(reduction).form == StageForm::running) take_up_running(made, reduction);
     return finish(made);
+  }
+
+  StageProgram enters(int pass, const StagePass& of) {
+    StageBuilder made = elements_of(pass);
+    for (const int reduction : of.reductions) {
+      if (at(reduction).places == 0) continue;
+      const Lane takes = takes_a_place(made, stages_.reductions, reduction);
+      made.result(takes, {StagePlace::Kind::open, 0, takes.type});
+    }
+    return finish(made);
+  }
+
+  void take_up_running(StageBuilder& made, int reduction) {
+    const StageReduction& r = at(reduction);
+    const StagePlace set{StagePlace::Kind::set, reduction, r.set_type};
+    made.result(normalized(r.dtype, made.input(set) + made.value(r.element)), set);
   }
 
   const StageReduction& at(int reduction) const { return stages_.reductions[static_cast<std::size_t>(reduction)]; }
@@ -351,6 +379,7 @@ namespace {
 /// One pass, of the program that a flat kernel would run, where nothing is reduced and all elements differ along the
 /// levels that count as reduced (schedule/turned.hpp).
 std::optional<Result<Stages>> stages_of_elements(const KernelSpec& spec) {
+  if (kernel::is_ordered(spec)) return std::nullopt;
   const bool all_differ =
       std::ranges::none_of(spec.body,
                            [](const kernel::Node& node) { return node.kind == kernel::Node::Kind::reduce; }) &&

@@ -38,7 +38,7 @@ struct StagePlace {
     kept,     ///< the kept value, in scratch
     taken,    ///< how many elements each lane has taken, as f64
     share,    ///< one over that, as f32
-    open,     ///< whether a row needs a second look, in lane 0
+    open,     ///< whether a row needs a second look, in lane 0; or which elements are among the first so far
     number,   ///< which of its row's elements is in each lane, counted from 0 along the reduced level
   };
   Kind kind = Kind::operand;
@@ -73,6 +73,9 @@ enum class StageForm : std::uint8_t {
   extreme,  ///< the greatest so far of an arg-reduction (numbered.hpp); reals that a second look is for leave out NaN
   number,   ///< its number
   doubt,    ///< their sum, NaN where any of them is, and seldom else
+  running,  ///< their sum so far, in the order of the row
+  ranked,   ///< what has a place among the first of all, as it is compared (ranked.hpp)
+  ranked_number,  ///< its number, and more
 };
 
 /// The three reductions of bits, one after another from where both reductions stand, that give max and min of the same
@@ -97,6 +100,9 @@ struct StageReduction {
   int number = -1;            ///< extreme: the reduction of its number
   int doubt = -1;             ///< extreme, number: the reduction that shows NaN; -1: there can be none, or it may be
   bool last = false;          ///< extreme, number: the last of equals counts
+  bool reverse = false;       ///< running: from the last element of the row on
+  int index = -1;             ///< ranked: the node that numbers are of; -1: they are counted
+  int places = 0;             ///< ranked, of place 0: how many there are, each of two reductions, one after another
   int sum = -1;               ///< squares: the reduction that sums the elements; -1: they follow from the deviations
   DType dtype = DType::f32;   ///< of what is combined
   LaneType set_type = LaneType::f32;                   ///< of the running value
@@ -120,6 +126,7 @@ struct StagePass {
   StageProgram step;            ///< elements of all lanes
   StageProgram tail;            ///< the same, of a partial vector along a reduced level: other lanes change no set
   std::vector<int> reductions;  ///< that it feeds
+  StageProgram enters;          ///< of elements: whether any is among the first so far; empty if nobody asks
   StageProgram pilot;           ///< takes one more element into each pilot, of rows into a sum; empty if there are none
   StageProgram fold_pilot;      ///< rows: the sums of two lanes
   StageProgram end_pilot;       ///< rows: their mean, made a pilot

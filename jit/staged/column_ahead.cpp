@@ -50,7 +50,7 @@ std::vector<Ahead> ColumnAhead::next_rows(const StagePass& pass, int rows) {
   // Parts of rows are too short for the machine's own prefetching.
   constexpr int kAheadInParts = 32, kAheadPassingOn = 4;
   const std::vector<int> reduced = levels(true);
-  if (!(schedule_.ahead || takes_part_) || reduced.empty()) return {};
+  if (!(schedule_.ahead || takes_part_) || reduced.empty() || turns()) return {};
   const int distance = takes_part_ ? kAheadInParts : passes_on(pass) ? std::max(rows, kAheadPassingOn) : rows;
   return look_ahead(a_, walk_, pass.step.inputs, reduced.back(), distance, most_ahead(spec_));
 }
@@ -89,6 +89,44 @@ void ColumnAhead::ask(const OfSweep& of, int rows, const std::function<OperandWa
   for (const Ahead& output : of.outputs)
     for (int row = 0; row < rows; ++row)
       walk_.ahead(output.operand, at(row), *output.distance, [&](const Memory& place) { c_.prefetchw(c_.ptr[place]); });
+}
+
+void ColumnAhead::ask_for_piece(std::size_t depth, bool backwards) {
+  constexpr int kLine = 64;
+  for (std::size_t k = 0; k < walk_.count(); ++k) {
+    if (!walk_.is_turned(k)) continue;
+    Gpr row(a_), count(a_), pitch(a_), first(a_);
+    const int element = byte_size(walk_.operand(k).dtype), bytes = schedule_.width * element;
+    Label again, known;
+    tile_.load_first(count);
+    walk_.load_row(row, k, depth, count);
+    walk_.load_pitch(pitch, k);
+    c_.imul(first, slot(kPieceFirst), element);
+    c_.add(row, first);
+    if (backwards) {
+      c_.sub(row, bytes);
+    } else {
+      c_.add(row, bytes);
+      walk_.load_own_extent(count, kernel::innermost(spec_, true));
+      c_.sub(count, slot(kPieceFirst));
+      c_.cmp(count, schedule_.width);
+      c_.ja(known);
+      c_.imul(count, pitch, static_cast<int>(schedule_.columns));
+      c_.add(row, count);
+      c_.sub(row, first);
+      c_.sub(row, bytes);
+      c_.L(known);
+    }
+    tile_.load_count(count);
+    c_.L(again);
+    for (int line = 0; line < bytes; line += kLine) {
+      const Xbyak::Address place = c_.byte[row.reg() + line];
+      k < walk_.inputs() ? c_.prefetcht0(place) : c_.prefetchw(place);
+    }
+    c_.add(row, pitch);
+    c_.dec(count);
+    c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
+  }
 }
 
 }  // namespace tenfold::jit

@@ -31,6 +31,10 @@ class ColumnAhead : protected ColumnRecords {
   /// At a vector of the sweep; `at` tells where its rows are.
   void ask(const OfSweep& of, int rows, const std::function<OperandWalk::At(int row)>& at);
 
+  /// Of lines that are turned piece by piece: asks for the piece that comes after this one, of the same lines, or
+  /// behind the last one the first of the next tile's.
+  void ask_for_piece(std::size_t depth, bool backwards);
+
   bool takes_part_ = false;  ///< what is emitted goes through a part of a tile
 
  private:

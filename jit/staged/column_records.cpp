@@ -46,16 +46,60 @@ void ColumnRecords::place_turned() {
   }
 }
 
-void ColumnRecords::turn(Turn way, std::size_t depth) {
+void ColumnRecords::turn(Turn way, std::size_t depth, bool short_piece) {
   for (std::size_t k = 0; k < turned_.size(); ++k) {
     if (turned_[k].width == 0 || (k < walk_.inputs()) != (way == Turn::in)) continue;
     Gpr rows(a_), place(a_), count(a_);
     tile_.load_first(count);
     walk_.load_row(rows, k, depth, count);
+    if (kernel::is_ordered(spec_)) {
+      c_.imul(place, slot(kPieceFirst), byte_size(walk_.operand(k).dtype));
+      c_.add(rows, place);
+    }
     tile_.load_count(count);
     c_.lea(place, c_.ptr[c_.rbp + turned_[k].place]);
-    TurnedRows(a_, walk_, k, turned_[k].width, turned_apart(k)).emit(way, rows, place, count);
+    TurnedRows turned(a_, walk_, k, turned_[k].width, turned_apart(k));
+    if (short_piece) {
+      turned.emit_short(way, rows, place, count, c_.dword[slot(kPieceExtent).getRegExp()]);
+    } else {
+      turned.emit(way, rows, place, count);
+    }
   }
+}
+
+void ColumnRecords::each_piece(bool backwards, const std::function<void(bool is_short)>& body) {
+  const int level = kernel::innermost(spec_, true), width = schedule_.width;
+  Label again, rest, done;
+  {
+    Gpr first(a_);
+    c_.xor_(first.r32(), first.r32());
+    if (backwards) walk_.load_extent(first, level);
+    c_.mov(slot(kPieceFirst), first);
+  }
+  c_.L(again);
+  {
+    Gpr left(a_);
+    if (backwards) {
+      c_.mov(left, slot(kPieceFirst));
+    } else {
+      walk_.load_extent(left, level);
+      c_.sub(left, slot(kPieceFirst));
+    }
+    c_.mov(slot(kPieceExtent), left);
+    c_.cmp(left, width);
+    c_.jb(rest, Xbyak::CodeGenerator::T_NEAR);
+  }
+  c_.mov(slot(kPieceExtent), width);
+  if (backwards) c_.sub(slot(kPieceFirst), width);
+  body(false);
+  if (!backwards) c_.add(slot(kPieceFirst), width);
+  c_.jmp(again, Xbyak::CodeGenerator::T_NEAR);
+  c_.L(rest);
+  c_.cmp(slot(kPieceExtent), 0);
+  c_.je(done, Xbyak::CodeGenerator::T_NEAR);
+  if (backwards) c_.mov(slot(kPieceFirst), 0);
+  body(true);
+  c_.L(done);
 }
 
 int ColumnRecords::place(LaneType type) {

@@ -5,6 +5,8 @@
 // turned (schedule/turned.hpp). The sweeps over rows are in columns.cpp.
 #pragma once
 
+#include <functional>
+
 #include "jit/assembler/frame.hpp"
 #include "jit/operand/turned_rows.hpp"
 #include "jit/staged/column_tile.hpp"
@@ -33,8 +35,14 @@ class ColumnRecords : protected StagedKernel {
   /// Whether lanes run across blocks that are turned into scratch, tile by tile.
   bool turns() const { return schedule_.width > 0; }
   int first_inside() const { return schedule::turned_levels(spec_).inside; }
-  /// All blocks of the tile, of each input or output that is turned.
-  void turn(Turn way, std::size_t depth);
+  /// All blocks of the tile, of each input or output that is turned; of pieces of lines those from the element on that
+  /// the slot kPieceFirst says, and of `short_piece` as many elements as kPieceExtent.
+  void turn(Turn way, std::size_t depth, bool short_piece = false);
+  /// Runs `body` for each piece of lines, from the last one on if `backwards`, with those slots set; that which is
+  /// shorter than others comes last.
+  void each_piece(bool backwards, const std::function<void(bool is_short)>& body);
+  static constexpr int kPieceFirst = frame::kOutput2;
+  static constexpr int kPieceExtent = frame::kNestOutput2;
 
   /// Start values of what the pass reduces, without the sets of chains.
   void fill_identities(const StagePass& pass);

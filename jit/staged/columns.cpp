@@ -26,7 +26,7 @@ class StagedColumns final : ColumnAhead {
   StagedColumns(Assembler& assembler, const Stages& stages, const kernel::KernelSpec& spec,
                 const schedule::Schedule& schedule)
       : ColumnAhead(assembler, stages, spec, schedule),
-        backward_(schedule.serpentine ? find_backward_passes(stages) : std::vector<bool>(stages.passes.size())) {}
+        backward_(schedule.serpentine ? find_backward_passes(stages) : find_reverse_passes(stages)) {}
 
   std::int64_t emit() {
     start();
@@ -62,7 +62,9 @@ class StagedColumns final : ColumnAhead {
     tile_.start();
     c_.L(tile);
     tile_.take();
-    if (turns()) {
+    if (turns() && kernel::is_ordered(spec_)) {
+      passes_of_lines(depth);
+    } else if (turns()) {
       turned_passes(depth);
     } else {
       passes(depth);
@@ -80,6 +82,31 @@ class StagedColumns final : ColumnAhead {
     }
     walk_.over(inside(), depth + 1, [this](std::size_t within) { passes(within); });
     turn(Turn::out, depth);
+  }
+
+  /// The one pass over lines, of which a piece at a time is turned into scratch, and back.
+  void passes_of_lines(std::size_t depth) {
+    const StagePass& of = stages_.passes[0];
+    rows(stages_.rows[0], depth);
+    start_sweeps(of);
+    each_piece(backward_[0], [&](bool is_short) { piece_of_lines(of, depth, is_short); });
+    rows(stages_.rows.back(), depth);
+  }
+
+  void piece_of_lines(const StagePass& of, std::size_t depth, bool is_short) {
+    walk_.cut(kernel::innermost(spec_, true), kPieceFirst, kPieceExtent);
+    turn(Turn::in, depth, is_short);
+    {
+      const Gpr first(a_);
+      tile_.load_first(first);
+      walk_.enter_turned(depth, first);
+    }
+    if (schedule_.ahead && !is_short) ask_for_piece(depth, backward_[0]);
+    walk_.set_backwards(backward_[0]);
+    take_rows(of, depth + 1);
+    walk_.set_backwards(false);
+    turn(Turn::out, depth, is_short);
+    walk_.cut(-1);
   }
 
   void passes(std::size_t depth) {
@@ -110,15 +137,19 @@ class StagedColumns final : ColumnAhead {
 
   /// All rows of the tile.
   void sweeps(const StagePass& of, std::size_t depth) {
+    start_sweeps(of);
+    if (touches_kept(of.step)) start_kept();
+    each_way(of, [&] { take_rows(of, depth); });
+    end_chain(of);
+  }
+
+  void start_sweeps(const StagePass& of) {
     fill_identities(of);
     c_.mov(slot(kRowsLeft), schedule::kChain);
     c_.mov(slot(kRowsTaken), 0);
     c_.mov(slot(kRecentreAt), 2 * kPilotElements);
     if (reads_numbers(of.step))
       for (int row = 0; row < schedule_.rows_at_once; ++row) c_.mov(slot(row_number(row)), row);
-    if (touches_kept(of.step)) start_kept();
-    each_way(of, [&] { take_rows(of, depth); });
-    end_chain(of);
   }
 
   /// For a tile of which the pass leaves a column open.
@@ -134,18 +165,14 @@ class StagedColumns final : ColumnAhead {
   /// If any lane of the record is.
   void jump_if_open(const StageProgram& question, const Reg64& record, const Label& open) {
     LaneLayer& layer = layer_for(question);
-    const Memory mask = c_.rbp + frame::kStaging;
-    const Xbyak::Ymm any(0);
     for (int lane = 0; lane < lanes_; lane += layer.lanes()) {
       run(
           question, layer,
           [&](const StagePlace& from, Vec d) {
             load_lanes(layer, d, from.type, record + (total_of(from.index) + lane * lane_bytes(from.type)));
           },
-          [&](const StagePlace& to, Vec s) { store_lanes(layer, s, to.type, mask); });
-      c_.vmovdqu(any, c_.ptr[mask]);
-      if (layer.lanes() * lane_bytes(question.results[0].type) > 32) c_.vpor(any, any, c_.ptr[mask + 32]);
-      c_.vptest(any, any);
+          [&](const StagePlace& to, Vec s) { store_lanes(layer, s, to.type, c_.rbp + frame::kStaging); });
+      test_any(layer.lanes() * lane_bytes(question.results[0].type));
       c_.jnz(open, Xbyak::CodeGenerator::T_NEAR);
     }
   }
@@ -220,7 +247,10 @@ class StagedColumns final : ColumnAhead {
       for (int row = 0; row < rows; ++row) {
         if (kept) kept_at_ = kept->reg() + index * kKeptBytes + row * kept_step;
         row_ = row;
+        Label skipped;
+        if (schedule_.skips) jump_unless_any_enters(pass, at(row), record, rows > 1, skipped);
         step(pass, pass.step, at(row), record, rows > 1);
+        c_.L(skipped);
       }
       if (rows > 1) store_sets(pass, record, rows);
     });
@@ -228,6 +258,22 @@ class StagedColumns final : ColumnAhead {
     if (reads_numbers(pass.step))
       for (int row = 0; row < schedule_.rows_at_once; ++row) c_.add(slot(row_number(row)), rows);
     layer_->hold({}, 0);
+  }
+
+  void jump_unless_any_enters(const StagePass& pass, const OperandWalk::At& at, const Reg64& record, bool in_vectors,
+                              const Label& none) {
+    step(pass, pass.enters, at, record, in_vectors);
+    test_any(lanes_ * lane_bytes(pass.enters.results[0].type));
+    c_.jz(none, Xbyak::CodeGenerator::T_NEAR);
+  }
+
+  /// Whether any of so many bytes of a mask in the staging area is set.
+  void test_any(int bytes) {
+    const Memory mask = c_.rbp + frame::kStaging;
+    const Xbyak::Ymm any(0);  // programs begin with it
+    c_.vmovdqu(any, c_.ptr[mask]);
+    for (int at = 32; at < bytes; at += 32) c_.vpor(any, any, c_.ptr[mask + at]);
+    c_.vptest(any, any);
   }
 
   void step(const StagePass& pass, const StageProgram& program, const OperandWalk::At& at, const Reg64& record,
@@ -254,6 +300,8 @@ class StagedColumns final : ColumnAhead {
             store_lanes(*layer_, s, to.type, kept_at_);
           } else if (to.kind == StagePlace::Kind::saved) {
             store_lanes(*layer_, s, to.type, record + saved_of(to.index));
+          } else if (to.kind == StagePlace::Kind::open) {
+            store_lanes(*layer_, s, to.type, c_.rbp + frame::kStaging);
           } else {
             access_.store(*layer_, static_cast<std::size_t>(to.index), s, at);
           }

@@ -27,4 +27,13 @@ inline Node reduce_node(Monoid monoid, int value, bool last = false) {
   return {.kind = Node::Kind::reduce, .monoid = monoid, .args = {value}, .last = last};
 }
 
+inline Node scan_node(int value, bool exclusive, bool reverse) {
+  return {.kind = Node::Kind::scan, .args = {value}, .exclusive = exclusive, .reverse = reverse};
+}
+/// `monoid`: max and min give the element, argmax and argmin its index, that `place` greater, or less, ones come
+/// before.
+inline Node rank_node(Monoid monoid, int place, int value) {
+  return {.kind = Node::Kind::rank, .index = place, .monoid = monoid, .args = {value}};
+}
+
 }  // namespace tenfold::kernel

@@ -5,12 +5,19 @@
 
 namespace tenfold::kernel {
 
+namespace {
+
+/// Whether it takes all elements of a row.
+bool reduces(const Node& node) { return node.kind == Node::Kind::reduce || node.kind == Node::Kind::rank; }
+
+}  // namespace
+
 std::vector<int> passes_of(const KernelSpec& spec) {
   std::vector<int> passes;
   for (const Node& node : spec.body) {
     int own = 0;
     for (const int arg : node.args) own = std::max(own, passes[static_cast<std::size_t>(arg)]);
-    passes.push_back(own + (node.kind == Node::Kind::reduce ? 1 : 0));
+    passes.push_back(own + (reduces(node) ? 1 : 0));
   }
   return passes;
 }
@@ -20,7 +27,7 @@ int pass_count(const KernelSpec& spec) {
   const std::vector<int> pass = passes_of(spec);
   int count = 0;
   for (std::size_t i = 0; i < pass.size(); ++i)
-    if (spec.body[i].kind == Node::Kind::reduce) count = std::max(count, pass[i]);
+    if (reduces(spec.body[i])) count = std::max(count, pass[i]);
   for (const Store& store : spec.stores)
     if (const auto node = static_cast<std::size_t>(store.node); !is_per_row[node])
       count = std::max(count, pass[node] + 1);

@@ -30,6 +30,10 @@ void print_node(std::ostringstream& out, std::size_t index, const Node& node) {
     case Node::Kind::constant: out << "constant " << to_string(node.dtype) << ' ' << shortest(node.value); break;
     case Node::Kind::cast: out << "cast " << to_string(node.dtype); break;
     case Node::Kind::apply: out << row(node.function).name; break;
+    case Node::Kind::scan:
+      out << "scan" << (node.exclusive ? " exclusive" : "") << (node.reverse ? " reverse" : "");
+      break;
+    case Node::Kind::rank: out << "rank " << row(node.monoid).name << ' ' << node.index; break;
     case Node::Kind::reduce: out << "reduce " << row(node.monoid).name << (node.last ? " last" : ""); break;
   }
   for (const int arg : node.args) out << " %" << arg;
@@ -141,10 +145,20 @@ Status parse_node(Line& line, KernelSpec& spec) {
     if (!monoid) return line.error("a monoid");
     node.monoid = *monoid;
     node.last = line.take("last");
+  } else if (what == "scan") {
+    node.kind = Node::Kind::scan;
+    node.exclusive = line.take("exclusive");
+    node.reverse = line.take("reverse");
+  } else if (what == "rank") {
+    node.kind = Node::Kind::rank;
+    const std::optional<Monoid> monoid = monoid_from_name(line.word());
+    if (!monoid || *monoid == Monoid::sum || *monoid == Monoid::prod) return line.error("an extreme or its index");
+    node.monoid = *monoid;
+    if (!line.number(node.index)) return line.error("a place");
   } else {
     node.kind = Node::Kind::apply;
     const std::optional<Function> function = function_from_name(what);
-    if (!function) return line.error("load, count, constant, cast, reduce or a function");
+    if (!function) return line.error("load, count, constant, cast, reduce, scan, rank or a function");
     node.function = *function;
   }
   while (!line.empty()) {

@@ -61,8 +61,10 @@ Status check_node(const KernelSpec& spec, std::size_t index) {
       return broken("%" + std::to_string(index) + " uses a value that is not before it");
   std::size_t arity = 0;
   if (node.kind == Node::Kind::apply) arity = static_cast<std::size_t>(row(node.function).arity);
-  if (node.kind == Node::Kind::reduce || node.kind == Node::Kind::cast) arity = 1;
-  if (node.args.size() != arity) return broken("%" + std::to_string(index) + " has a wrong number of arguments");
+  if (node.kind == Node::Kind::reduce || node.kind == Node::Kind::cast || is_ordered(node)) arity = 1;
+  const bool numbered = node.kind == Node::Kind::rank && node.args.size() == 2;
+  if (node.args.size() != arity && !numbered)
+    return broken("%" + std::to_string(index) + " has a wrong number of arguments");
   if (node.last && (node.kind != Node::Kind::reduce || row(node.monoid).state != State::arg))
     return broken("%" + std::to_string(index) + " wants the last of equals, but gives no index");
   if (node.kind == Node::Kind::load && (node.index < 0 || static_cast<std::size_t>(node.index) >= spec.inputs.size()))
@@ -82,6 +84,11 @@ Result<KernelSpec> collapse(KernelSpec spec) {
     erase_level(spec, level - 1);
   }
   // One output of one element still needs a level to run along.
+  if (is_ordered(spec) && !spec.levels.empty() && innermost(spec, false) < 0) {
+    // Lanes of one line.
+    spec.levels.insert(spec.levels.begin(), {1, false});
+    for_each_operand(spec, [](Operand& operand) { operand.strides.insert(operand.strides.begin(), 1); });
+  }
   if (spec.levels.empty()) {
     spec.levels.push_back({1, false});
     for_each_operand(spec, [](Operand& operand) { operand.strides.push_back(1); });
@@ -107,6 +114,7 @@ Status check(const KernelSpec& spec) {
     Status status = check_node(spec, index);
     if (!status.ok()) return status;
   }
+  if (is_ordered(spec) && reduced_levels(spec) != 1) return broken("an order along several levels, or none");
   const std::vector<bool> same = per_row(spec);
   for (const Store& store : spec.stores) {
     if (store.output < 0 || static_cast<std::size_t>(store.output) >= spec.outputs.size() || store.node < 0 ||
@@ -141,7 +149,9 @@ DType dtype_of(const KernelSpec& spec, int node) {
     case Node::Kind::count: return DType::f64;
     case Node::Kind::constant:
     case Node::Kind::cast: return at.dtype;
-    case Node::Kind::reduce: return row(at.monoid).state == State::arg ? DType::s64 : dtype_of(spec, at.args[0]);
+    case Node::Kind::reduce:
+    case Node::Kind::rank: return row(at.monoid).state == State::arg ? DType::s64 : dtype_of(spec, at.args[0]);
+    case Node::Kind::scan: return dtype_of(spec, at.args[0]);
     case Node::Kind::apply: break;
   }
   if (row(at.function).gives == Gives::boolean) return DType::boolean;
@@ -154,6 +164,12 @@ bool moves_along_reduced(const KernelSpec& spec, const Operand& operand) noexcep
   return false;
 }
 
+bool is_ordered(const Node& node) noexcept { return node.kind == Node::Kind::scan || node.kind == Node::Kind::rank; }
+
+bool is_ordered(const KernelSpec& spec) noexcept {
+  return std::ranges::any_of(spec.body, [](const Node& node) { return is_ordered(node); });
+}
+
 bool is_expensive(const Node& node) {
   return node.kind == Node::Kind::apply && row(node.function).effort == Effort::polynomial;
 }
@@ -163,7 +179,8 @@ std::vector<bool> per_row(const KernelSpec& spec) {
   for (const Node& node : spec.body) {
     bool is_same = std::all_of(node.args.begin(), node.args.end(),
                                [&same](int arg) { return same[static_cast<std::size_t>(arg)]; });
-    if (node.kind == Node::Kind::reduce) is_same = true;
+    if (node.kind == Node::Kind::reduce || node.kind == Node::Kind::rank) is_same = true;
+    if (node.kind == Node::Kind::scan) is_same = false;
     if (node.kind == Node::Kind::load)
       is_same = !moves_along_reduced(spec, spec.inputs[static_cast<std::size_t>(node.index)]);
     same.push_back(is_same);
@@ -187,7 +204,7 @@ std::vector<bool> expensive_elements(const KernelSpec& spec) {
 bool is_elementwise(const KernelSpec& spec) noexcept {
   return std::none_of(spec.levels.begin(), spec.levels.end(), [](const Level& level) { return level.reduced; }) &&
          std::none_of(spec.body.begin(), spec.body.end(),
-                      [](const Node& node) { return node.kind == Node::Kind::reduce; });
+                      [](const Node& node) { return node.kind == Node::Kind::reduce || is_ordered(node); });
 }
 
 bool is_of_bits(Function function) noexcept {

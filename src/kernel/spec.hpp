@@ -29,7 +29,7 @@ namespace tenfold::kernel {
 inline constexpr int kMaxLevels = 6;
 /// As many streams as an L1 TLB has entries; bodies of more inputs are cut (src/compile/plan/kernel_sequence.hpp).
 inline constexpr int kMaxInputs = 64;
-inline constexpr int kMaxOutputs = 8;
+inline constexpr int kMaxOutputs = 32;
 
 /// One loop of the iteration space, outermost first.
 struct Level {
@@ -55,6 +55,10 @@ struct Node {
     cast,      ///< args[0] as `dtype`
     apply,     ///< `function` of `args`
     reduce,    ///< `monoid` over args[0], along all reduced levels
+    scan,      ///< the sum of args[0] so far, along the one reduced level: a value of elements
+    /// Of args[0] along the one reduced level, the element or index that has place `index` among all. An index may be
+    /// what args[1], in s32 and growing along the level, says in its place.
+    rank,
   };
   Kind kind = Kind::load;
   int index = 0;
@@ -65,8 +69,12 @@ struct Node {
   double value = 0;          ///< of a constant
   bool last = false;         ///< of an arg-reduction: the last of equal elements, not the first
   bool total = false;        ///< of a load: a reduction's result, which another kernel has made
+  bool exclusive = false;    ///< of a scan: without its own element
+  bool reverse = false;      ///< of a scan: from the last element on
   friend bool operator==(const Node&, const Node&) = default;
 };
+/// Whether it is a scan or a rank, which go by the order of the elements along the reduced level.
+bool is_ordered(const Node& node) noexcept;
 /// A function that takes a polynomial for each element.
 bool is_expensive(const Node& node);
 
@@ -87,6 +95,9 @@ struct KernelSpec {
 
 inline const Level& level(const KernelSpec& spec, int index) { return spec.levels[static_cast<std::size_t>(index)]; }
 inline const Node& node(const KernelSpec& spec, int index) { return spec.body[static_cast<std::size_t>(index)]; }
+
+/// Whether any node is.
+bool is_ordered(const KernelSpec& spec) noexcept;
 
 /// How many levels are reduced.
 int reduced_levels(const KernelSpec& spec) noexcept;

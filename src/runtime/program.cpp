@@ -132,7 +132,8 @@ struct Tasks {
 /// How many threads are worth their cost, one at least. Tasks outside the JIT compute long for what they move.
 std::int64_t worth(const KernelStep& step, int max_threads) noexcept {
   const std::int64_t tasks = step.tile.pieces * step.split.pieces;
-  return std::max<std::int64_t>(1, std::min({tasks, std::int64_t{max_threads}, step.bytes_moved / kBytesPerThread}));
+  return std::max<std::int64_t>(
+      1, std::min({tasks, std::int64_t{max_threads}, step.effort * step.bytes_moved / kBytesPerThread}));
 }
 std::int64_t worth(const TaskStep& step, int max_threads) noexcept {
   return std::max<std::int64_t>(1, std::min<std::int64_t>(step.tasks, max_threads));

@@ -46,6 +46,7 @@ struct KernelStep {
   Grid tile, split;
   std::vector<std::int64_t> split_output_stride;  ///< bytes per output
   std::int64_t bytes_moved = 0;                   ///< read and written, for the decision how many threads to use
+  std::int64_t effort = 1;                        ///< likewise: how many times as long as plain bytes they take
 };
 
 /// A step that runs outside the JIT (the reference evaluator, bound by compile/): gets the addresses of its operands.

@@ -27,6 +27,8 @@ Status read_node(const kernel::KernelSpec& spec, std::size_t index, int& chain, 
       reduced = true;
       body.monoid = node.monoid;
       return {};
+    case Node::Kind::scan:
+    case Node::Kind::rank: return unsupported("what goes by the order of the elements");
     case Node::Kind::constant:
     case Node::Kind::cast: return unsupported("a constant or a cast");
     case Node::Kind::apply: break;

@@ -13,6 +13,7 @@
 #include "schedule/levels.hpp"
 #include "schedule/machine.hpp"
 #include "schedule/narrow.hpp"
+#include "schedule/ordered.hpp"
 #include "schedule/packed.hpp"
 #include "schedule/schedule.hpp"
 #include "schedule/stage_traits.hpp"
@@ -182,6 +183,7 @@ bool gains_by_turns(const KernelSpec& spec, const target::Target& target) {
 
 Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_split) {
   if (kernel::is_elementwise(spec)) return choose_flat(spec, target);
+  if (kernel::is_ordered(spec)) return choose_ordered(spec, target);
   Schedule schedule;
   schedule.isa = target.isa;
   const Result<ReduceBody> body = read_body(spec);

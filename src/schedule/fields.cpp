@@ -25,6 +25,7 @@ constexpr Field kFields[] = {
     {"around", &Schedule::around, kColumns | kFlat | kStaged},
     {"claim", &Schedule::claim, kFlat | kStaged},
     {"serpentine", &Schedule::serpentine, kStagedColumns},
+    {"skips", &Schedule::skips, kStagedColumns},
     {"runs", &Schedule::runs, kFlat | kStagedRows},
     {"keep", &Schedule::keep, kStaged},
     {"part", &Schedule::part, kStagedColumns},

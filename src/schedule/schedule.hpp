@@ -58,6 +58,8 @@ struct Schedule {
   bool claim = false;
   /// Staged columns: passes go down the rows of a tile and up again by turns, where their results do not depend on it.
   bool serpentine = false;
+  /// Staged columns of ranks: a step is left out where no lane has an element among the first of its line so far.
+  bool skips = false;
   /// Four runs in turn. Flat: a few lines of each. Staged rows, with `ahead`: a row of each.
   bool runs = false;
   std::int64_t keep = 0;  ///< staged: elements of a row (columns: of each) that scratch may keep for a later pass

@@ -12,6 +12,7 @@
 #include "schedule/broken.hpp"
 #include "schedule/levels.hpp"
 #include "schedule/machine.hpp"
+#include "schedule/ordered.hpp"
 #include "schedule/stage_traits.hpp"
 #include "schedule/staged_columns.hpp"
 #include "schedule/turned.hpp"
@@ -218,6 +219,7 @@ Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
   if (schedule.width != 0)
     if (Status status = check_turned(spec, schedule); !status.ok()) return status;
   const bool keeps = (!reduced || kernel::reduced_levels(spec) == 1) && kernel::reduced_count(spec) <= schedule.keep;
+  if (schedule.skips && places_of(spec) == 0) return broken("no step can be left out");
   if (schedule.keep < 0 || (schedule.keep > 0 && !keeps)) return broken("scratch cannot keep a row");
   if (schedule.around && !may_go_around(spec, schedule.vector_level))
     return broken("no output can be stored around the caches");

@@ -8,6 +8,7 @@
 #include "kernel/passes.hpp"
 #include "schedule/broken.hpp"
 #include "schedule/levels.hpp"
+#include "schedule/ordered.hpp"
 #include "schedule/packed.hpp"
 #include "schedule/stage_traits.hpp"
 
@@ -68,7 +69,7 @@ constexpr std::int64_t kMovedBytes = 128 << 10, kMovedPart = 4, kMostMovedColumn
 
 /// Tiles are whole steps.
 std::int64_t columns_of_step(const KernelSpec& spec) {
-  return reductions(spec) > 0 ? kVectorStep : step_of_elements(spec);
+  return reductions(spec) > 0 || kernel::is_ordered(spec) ? kVectorStep : step_of_elements(spec);
 }
 
 /// Blocks of a tile: as many as leave what is turned, and the records of columns, in L1.
@@ -126,6 +127,15 @@ TurnedLevels transposed_levels(const KernelSpec& spec, TurnedLevels levels) {
   return turns ? levels : TurnedLevels{};
 }
 
+/// Of lines that have their elements side by side: a piece of each is a block.
+TurnedLevels line_levels(const KernelSpec& spec, TurnedLevels levels) {
+  if (levels.inside + 1 != static_cast<int>(spec.levels.size()) || spec.inputs[0].strides.back() != 1) return {};
+  for (int level = 0; level < levels.inside; ++level)
+    if (!levels.found() || extent_of(spec, level) >= std::min(kEnoughRows, extent_of(spec, levels.rows)))
+      levels.rows = level;
+  return turned_width(spec, levels, spec.inputs[0]) > 0 ? levels : TurnedLevels{};
+}
+
 }  // namespace
 
 TurnedLevels turned_levels(const KernelSpec& spec) {
@@ -133,6 +143,7 @@ TurnedLevels turned_levels(const KernelSpec& spec) {
   const int first = kernel::outermost(spec, true);
   if (first <= 0) return {};
   levels.inside = first;
+  if (kernel::is_ordered(spec)) return line_levels(spec, levels);
   if (reductions(spec) == 0) return transposed_levels(spec, levels);
   for (int level = 0; level < levels.inside; ++level)
     if (!levels.found() || extent_of(spec, level) >= std::min(kEnoughRows, extent_of(spec, levels.rows)))
@@ -164,6 +175,7 @@ bool turns_blocks(const KernelSpec& spec, const ReduceBody& body) {
 }
 
 std::int64_t turned_width(const KernelSpec& spec, const TurnedLevels& levels) {
+  if (kernel::is_ordered(spec)) return piece_of_line(spec);
   std::int64_t width = 1;
   for (auto level = static_cast<std::size_t>(levels.inside); level < spec.levels.size(); ++level)
     width *= spec.levels[level].extent;
@@ -173,6 +185,7 @@ std::int64_t turned_width(const KernelSpec& spec, const TurnedLevels& levels) {
 std::int64_t turned_width(const KernelSpec& spec, const TurnedLevels& levels, const kernel::Operand& operand) {
   const std::int64_t along_rows = operand.strides[static_cast<std::size_t>(levels.rows)];
   if (along_rows == 0 || along_rows == 1) return 0;
+  if (kernel::is_ordered(spec)) return operand.strides.back() == 1 ? turned_width(spec, levels) : 0;
   std::int64_t width = 1;
   for (auto level = spec.levels.size(); level-- > static_cast<std::size_t>(levels.inside);) {
     if (operand.strides[level] == 0) continue;
@@ -216,7 +229,7 @@ Status check_turned(const KernelSpec& spec, const Schedule& schedule) {
     return broken("width is not that of turned rows");
   if (schedule.columns % columns_of_step(spec) != 0) return broken("columns of turned rows are no whole steps");
   if (schedule.tile.level >= levels.inside) return broken("a block of turned rows is cut");
-  if (schedule.around || schedule.claim || schedule.ahead || schedule.serpentine)
+  if (schedule.around || schedule.claim || schedule.serpentine || (schedule.ahead && !kernel::is_ordered(spec)))
     return broken("turned rows stay in L1");
   return {};
 }

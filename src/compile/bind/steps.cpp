@@ -8,6 +8,7 @@
 #include "compile/cache/kernel_cache.hpp"
 #include "graph/eval/eval.hpp"
 #include "schedule/levels.hpp"
+#include "schedule/ordered.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -32,6 +33,7 @@ runtime::KernelStep make_step(const PlannedKernel& kernel, std::shared_ptr<const
   runtime::KernelStep step;
   step.code = std::move(code);
   step.count = kernel.count;
+  step.effort = schedule::effort_of_byte(kernel.spec);
   for (std::size_t level = 0; level < kernel.spec.levels.size(); ++level)
     step.extents[level] = kernel.spec.levels[level].extent;
   step.tile = make_grid(kernel.spec, kernel.schedule.tile);

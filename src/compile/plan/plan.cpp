@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compile/plan/kernel_sequence.hpp"
+#include "compile/plan/line_pieces.hpp"
 #include "compile/plan/long_rows.hpp"
 #include "compile/plan/partials.hpp"
 #include "compile/plan/plain_indices.hpp"
@@ -161,6 +162,12 @@ PlanOrNone plan_transposed(const KernelSpec& spec, const target::Target& target)
   return plan.ok() ? PlanOrNone(std::optional(std::move(plan).value())) : none_or_mistake(plan.status());
 }
 
+Result<Plan> plan_ordered(const KernelSpec& spec, const target::Target& target) {
+  Result<KernelCut> cut = cut_lines(spec);
+  if (!cut.ok()) return cut.status();
+  return cut.value().kernels.empty() ? plan_whole(spec, target) : scheduled(std::move(cut).value(), target);
+}
+
 /// The first way that is one. Each is of specs that the others leave whole, but for plain reductions, which come before
 /// levels apart and long rows: these are found again in the kernels that they are cut into.
 PlanOrNone plan_cut(const KernelSpec& spec, const target::Target& target, const RowPieces& pieces) {
@@ -178,6 +185,7 @@ Result<Plan> make_plan(const KernelSpec& spec, const target::Target& target, con
     return Status(Code::unsupported_target, target.native == target::Isa::reference
                                                 ? "this CPU is below avx2, which kernels need"
                                                 : "the target is 'reference'");
+  if (kernel::is_ordered(spec)) return plan_ordered(spec, target);
   if (const std::size_t most = inputs_of_part(spec); most < spec.inputs.size()) {
     Result<Plan> parts = plan_sequence(spec, target, most);
     if (parts.ok() || spec.inputs.size() > kernel::kMaxInputs) return parts;

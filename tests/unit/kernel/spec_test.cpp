@@ -54,13 +54,29 @@ TEST(KernelSpec, SaysWhichOfEqualsAnArgReductionWants) {
   EXPECT_FALSE(parse(head + "%0 = load x0\n%1 = reduce max last %0\nstore y0 %1\n").ok());
 }
 
+TEST(KernelSpec, SaysWhatGoesByTheOrderOfALine) {
+  const std::string space = "kernel\nspace kept 4, reduced 9\nin x0 f32 [9, 1]\n";
+  const std::string scan = space + "out y0 f32 [9, 1]\n%0 = load x0\n%1 = scan exclusive reverse %0\nstore y0 %1\n";
+  EXPECT_EQ(print(parsed(scan)), scan);
+  EXPECT_TRUE(parsed(scan).body[1].exclusive && parsed(scan).body[1].reverse);
+  EXPECT_FALSE(per_row(parsed(scan))[1]) << "a value of elements";
+  const std::string rank = space + "out y0 s64 [1, 0]\n%0 = load x0\n%1 = rank argmin 2 %0\nstore y0 %1\n";
+  EXPECT_EQ(print(parsed(rank)), rank);
+  EXPECT_EQ(parsed(rank).body[1].index, 2);
+  EXPECT_EQ(dtype_of(parsed(rank), 1), DType::s64);
+  EXPECT_TRUE(is_ordered(parsed(rank)) && per_row(parsed(rank))[1]);
+  EXPECT_FALSE(parse(space + "out y0 f32 [1, 0]\n%0 = load x0\n%1 = rank sum 0 %0\nstore y0 %1\n").ok());
+  const std::string apart = "kernel\nspace reduced 4, kept 2, reduced 9\nin x0 f32 [18, 9, 1]\nout y0 f32 [0, 1, 0]\n";
+  EXPECT_FALSE(parse(apart + "%0 = load x0\n%1 = rank max 0 %0\nstore y0 %1\n").ok()) << "an order of two levels";
+}
+
 TEST(KernelSpec, ParseErrorsNameTheLine) {
   const std::pair<const char*, const char*> cases[] = {
       {"kernel\nspace kept x\n", "line 2: expected an extent"},
       {"kernel\nspace held 3\n", "line 2: expected 'kept' or 'reduced'"},
       {"kernel\nspace kept 3\nin x0 f99 [1]\n", "line 3: expected a dtype"},
       {"kernel\nspace kept 3\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\n%1 = shrink %0\n",
-       "line 6: expected load, count, constant, cast, reduce or a function"},
+       "line 6: expected load, count, constant, cast, reduce, scan, rank or a function"},
       {"kernel\nspace kept 3\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\n%7 = abs %0\n", "line 6: expected %1"},
       {"kernel\nspace kept 3\nin x0 f32 [1, 2]\nout y0 f32 [1]\n%0 = load x0\nstore y0 %0\n",
        "an input's rank is not that of the space"},

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/ordered.hpp"
+
+#include <algorithm>
+
+#include "schedule/levels.hpp"
+#include "schedule/turned.hpp"
+
+namespace tenfold::schedule {
+namespace {
+
+using kernel::KernelSpec;
+using kernel::Node;
+
+constexpr std::int64_t kStep = 16;
+/// Columns of a tile.
+constexpr std::int64_t kLeastColumns = 64, kMostColumnsOfTile = 4096;
+/// Lines of a turned tile: a place waits for the one before it, so that several vectors take turns. Sums do not; few
+/// lines in long pieces are read and written in longer runs. Bytes of a piece.
+constexpr std::int64_t kSummedLines = 16, kPlacedLines = 64, kSummedBytes = 512, kPlacedBytes = 256;
+
+/// Of all that a column keeps from row to row.
+std::int64_t record_bytes(const KernelSpec& spec) {
+  std::int64_t bytes = 0;
+  for (const Node& node : spec.body) bytes += kernel::is_ordered(node) ? 8 : 0;
+  return std::max<std::int64_t>(bytes, 8);
+}
+
+/// What is turned of one line.
+std::int64_t turned_bytes(const KernelSpec& spec, const TurnedLevels& levels) {
+  std::int64_t bytes = 0;
+  for (const std::vector<kernel::Operand>* operands : {&spec.inputs, &spec.outputs})
+    for (const kernel::Operand& operand : *operands)
+      bytes += turned_width(spec, levels, operand) * byte_size(operand.dtype);
+  return bytes;
+}
+
+/// Of the widest kept level: of lanes in whole lines of memory.
+Cut choose_tile(const KernelSpec& spec, int lanes_level, std::int64_t columns, bool turned, int cores) {
+  const int level = widest_level(spec, false);
+  const std::int64_t extent = kernel::level(spec, level).extent;
+  const std::int64_t unit = level != lanes_level ? 1 : turned ? columns : std::min(columns, kLeastColumns);
+  const std::int64_t bytes = std::max<std::int64_t>(1, kernel::bytes_read(spec) / extent);
+  const std::int64_t least =
+      std::max(divide_up(extent, 4 * std::int64_t{cores}), divide_up(kTaskBytes / effort_of_byte(spec), bytes));
+  const std::int64_t grain = divide_up(least, unit) * unit;
+  return grain < extent ? Cut{level, grain} : Cut{};
+}
+
+/// A lane's list changes some k ln(n / k) times in n elements that come in any order; what is asked first pays where a
+/// step seldom has such a lane.
+bool pays_to_skip(const KernelSpec& spec, target::Isa isa) {
+  constexpr std::int64_t kLeastPlaces = 3;
+  const std::int64_t per_place = isa == target::Isa::avx2 ? 32 : 128;
+  const std::int64_t lanes = std::min(kStep, kernel::kept_count(spec)), places = places_of(spec);
+  return places >= kLeastPlaces && kernel::reduced_count(spec) >= per_place * places * lanes;
+}
+
+}  // namespace
+
+std::int64_t effort_of_byte(const KernelSpec& spec) {
+  constexpr std::int64_t kOfSums = 4, kBesidePlaces = 2;
+  if (!kernel::is_ordered(spec)) return 1;
+  const std::int64_t places = places_of(spec);
+  return places > 0 ? kBesidePlaces + places : kOfSums;
+}
+
+std::int64_t places_of(const KernelSpec& spec) {
+  std::int64_t places = 0;
+  for (const Node& node : spec.body)
+    if (node.kind == Node::Kind::rank) places = std::max<std::int64_t>(places, node.index + 1);
+  return places;
+}
+
+std::int64_t piece_of_line(const KernelSpec& spec) {
+  const std::int64_t extent = spec.levels.back().extent;
+  const std::int64_t most = (places_of(spec) > 0 ? kPlacedBytes : kSummedBytes) / byte_size(spec.inputs[0].dtype);
+  if (extent <= most) return extent;
+  std::int64_t best = most;
+  for (std::int64_t piece = most; piece > most / 2; --piece)
+    if (extent % piece < extent % best) best = piece;
+  return best;
+}
+
+Schedule choose_ordered(const KernelSpec& spec, const target::Target& target) {
+  const TurnedLevels levels = turned_levels(spec);
+  Schedule schedule;
+  schedule.isa = target.isa;
+  schedule.nest = Nest::staged_columns;
+  schedule.rows_at_once = 4;
+  schedule.skips = pays_to_skip(spec, target.isa);
+  if (levels.found()) {
+    schedule.vector_level = levels.rows;
+    schedule.width = static_cast<int>(turned_width(spec, levels));
+    const std::int64_t room = target.l1_bytes / (turned_bytes(spec, levels) + record_bytes(spec));
+    schedule.columns = std::clamp(room / kStep * kStep, kStep, places_of(spec) > 0 ? kPlacedLines : kSummedLines);
+  } else {
+    schedule.vector_level = vector_level_of(spec, spec.inputs[0]);
+    if (kernel::level(spec, schedule.vector_level).reduced) schedule.vector_level = kernel::innermost(spec, false);
+    const std::int64_t room = target.l1_bytes / 2 / record_bytes(spec);
+    schedule.columns = std::clamp(room / kStep * kStep, kLeastColumns, kMostColumnsOfTile);
+  }
+  schedule.ahead = levels.found() && kernel::bytes_read(spec) > target.l2_bytes;
+  schedule.tile = choose_tile(spec, schedule.vector_level, schedule.columns, levels.found(), target.cores);
+  return schedule;
+}
+
+}  // namespace tenfold::schedule
