@@ -81,6 +81,12 @@ ValueId Composer::reduce(std::string_view reduction, ValueId x, const std::vecto
 
 ValueId Composer::cast(ValueId x, DType to) { return dtype(x) == to ? x : add("cast", {x}, {}, to, shape(x)); }
 
+ValueId Composer::cast_in_place(ValueId x, DType to) {
+  const ValueId made = cast(x, to);
+  graph_.values[made].strides = graph_.values[x].strides;
+  return made;
+}
+
 ValueId Composer::widen(ValueId x) { return cast(x, dtype(x) == DType::f64 ? DType::f64 : DType::f32); }
 
 ValueId Composer::reshape(ValueId x, const Dims& shape) {

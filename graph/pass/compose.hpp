@@ -54,6 +54,9 @@ class Composer {
   /// core.cast, or `x` itself when it has that dtype.
   ValueId cast(ValueId x, DType to);
 
+  /// core.cast whose result lies in memory as `x` does, gap by gap.
+  ValueId cast_in_place(ValueId x, DType to);
+
   /// `x` as the dtype that its maths is done in: f64 stays, other dtypes become f32.
   ValueId widen(ValueId x);
 

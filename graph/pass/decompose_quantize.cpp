@@ -32,8 +32,16 @@ const Range* range_of(DType dtype) {
   return row == std::end(kRanges) ? nullptr : row;
 }
 
-bool is_narrow(DType dtype) {
-  return dtype == DType::f8_e4m3 || dtype == DType::f8_e5m2 || dtype == DType::s4 || dtype == DType::u4;
+/// What is only stored by way of the dtype that kernels unpack it to, which holds all of it.
+ValueId numbers_of(Composer& make, ValueId value) {
+  switch (make.dtype(value)) {
+    case DType::s4: value = make.cast_in_place(value, DType::s8); break;
+    case DType::u4: value = make.cast_in_place(value, DType::u8); break;
+    case DType::f8_e4m3:
+    case DType::f8_e5m2: value = make.cast(value, DType::f16); break;
+    default: break;
+  }
+  return make.cast(value, DType::f32);
 }
 
 /// How the input, and what has an element a group, are reshaped where scales are by groups.
@@ -81,7 +89,7 @@ class LaidOut {
       if (!split_) return std::nullopt;
     }
     Parts parts;
-    parts.x = make_.cast(op_.inputs[0], DType::f32);
+    parts.x = numbers_of(make_, op_.inputs[0]);
     if (split_ && split_->needed) parts.x = make_.reshape(parts.x, split_->data);
     const auto* scales = find_attribute(op_, "scales");
     parts.scale = scales != nullptr ? listed(std::get<std::vector<double>>(*scales)) : laid(op_.inputs[1]);
@@ -111,7 +119,7 @@ class LaidOut {
   }
 
   ValueId laid(ValueId operand) {
-    const ValueId wide = make_.cast(operand, DType::f32);
+    const ValueId wide = numbers_of(make_, operand);
     if (layout_.kind == ScaleLayout::Kind::one) return make_.reshape(wide, {});
     if (layout_.kind == ScaleLayout::Kind::axis) return make_.along(wide, layout_.axis, rank());
     return make_.reshape(wide, split_->side);
@@ -127,12 +135,31 @@ ValueId clamped(Composer& make, ValueId x, const Range& range) {
   return make.map("clamp", {x}, {{"min", range.least}, {"max", range.most}});
 }
 
+/// To f8, whose cast rounds and saturates; a zero point, which may say its dtype, is 0 or the reference's.
+bool decompose_quantize_to_f8(Composer& make, const Op& op, const ScaleLayout& layout) {
+  if (attribute_or<std::int64_t>(op, "saturate", 1) == 0) return false;
+  if (has_input(op, 2)) {
+    const Value& zero = make.graph().values[op.inputs[2]];
+    const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+    if (!zero.is_constant || !std::all_of(zero.data.begin(), zero.data.end(), is_zero)) return false;
+  }
+  LaidOut laid(make, op, layout);
+  const std::optional<Parts> parts = laid.parts();
+  if (!parts) return false;
+  const ValueId y = make.map("div", {parts->x, parts->scale});
+  make.give(0, laid.back(make.cast(y, make.dtype(op.outputs[0]))));
+  return true;
+}
+
 }  // namespace
 
 bool decompose_quantize(Composer& make, const Op& op) {
   const Range* range = range_of(make.dtype(op.outputs[0]));
   const Result<ScaleLayout> layout = scale_layout(make.graph(), op);
-  if (range == nullptr || !layout.ok()) return false;
+  if (!layout.ok()) return false;
+  if (const DType to = make.dtype(op.outputs[0]); to == DType::f8_e4m3 || to == DType::f8_e5m2)
+    return decompose_quantize_to_f8(make, op, layout.value());
+  if (range == nullptr) return false;
   LaidOut laid(make, op, layout.value());
   const std::optional<Parts> parts = laid.parts();
   if (!parts) return false;
@@ -147,7 +174,7 @@ bool decompose_quantize(Composer& make, const Op& op) {
 
 bool decompose_dequantize(Composer& make, const Op& op) {
   const Result<ScaleLayout> layout = scale_layout(make.graph(), op);
-  if (is_narrow(make.dtype(op.inputs[0])) || !layout.ok()) return false;
+  if (!layout.ok()) return false;
   LaidOut laid(make, op, layout.value());
   const std::optional<Parts> parts = laid.parts();
   if (!parts) return false;

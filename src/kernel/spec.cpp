@@ -170,6 +170,8 @@ bool is_ordered(const KernelSpec& spec) noexcept {
   return std::ranges::any_of(spec.body, [](const Node& node) { return is_ordered(node); });
 }
 
+int most_outputs(const KernelSpec& spec) noexcept { return is_ordered(spec) ? kMaxOutputs : kMaxStreamedOutputs; }
+
 bool is_expensive(const Node& node) {
   return node.kind == Node::Kind::apply && row(node.function).effort == Effort::polynomial;
 }

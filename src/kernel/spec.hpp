@@ -29,7 +29,9 @@ namespace tenfold::kernel {
 inline constexpr int kMaxLevels = 6;
 /// As many streams as an L1 TLB has entries; bodies of more inputs are cut (src/compile/plan/kernel_sequence.hpp).
 inline constexpr int kMaxInputs = 64;
-inline constexpr int kMaxOutputs = 32;
+/// More than a few streams of stores are no faster in one kernel: 16 products of f32 [512, 512] take twice as long with
+/// 16 as with 8. Places of lines in order (is_ordered) are stored once a line.
+inline constexpr int kMaxOutputs = 32, kMaxStreamedOutputs = 8;
 
 /// One loop of the iteration space, outermost first.
 struct Level {
@@ -98,6 +100,9 @@ inline const Node& node(const KernelSpec& spec, int index) { return spec.body[st
 
 /// Whether any node is.
 bool is_ordered(const KernelSpec& spec) noexcept;
+
+/// How many outputs a kernel of such a body may have.
+int most_outputs(const KernelSpec& spec) noexcept;
 
 /// How many levels are reduced.
 int reduced_levels(const KernelSpec& spec) noexcept;

@@ -86,9 +86,9 @@ Status check_flat(const KernelSpec& spec, const Schedule& schedule) {
   if (schedule.runs && !may_come_in_runs(spec)) return broken("runs are of few operands of one level");
   if (schedule.claim && !may_claim(spec, schedule.vector_level)) return broken("no output has lines to claim");
   if (spec.inputs.size() > static_cast<std::size_t>(kernel::kMaxInputs) ||
-      spec.outputs.size() > static_cast<std::size_t>(kernel::kMaxOutputs))
+      spec.outputs.size() > static_cast<std::size_t>(kernel::most_outputs(spec)))
     return {Code::unsupported_shape, "kernels have at most " + std::to_string(kernel::kMaxInputs) + " inputs and " +
-                                         std::to_string(kernel::kMaxOutputs) + " outputs; this one has " +
+                                         std::to_string(kernel::most_outputs(spec)) + " outputs; this one has " +
                                          std::to_string(spec.inputs.size()) + " and " +
                                          std::to_string(spec.outputs.size())};
   return {};

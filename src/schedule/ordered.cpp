@@ -19,6 +19,9 @@ constexpr std::int64_t kLeastColumns = 64, kMostColumnsOfTile = 4096;
 /// lines in long pieces are read and written in longer runs. Bytes of a piece.
 constexpr std::int64_t kSummedLines = 16, kPlacedLines = 64, kSummedBytes = 512, kPlacedBytes = 256;
 
+/// Rows of a sweep share what it loads and stores of the lists, which is more than steps that are left out take.
+constexpr std::int64_t kManyPlaces = 6;
+
 /// Of all that a column keeps from row to row.
 std::int64_t record_bytes(const KernelSpec& spec) {
   std::int64_t bytes = 0;
@@ -49,11 +52,10 @@ Cut choose_tile(const KernelSpec& spec, int lanes_level, std::int64_t columns, b
 
 /// A lane's list changes some k ln(n / k) times in n elements that come in any order; what is asked first pays where a
 /// step seldom has such a lane.
-bool pays_to_skip(const KernelSpec& spec, target::Isa isa) {
-  constexpr std::int64_t kLeastPlaces = 3;
-  const std::int64_t per_place = isa == target::Isa::avx2 ? 32 : 128;
+bool pays_to_skip(const KernelSpec& spec) {
+  constexpr std::int64_t kLeastPlaces = 3, kLeastPerPlace = 16;
   const std::int64_t lanes = std::min(kStep, kernel::kept_count(spec)), places = places_of(spec);
-  return places >= kLeastPlaces && kernel::reduced_count(spec) >= per_place * places * lanes;
+  return places >= kLeastPlaces && kernel::reduced_count(spec) >= kLeastPerPlace * places * lanes;
 }
 
 }  // namespace
@@ -88,7 +90,9 @@ Schedule choose_ordered(const KernelSpec& spec, const target::Target& target) {
   schedule.isa = target.isa;
   schedule.nest = Nest::staged_columns;
   schedule.rows_at_once = 4;
-  schedule.skips = pays_to_skip(spec, target.isa);
+  schedule.skips = pays_to_skip(spec);
+  if (schedule.skips && target.isa != target::Isa::avx2 && places_of(spec) >= kManyPlaces) schedule.rows_at_once = 1;
+
   if (levels.found()) {
     schedule.vector_level = levels.rows;
     schedule.width = static_cast<int>(turned_width(spec, levels));

@@ -214,7 +214,7 @@ Status check_staged(const KernelSpec& spec, const Schedule& schedule) {
   const bool reduced = kernel::level(spec, schedule.vector_level).reduced;
   if (reduced != (schedule.nest == Nest::staged_rows)) return broken("the vector level is not of the nest's kind");
   if (spec.inputs.size() > static_cast<std::size_t>(kernel::kMaxInputs) ||
-      spec.outputs.size() > static_cast<std::size_t>(kernel::kMaxOutputs))
+      spec.outputs.size() > static_cast<std::size_t>(kernel::most_outputs(spec)))
     return {Code::unsupported_shape, "too many operands for one kernel"};
   if (schedule.width != 0)
     if (Status status = check_turned(spec, schedule); !status.ok()) return status;

@@ -7,6 +7,7 @@
 
 #include "compile/lower/arg.hpp"
 #include "compile/lower/copies.hpp"
+#include "compile/lower/narrow_casts.hpp"
 #include "compile/lower/ordered.hpp"
 #include "compile/lower/space.hpp"
 #include "compile/partition/cost.hpp"
@@ -97,6 +98,8 @@ class Partitioner {
   Result<std::vector<Lowered>> lower_group(const Ops& ops, const std::vector<OpId>& all) const {
     if (all.size() == 1 && is_movement(graph_.ops[all[0]])) return lower_copies(graph_, graph_.ops[all[0]]);
     if (all.size() == 1 && is_ordered(graph_.ops[all[0]])) return only(lower_ordered(graph_, graph_.ops[all[0]]));
+    if (all.size() == 1 && is_narrow_cast(graph_, graph_.ops[all[0]]))
+      return only(lower_narrow_cast(graph_, graph_.ops[all[0]]));
     const auto is_arg = [this](OpId id) { return graph_.ops[id].kind == "arg_reduce"; };
     if (std::any_of(all.begin(), all.end(), is_arg)) {
       if (all.size() == 1) return only(lower_arg_reduce(graph_, graph_.ops[all[0]]));

@@ -56,7 +56,7 @@ Result<CutKernel> KernelDraft::finish(double count, std::optional<std::size_t> a
                                    [along](const auto& input) { return along && input.strides[*along] == 1; });
   if (leader != inputs.end()) lead_with(static_cast<std::size_t>(leader - inputs.begin()));
   if (made_.spec.inputs.size() > static_cast<std::size_t>(kernel::kMaxInputs) ||
-      made_.spec.outputs.size() > static_cast<std::size_t>(kernel::kMaxOutputs))
+      made_.spec.outputs.size() > static_cast<std::size_t>(kernel::most_outputs(made_.spec)))
     return Status(Code::unsupported_shape, "too many operands for one kernel");
   Result<kernel::KernelSpec> collapsed = kernel::collapse(std::move(made_.spec));
   if (!collapsed.ok()) return collapsed.status();
