@@ -12,6 +12,7 @@ namespace {
 
 using kernel::KernelSpec;
 using kernel::Level;
+using kernel::Monoid;
 using kernel::Node;
 using kernel::Operand;
 
@@ -26,7 +27,7 @@ bool has_rank(const KernelSpec& spec) {
   return std::ranges::any_of(spec.body, [](const Node& node) { return node.kind == Node::Kind::rank; });
 }
 
-/// 0: no number of pieces does.
+/// 0: no number of pieces does. The first of all may be among what pieces leave.
 std::int64_t pieces_of(const KernelSpec& spec) {
   const std::int64_t extent = kernel::reduced_count(spec);
   if (kernel::kept_count(spec) > kFewLines || extent < kLeastElements) return 0;
@@ -37,7 +38,7 @@ std::int64_t pieces_of(const KernelSpec& spec) {
     if (does(pieces)) return pieces;
   for (std::int64_t pieces = kMostPieces; pieces >= kLeastPieces; --pieces)
     if (does(pieces)) return pieces;
-  return 0;
+  return has_rank(spec) ? kLeastPieces * 2 : 0;
 }
 
 class LineCutter {
@@ -46,7 +47,8 @@ class LineCutter {
       : spec_(spec),
         line_(static_cast<std::size_t>(kernel::innermost(spec, true))),
         pieces_(pieces),
-        length_(kernel::reduced_count(spec) / pieces) {}
+        length_(kernel::reduced_count(spec) / pieces),
+        rest_(kernel::reduced_count(spec) % pieces) {}
 
   Result<KernelCut> run() {
     const Status status = has_rank(spec_) ? cut_ranks() : cut_scan();
@@ -88,7 +90,7 @@ class LineCutter {
   }
   /// The same where levels are those of pieces: `apart` elements from one piece to the next.
   Operand by_piece(DType dtype, std::int64_t apart) const {
-    Strides strides = dense(pieces_ * apart);
+    Strides strides = dense(pieces_ * apart + rest_);
     strides[line_] = apart;
     strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(line_) + 1, 0);
     return {dtype, strides};
@@ -103,7 +105,7 @@ class LineCutter {
 
     KernelDraft sums(levels_of_pieces());
     const int summed = sums.cast(wide, sums.load(in_pieces(spec_.inputs[0]), x));
-    sums.store(sums.reduce(kernel::Monoid::sum, summed), by_piece(wide, 1), totals);
+    sums.store(sums.reduce(Monoid::sum, summed), by_piece(wide, 1), totals);
     if (Status status = cut_.add(sums, length_, {}); !status.ok()) return status;
 
     KernelDraft scans(levels_of(pieces_));
@@ -124,7 +126,7 @@ class LineCutter {
     for (const Node& node : spec_.body)
       if (node.kind == Node::Kind::rank) places = std::max<std::int64_t>(places, node.index + 1);
     const DType dtype = spec_.inputs[0].dtype;
-    const std::int64_t count = kernel::kept_count(spec_) * pieces_ * places;
+    const std::int64_t candidates = pieces_ * places + rest_, count = kernel::kept_count(spec_) * candidates;
     const Place firsts = cut_.new_buffer(pieces_, DType::s32), values = cut_.new_buffer(count, dtype),
                 indices = cut_.new_buffer(count, DType::s32);
     const Place x{Place::Kind::operand, 0, 0};
@@ -142,18 +144,25 @@ class LineCutter {
     for (std::size_t level = 0; level < first.strides.size(); ++level)
       if (level != line_) first.strides[level] = 0;
     const int begin = pieces.cast(DType::s64, pieces.load(first, firsts));
-    each_place([&](const Node& node, bool is_index) {
-      const int found = pieces.add(kernel::rank_node(node.monoid, node.index, element));
-      const Place to = is_index ? indices : values;
-      const DType of = is_index ? DType::s32 : dtype;
-      pieces.store(is_index ? pieces.apply(kernel::Function::add, {found, begin}) : found, by_piece(of, places),
-                   {to.kind, to.index, node.index * byte_size(of)});
-    });
+    const bool least = std::ranges::any_of(
+        spec_.body, [](const Node& node) { return node.monoid == Monoid::min || node.monoid == Monoid::argmin; });
+    for (int place = 0; place < places; ++place) {
+      const int found = pieces.add(kernel::rank_node(least ? Monoid::min : Monoid::max, place, element));
+      pieces.store(found, by_piece(dtype, places), {values.kind, values.index, place * byte_size(dtype)});
+      const int number = pieces.add(kernel::rank_node(least ? Monoid::argmin : Monoid::argmax, place, element));
+      pieces.store(pieces.apply(kernel::Function::add, {number, begin}), by_piece(DType::s32, places),
+                   {indices.kind, indices.index, place * byte_size(DType::s32)});
+    }
     if (Status status = cut_.add(pieces, length_, {}); !status.ok()) return status;
 
-    KernelDraft whole(levels_of(pieces_ * places));
-    const int value = whole.load({dtype, dense(pieces_ * places)}, values);
-    const int index = whole.load({DType::s32, dense(pieces_ * places)}, indices);
+    if (rest_ > 0)
+      if (Status status =
+              add_rest({dtype, dense(candidates)}, values, {DType::s32, dense(candidates)}, indices, pieces_ * places);
+          !status.ok())
+        return status;
+    KernelDraft whole(levels_of(candidates));
+    const int value = whole.load({dtype, dense(candidates)}, values);
+    const int index = whole.load({DType::s32, dense(candidates)}, indices);
     for (const kernel::Store& store : spec_.stores) {
       Node node = kernel::node(spec_, store.node);
       node.args = {value};
@@ -161,19 +170,36 @@ class LineCutter {
       whole.store(whole.add(std::move(node)), spec_.outputs[static_cast<std::size_t>(store.output)],
                   {Place::Kind::operand, store.output, 0});
     }
-    return cut_.add(whole, pieces_ * places, {});
+    return cut_.add(whole, candidates, {});
+  }
+
+  /// What lies behind the last piece, element by element, with its indices, from candidate `first` on.
+  Status add_rest(const Operand& values, Place to_values, const Operand& indices, Place to_indices,
+                  std::int64_t first) {
+    const Operand& x = spec_.inputs[0];
+    const std::int64_t taken = pieces_ * length_;
+    const auto behind = [first](Place place, DType dtype) {
+      return Place{place.kind, place.index, first * byte_size(dtype)};
+    };
+    std::vector<Level> kept = levels_of(rest_);
+    kept[line_].reduced = false;
+    KernelDraft copies(kept);
+    copies.store(copies.load(x, {Place::Kind::operand, 0, taken * x.strides[line_] * byte_size(x.dtype)}), values,
+                 behind(to_values, x.dtype));
+    if (Status status = cut_.add(copies, 1, {}); !status.ok()) return status;
+    KernelDraft numbers(levels_of(rest_));
+    numbers.load({x.dtype, Strides(spec_.levels.size(), 0)}, {Place::Kind::operand, 0, 0});
+    const int before = numbers.add(kernel::scan_node(numbers.constant(DType::s32, 1), true, false));
+    const int begin = numbers.constant(DType::s32, static_cast<double>(taken));
+    numbers.store(numbers.apply(kernel::Function::add, {before, begin}), indices, behind(to_indices, DType::s32));
+    return cut_.add(numbers, rest_, {});
   }
 
   static bool gives_index(const Node& node) { return kernel::row(node.monoid).state == kernel::State::arg; }
 
-  void each_place(const auto& act) const {
-    for (const Node& node : spec_.body)
-      if (node.kind == Node::Kind::rank) act(node, gives_index(node));
-  }
-
   const KernelSpec& spec_;
   std::size_t line_;
-  std::int64_t pieces_, length_;
+  std::int64_t pieces_, length_, rest_;  ///< elements of a piece, and behind the last one
   CutDraft cut_;
 };
 

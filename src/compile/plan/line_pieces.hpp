@@ -12,8 +12,8 @@
 
 namespace tenfold::compiler {
 
-/// By the shape alone, as sums of floats meet in another order. Not cut: lines that are many or short, or have no
-/// divisor that would do.
+/// By the shape alone, as sums of floats meet in another order. Not cut: lines that are many or short, or, of sums,
+/// have no divisor that would do; of the first of all, what pieces leave are candidates themselves.
 Result<KernelCut> cut_lines(const kernel::KernelSpec& spec);
 
 }  // namespace tenfold::compiler

@@ -36,6 +36,20 @@ TEST(LinePieces, AreOfFewLongLines) {
             0U);
 }
 
+TEST(LinePieces, WhatPiecesLeaveAreCandidates) {
+  const Result<KernelCut> cut =
+      cut_lines(spec_of("kernel\nspace kept 3, reduced 1021\nin x0 f32 [1021, 1]\nout y0 s64 [1, 0]\n%0 = load x0\n"
+                        "%1 = rank argmin 0 %0\nstore y0 %1\n"));
+  ASSERT_TRUE(cut.ok());
+  const std::vector<CutKernel>& kernels = cut.value().kernels;
+  // 16 pieces of 63, and 13 elements.
+  ASSERT_EQ(kernels.size(), 5U);
+  EXPECT_EQ(kernels[2].reads, Places{operand(0, 4 * 1008)});
+  EXPECT_EQ(kernels[2].writes, Places{between(1, 4 * 16)});
+  EXPECT_EQ(kernels[3].writes, Places{between(2, 4 * 16)});
+  EXPECT_EQ(kernels[4].spec.levels, (std::vector<kernel::Level>{{3, false}, {29, true}}));
+}
+
 TEST(LinePieces, SumsMeetInDouble) {
   const Result<KernelCut> cut = cut_lines(spec_of(sums(3, 1024, "exclusive reverse ")));
   ASSERT_TRUE(cut.ok());
@@ -68,7 +82,7 @@ TEST(LinePieces, TheFirstOfAllAreAmongThoseOfPieces) {
   // 600 has no divisor that fills vectors; 30 pieces are the most that have 16 elements and more.
   EXPECT_EQ(cut.value().between, (std::vector<std::int64_t>{30 * 4, 2 * 30 * 2 * 2, 2 * 30 * 2 * 4}));
   EXPECT_EQ(kernels[0].spec.levels, (std::vector<kernel::Level>{{1, false}, {30, true}}));
-  EXPECT_EQ(kernels[1].writes, (Places{between(1), between(1, 2), between(2), between(2, 4)}));
+  EXPECT_EQ(kernels[1].writes, (Places{between(1), between(2), between(1, 2), between(2, 4)}));
   EXPECT_EQ(kernels[2].reads, (Places{between(1), between(2)}));
   EXPECT_EQ(kernels[2].writes, (Places{operand(0), operand(1), operand(2), operand(3)}));
   EXPECT_EQ(kernels[2].spec.levels, (std::vector<kernel::Level>{{2, false}, {60, true}}));
