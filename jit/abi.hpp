@@ -14,12 +14,12 @@ inline constexpr int kMaxLevels = 6;
 
 /// Arguments of one call: one tile of the outputs, or of the partial results.
 struct KernelArgs {
-  void* outputs[kMaxOutputs];        ///< first element of each output in this tile
   void* scratch;                     ///< 64-byte aligned, at least Code::scratch_bytes; may be null when that is 0
   std::int64_t extents[kMaxLevels];  ///< of this tile, by level
   /// Byte strides by operand and level: inputs first, then outputs.
   const std::int64_t* strides;
-  double count;  ///< elements that one output reduces in the whole tensor
+  double count;                ///< elements that one output reduces in the whole tensor
+  void* outputs[kMaxOutputs];  ///< first element of each output in this tile
   /// First element of each input in this tile. Last, so that nobody writes or copies places that a kernel does not use.
   const void* inputs[kMaxInputs];
 };

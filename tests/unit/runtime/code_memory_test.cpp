@@ -34,9 +34,10 @@ constexpr int kSetMdwe = 65;  // PR_SET_MDWE, which the headers of Linux before 
 
 /// Stores `value` at args->outputs[0]; padded with nops to `size` bytes.
 std::vector<std::uint8_t> store(std::uint32_t value, std::size_t size = 0) {
-  static_assert(offsetof(KernelArgs, outputs) == 0);
-  // mov rax, [rdi + 0]; mov dword [rax], value
-  std::vector<std::uint8_t> code{0x48, 0x8B, 0x87, 0x00, 0, 0, 0, 0xC7, 0x00, 0, 0, 0, 0};
+  constexpr auto kOutputs = static_cast<std::int32_t>(offsetof(KernelArgs, outputs));
+  // mov rax, [rdi + kOutputs]; mov dword [rax], value
+  std::vector<std::uint8_t> code{0x48, 0x8B, 0x87, 0, 0, 0, 0, 0xC7, 0x00, 0, 0, 0, 0};
+  std::memcpy(code.data() + 3, &kOutputs, sizeof kOutputs);
   std::memcpy(code.data() + 9, &value, 4);
   while (code.size() + 1 < size) code.push_back(0x90);
   code.push_back(0xC3);
