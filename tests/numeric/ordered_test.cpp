@@ -36,7 +36,7 @@ constexpr std::int64_t kLines[] = {2,  3,  4,  5,  7,  8,  9,  15,  16,  17,  31
                                    49, 63, 64, 65, 95, 96, 97, 127, 128, 131, 192, 193, 200, 333};
 constexpr std::int64_t kOthers[] = {1, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 64, 70, 129};
 /// Of few lines, which are cut into pieces where their length has a divisor that does.
-constexpr std::int64_t kLongLines[] = {512, 520, 600, 999, 1000, 1024, 1031, 1600, 2048, 3000};
+constexpr std::int64_t kLongLines[] = {512, 520, 521, 577, 593, 600, 999, 1000, 1024, 1031, 1600, 2048, 3000};
 constexpr std::int64_t kMostElements = 12'000;
 constexpr std::uint64_t kCases = 250;  ///< of each dtype
 

@@ -187,11 +187,16 @@ class LineCutter {
     copies.store(copies.load(x, {Place::Kind::operand, 0, taken * x.strides[line_] * byte_size(x.dtype)}), values,
                  behind(to_values, x.dtype));
     if (Status status = cut_.add(copies, 1, {}); !status.ok()) return status;
-    KernelDraft numbers(levels_of(rest_));
+    // One element has no order.
+    const bool several = rest_ > 1;
+    KernelDraft numbers(several ? levels_of(rest_) : kept);
     numbers.load({x.dtype, Strides(spec_.levels.size(), 0)}, {Place::Kind::operand, 0, 0});
-    const int before = numbers.add(kernel::scan_node(numbers.constant(DType::s32, 1), true, false));
-    const int begin = numbers.constant(DType::s32, static_cast<double>(taken));
-    numbers.store(numbers.apply(kernel::Function::add, {before, begin}), indices, behind(to_indices, DType::s32));
+    int number = numbers.constant(DType::s32, static_cast<double>(taken));
+    if (several) {
+      const int before = numbers.add(kernel::scan_node(numbers.constant(DType::s32, 1), true, false));
+      number = numbers.apply(kernel::Function::add, {before, number});
+    }
+    numbers.store(number, indices, behind(to_indices, DType::s32));
     return cut_.add(numbers, rest_, {});
   }
 

@@ -50,6 +50,17 @@ TEST(LinePieces, WhatPiecesLeaveAreCandidates) {
   EXPECT_EQ(kernels[4].spec.levels, (std::vector<kernel::Level>{{3, false}, {29, true}}));
 }
 
+/// One element has no order that could be scanned.
+TEST(LinePieces, MayLeaveOneElement) {
+  const Result<KernelCut> cut =
+      cut_lines(spec_of("kernel\nspace kept 3, reduced 577\nin x0 f32 [577, 1]\nout y0 f32 [1, 0]\n%0 = load x0\n"
+                        "%1 = rank max 0 %0\nstore y0 %1\n"));
+  ASSERT_TRUE(cut.ok()) << cut.status().message();
+  ASSERT_EQ(cut.value().kernels.size(), 5U);
+  for (const CutKernel& kernel : cut.value().kernels)
+    EXPECT_TRUE(kernel::check(kernel.spec).ok()) << kernel::print(kernel.spec);
+}
+
 TEST(LinePieces, SumsMeetInDouble) {
   const Result<KernelCut> cut = cut_lines(spec_of(sums(3, 1024, "exclusive reverse ")));
   ASSERT_TRUE(cut.ok());
