@@ -22,10 +22,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-bool is_exact(const Bounds& bounds) {
-  return std::all_of(bounds.begin(), bounds.end(), [](double bound) { return bound == 0; });
-}
-
 /// No bounds yet, of a shape whose elements can be counted.
 Bounds room_for(const Dims& shape) {
   Bounds bounds;
@@ -222,6 +218,10 @@ Result<Bounds> bound_only(const Op& op, std::span<const ConstTensor> inputs, std
 }
 
 }  // namespace
+
+bool is_exact(const Bounds& bounds) {
+  return std::all_of(bounds.begin(), bounds.end(), [](double bound) { return bound == 0; });
+}
 
 double stored_bound(const Bounds& bounds, std::int64_t position, DType dtype, double value) {
   if (bounds.empty()) return 0;

@@ -14,6 +14,7 @@
 
 #include "graph/eval/element.hpp"
 #include "graph/eval/products.hpp"
+#include "graph/eval/run.hpp"
 #include "graph/eval/separable.hpp"
 #include "graph/eval/shapes.hpp"
 #include "graph/eval/walk.hpp"
@@ -183,12 +184,6 @@ Numbers gradient_of(const std::vector<std::size_t>& winners, const Numbers& grad
   for (std::size_t i = 0; i < winners.size(); ++i)
     if (winners[i] < inputs) sums[winners[i]] += gradients[i];
   return sums;
-}
-
-bool is_exact(const Bounds& bounds) {
-  for (const double bound : bounds)
-    if (bound != 0) return false;
-  return true;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "graph/eval/element.hpp"
+#include "graph/eval/run.hpp"
 #include "graph/eval/walk.hpp"
 
 namespace tenfold::graph {
@@ -90,10 +91,6 @@ Numbers errors_of(const ConstTensor& tensor, const Numbers& numbers, const Bound
   for (const double number : numbers)
     errors.push_back(stored_bound(bounds, static_cast<std::int64_t>(errors.size()), tensor.desc.dtype, number));
   return errors;
-}
-
-bool is_exact(const Bounds& bounds) {
-  return std::all_of(bounds.begin(), bounds.end(), [](double bound) { return bound == 0; });
 }
 
 /// Calls fn(result, bias) with the positions of each result and of its bias.

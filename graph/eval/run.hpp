@@ -23,6 +23,9 @@ Status run_graph(const Graph& graph, std::span<const ConstTensor> inputs, std::s
 Result<std::vector<Bounds>> bound_op(const Op& op, std::span<const ConstTensor> inputs,
                                      std::span<const Bounds> input_bounds, std::span<const MutableTensor> outputs);
 
+/// Each element is what the reference has.
+bool is_exact(const Bounds& bounds);
+
 /// By how much the stored element may be off: its bound before rounding and both sides' roundings. Values without a
 /// bound are equal bit by bit.
 double stored_bound(const Bounds& bounds, std::int64_t position, DType dtype, double value);

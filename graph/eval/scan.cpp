@@ -10,6 +10,7 @@
 
 #include "graph/eval/element.hpp"
 #include "graph/eval/movement.hpp"
+#include "graph/eval/run.hpp"
 #include "graph/eval/shapes.hpp"
 #include "graph/eval/walk.hpp"
 
@@ -186,7 +187,7 @@ Result<std::vector<Bounds>> bound_scan(const Op& op, Inputs inputs, std::span<co
     bounds[0] = bound_sums(inputs[0], input_bounds[0], plan.value().axis);
     return bounds;
   }
-  if (std::ranges::all_of(input_bounds[0], [](double bound) { return bound == 0; })) return bounds;
+  if (is_exact(input_bounds[0])) return bounds;
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const Result<std::int64_t> count = numel(outputs[k].desc.shape);
     if (!count.ok()) return count.status();

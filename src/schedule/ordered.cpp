@@ -92,7 +92,6 @@ Schedule choose_ordered(const KernelSpec& spec, const target::Target& target) {
   schedule.rows_at_once = 4;
   schedule.skips = pays_to_skip(spec);
   if (schedule.skips && target.isa != target::Isa::avx2 && places_of(spec) >= kManyPlaces) schedule.rows_at_once = 1;
-
   if (levels.found()) {
     schedule.vector_level = levels.rows;
     schedule.width = static_cast<int>(turned_width(spec, levels));

@@ -17,6 +17,7 @@
 #include "emulator/emulator.hpp"
 #include "graph/eval/eval.hpp"
 #include "graph/pass/pass.hpp"
+#include "graph_value.hpp"
 #include "guarded_buffer.hpp"
 #include "prepared_case.hpp"
 #include "schedule/packed.hpp"
@@ -77,20 +78,10 @@ graph::Op reduction(const ArgCase& c, bool is_index) {
 
 graph::Graph ArgCase::graph() const {
   graph::Graph g;
-  const auto add_value = [&g](const TensorDesc& desc) {
-    graph::Value value;
-    value.id = static_cast<std::int64_t>(g.values.size());
-    value.dtype = desc.dtype;
-    value.ranked = true;
-    value.shape = desc.shape;
-    value.strides = desc.strides == row_major_strides(desc.shape) ? Dims() : desc.strides;
-    g.values.push_back(value);
-    return static_cast<graph::ValueId>(g.values.size() - 1);
-  };
-  add_value(in);
+  add_value(g, in);
   const auto add_op = [&](bool is_index) {
     graph::Op op = reduction(*this, is_index);
-    op.outputs = {add_value(is_index ? index : extreme)};
+    op.outputs = {add_value(g, is_index ? index : extreme)};
     g.ops.push_back(op);
   };
   if (beside && extreme_first) add_op(false);

@@ -12,6 +12,7 @@
 
 #include "compile/compile.hpp"
 #include "graph/pass/pass.hpp"
+#include "graph_value.hpp"
 #include "prepared_case.hpp"
 #include "runtime/program.hpp"
 
@@ -25,21 +26,12 @@ constexpr std::int64_t kColumns = 203, kWideColumns = 267;
 
 graph::Graph sum_of_columns(DType dtype, std::int64_t rows, std::int64_t columns) {
   graph::Graph g;
-  const auto add_value = [&](Dims shape) {
-    graph::Value value;
-    value.id = static_cast<std::int64_t>(g.values.size());
-    value.dtype = dtype;
-    value.ranked = true;
-    value.shape = std::move(shape);
-    g.values.push_back(value);
-    return static_cast<graph::ValueId>(g.values.size() - 1);
-  };
   graph::Op op;
   op.dialect = graph::Dialect::core;
   op.kind = "reduce";
   op.attributes = {{"reduction", std::string("sum")}, {"axes", Dims{0}}, {"keep_dims", false}};
-  op.inputs = {add_value({rows, columns})};
-  op.outputs = {add_value({columns})};
+  op.inputs = {add_value(g, {dtype, {rows, columns}, {}})};
+  op.outputs = {add_value(g, {dtype, {columns}, {}})};
   g.ops.push_back(op);
   graph::connect(g);
   return g;

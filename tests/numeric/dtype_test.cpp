@@ -18,6 +18,7 @@
 #include "graph/eval/bound.hpp"
 #include "graph/eval/eval.hpp"
 #include "graph/pass/pass.hpp"
+#include "graph_value.hpp"
 #include "guarded_buffer.hpp"
 #include "neighbour.hpp"
 #include "prepared_case.hpp"
@@ -85,21 +86,12 @@ Dims drawn_strides(const Dims& shape, std::mt19937_64& random) {
 /// The graph and the text of what is drawn.
 void complete(Drawn& drawn, const std::string& reduction, const std::vector<std::int64_t>& axes) {
   graph::Graph& g = drawn.graph;
-  for (const TensorDesc& desc : {drawn.in, drawn.out}) {
-    graph::Value value;
-    value.id = static_cast<std::int64_t>(g.values.size());
-    value.dtype = desc.dtype;
-    value.ranked = true;
-    value.shape = desc.shape;
-    value.strides = desc.strides == row_major_strides(desc.shape) ? Dims() : desc.strides;
-    g.values.push_back(value);
-  }
   graph::Op op;
   op.dialect = graph::Dialect::core;
   op.kind = "reduce";
   op.attributes = {{"reduction", reduction}, {"axes", axes}, {"keep_dims", true}};
-  op.inputs = {0};
-  op.outputs = {1};
+  op.inputs = {add_value(g, drawn.in)};
+  op.outputs = {add_value(g, drawn.out)};
   g.ops.push_back(op);
   graph::connect(g);
   drawn.text = reduction + " " + std::string(to_string(drawn.in.dtype)) + " [";

@@ -16,6 +16,7 @@
 #include "graph/eval/eval.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph/text/text.hpp"
+#include "graph_value.hpp"
 #include "prepared_case.hpp"
 
 namespace tenfold::numeric {
@@ -40,15 +41,6 @@ struct Place {
 graph::Graph graph_of(const std::string& reduction, DType dtype, const Place& place) {
   graph::Graph g;
   const bool is_arg = reduction.starts_with("arg");
-  const auto add_value = [&](DType type, Dims shape) {
-    graph::Value value;
-    value.id = static_cast<std::int64_t>(g.values.size());
-    value.dtype = type;
-    value.ranked = true;
-    value.shape = std::move(shape);
-    g.values.push_back(value);
-    return static_cast<graph::ValueId>(g.values.size() - 1);
-  };
   const std::int64_t axis = place.rows ? 1 : 0;
   graph::Op op;
   op.dialect = graph::Dialect::core;
@@ -57,8 +49,9 @@ graph::Graph graph_of(const std::string& reduction, DType dtype, const Place& pl
     op.attributes = {{"mode", reduction}, {"axis", axis}, {"keep_dims", false}, {"select_last", false}};
   else
     op.attributes = {{"reduction", reduction}, {"axes", Dims{axis}}, {"keep_dims", false}};
-  op.inputs = {add_value(dtype, place.rows ? Dims{place.others, place.length} : Dims{place.length, place.others})};
-  op.outputs = {add_value(is_arg ? DType::s64 : dtype, {place.others})};
+  op.inputs = {
+      add_value(g, {dtype, place.rows ? Dims{place.others, place.length} : Dims{place.length, place.others}, {}})};
+  op.outputs = {add_value(g, {is_arg ? DType::s64 : dtype, {place.others}, {}})};
   g.ops.push_back(op);
   graph::connect(g);
   return g;

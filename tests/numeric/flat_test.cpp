@@ -19,6 +19,7 @@
 #include "graph/eval/eval.hpp"
 #include "graph/eval/functions.hpp"
 #include "graph/pass/pass.hpp"
+#include "graph_value.hpp"
 #include "guarded_buffer.hpp"
 #include "prepared_case.hpp"
 #include "settings.hpp"
@@ -120,16 +121,6 @@ void store_drawn(DType dtype, std::byte* data, std::int64_t at, std::mt19937_64&
   }
 }
 
-graph::Value value_of(const TensorDesc& desc, std::size_t id) {
-  graph::Value value;
-  value.id = static_cast<std::int64_t>(id);
-  value.dtype = desc.dtype;
-  value.ranked = true;
-  value.shape = desc.shape;
-  value.strides = desc.strides;
-  return value;
-}
-
 /// An op of that kind: inputs of `dtypes`, of one shape or such that they broadcast together.
 Result<Drawn> draw(graph::Op op, const std::vector<DType>& dtypes, DType to, bool broadcast, GuardedBuffer::Guard guard,
                    std::mt19937_64& random) {
@@ -140,8 +131,7 @@ Result<Drawn> draw(graph::Op op, const std::vector<DType>& dtypes, DType to, boo
   for (std::size_t i = 0; i < dtypes.size(); ++i) {
     TensorDesc desc{dtypes[i], i == whole || !broadcast ? shape : drawn_part(shape, random), {}};
     desc.strides = drawn_strides(desc.shape, random);
-    drawn.graph.values.push_back(value_of(desc, i));
-    op.inputs.push_back(static_cast<graph::ValueId>(i));
+    op.inputs.push_back(add_value(drawn.graph, desc));
     drawn.text += text_of(desc) + " ";
     drawn.inputs.push_back(
         {desc, std::make_unique<GuardedBuffer>(static_cast<std::size_t>(span_bytes(desc).value()), guard)});
@@ -150,8 +140,7 @@ Result<Drawn> draw(graph::Op op, const std::vector<DType>& dtypes, DType to, boo
       store_drawn(dtypes[i], drawn.inputs.back().data->data(), at, random);
   }
   op.dialect = graph::Dialect::core;
-  op.outputs = {static_cast<graph::ValueId>(dtypes.size())};
-  drawn.graph.values.push_back(value_of(drawn.out, dtypes.size()));
+  op.outputs = {add_value(drawn.graph, drawn.out)};
   drawn.graph.ops.push_back(std::move(op));
   graph::connect(drawn.graph);
   drawn.text += "-> " + text_of(drawn.out);

@@ -14,6 +14,7 @@
 #include "graph/check/check.hpp"
 #include "graph/eval/eval.hpp"
 #include "graph/text/text.hpp"
+#include "graph_value.hpp"
 #include "reduction_case.hpp"
 
 namespace tenfold::numeric {
@@ -181,7 +182,7 @@ class Drawer {
   FusedCase run() {
     draw_base();
     for (std::uint64_t i = 2 + pick(3); i > 0; --i) add_input(part(), main_);
-    known_[0] = {.id = add_value(base_, main_)};
+    known_[0] = {.id = add_value(graph_, {main_, base_, {}})};
     const std::uint64_t ops = 8 + pick(9);
     const bool reduces = pick(4) != 0;
     for (int tries = 0; graph_.ops.size() < ops && tries < 400; ++tries) add_op(reduces);
@@ -244,18 +245,8 @@ class Drawer {
     return part;
   }
 
-  ValueId add_value(const Dims& shape, DType dtype) {
-    graph::Value value;
-    value.id = static_cast<std::int64_t>(graph_.values.size());
-    value.dtype = dtype;
-    value.ranked = true;
-    value.shape = shape;
-    graph_.values.push_back(std::move(value));
-    return static_cast<ValueId>(graph_.values.size() - 1);
-  }
-
   std::size_t add_input(const Dims& shape, DType dtype) {
-    const ValueId id = add_value(shape, dtype);
+    const ValueId id = add_value(graph_, {dtype, shape, {}});
     Known known{.id = id, .most = is_floating(dtype) ? 4 : std::min(cap_of(dtype), 100.0)};
     known.negative = dtype != DType::u8 && dtype != DType::boolean;
     if (is_floating(dtype) && pick(3) == 0) {
@@ -318,7 +309,7 @@ class Drawer {
       op.inputs.push_back(known_[i].id);
       known_[i].is_used = true;
     }
-    result.id = add_value(to_shape, to);
+    result.id = add_value(graph_, {to, to_shape, {}});
     result.is_used = false;
     op.outputs = {result.id};
     graph_.ops.push_back(std::move(op));

@@ -14,6 +14,7 @@
 #include "emulator/emulator.hpp"
 #include "graph/eval/eval.hpp"
 #include "graph/ir/graph.hpp"
+#include "graph_value.hpp"
 #include "guarded_buffer.hpp"
 #include "prepared_case.hpp"
 #include "settings.hpp"
@@ -36,15 +37,8 @@ Dims gapped(const Dims& shape, std::mt19937_64& random) {
   return strides;
 }
 
-graph::ValueId add_value(graph::Graph& g, DType dtype, const Dims& shape, std::mt19937_64& random) {
-  graph::Value value;
-  value.id = static_cast<std::int64_t>(g.values.size());
-  value.dtype = dtype;
-  value.ranked = true;
-  value.shape = shape;
-  if (random() % 2 == 0) value.strides = gapped(shape, random);
-  g.values.push_back(value);
-  return static_cast<graph::ValueId>(g.values.size() - 1);
+graph::ValueId add_drawn(graph::Graph& g, DType dtype, const Dims& shape, std::mt19937_64& random) {
+  return add_value(g, {dtype, shape, random() % 2 == 0 ? gapped(shape, random) : Dims()});
 }
 
 /// Few elements beside one dim of many, or two of a middle size, in any order.
@@ -67,8 +61,8 @@ graph::Op draw_transpose(graph::Graph& g, DType dtype, std::mt19937_64& random) 
   op.dialect = graph::Dialect::core;
   op.kind = "transpose";
   op.attributes = {{"permutation", permutation}};
-  op.inputs = {add_value(g, dtype, shape, random)};
-  op.outputs = {add_value(g, dtype, out, random)};
+  op.inputs = {add_drawn(g, dtype, shape, random)};
+  op.outputs = {add_drawn(g, dtype, out, random)};
   return op;
 }
 
@@ -98,8 +92,8 @@ graph::Graph draw(DType dtype, std::mt19937_64& random) {
     }
     op.kind = "slice";
     op.attributes = {{"starts", starts}, {"steps", steps}, {"shape", out}};
-    op.inputs = {add_value(g, dtype, shape, random)};
-    op.outputs = {add_value(g, dtype, out, random)};
+    op.inputs = {add_drawn(g, dtype, shape, random)};
+    op.outputs = {add_drawn(g, dtype, out, random)};
   } else {
     const std::size_t axis = random() % rank;
     Dims out = shape;
@@ -107,11 +101,11 @@ graph::Graph draw(DType dtype, std::mt19937_64& random) {
     for (std::size_t i = 0; i < 1 + random() % 4; ++i) {
       shape[axis] = kSizes[random() % std::size(kSizes)];
       out[axis] += shape[axis];
-      op.inputs.push_back(add_value(g, dtype, shape, random));
+      op.inputs.push_back(add_drawn(g, dtype, shape, random));
     }
     op.kind = "concat";
     op.attributes = {{"axis", static_cast<std::int64_t>(axis)}};
-    op.outputs = {add_value(g, dtype, out, random)};
+    op.outputs = {add_drawn(g, dtype, out, random)};
   }
   g.ops.push_back(op);
   graph::connect(g);

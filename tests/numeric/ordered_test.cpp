@@ -21,6 +21,7 @@
 #include "graph/eval/eval.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph/text/text.hpp"
+#include "graph_value.hpp"
 #include "guarded_buffer.hpp"
 #include "prepared_case.hpp"
 #include "settings.hpp"
@@ -99,14 +100,8 @@ graph::Graph graph_of(const OrderedCase& c) {
   graph::Op op = c.op;
   op.id = 9;
   for (const TensorDesc& desc : c.tensors) {
-    graph::Value value;
-    value.id = static_cast<std::int64_t>(g.values.size());
-    value.dtype = desc.dtype;
-    value.ranked = true;
-    value.shape = desc.shape;
-    value.strides = desc.strides == row_major_strides(desc.shape) ? Dims() : desc.strides;
-    (g.values.empty() ? op.inputs : op.outputs).push_back(static_cast<graph::ValueId>(g.values.size()));
-    g.values.push_back(value);
+    const graph::ValueId value = add_value(g, desc);
+    (value == 0 ? op.inputs : op.outputs).push_back(value);
   }
   g.ops.push_back(op);
   graph::connect(g);

@@ -12,6 +12,7 @@
 
 #include "compile/compile.hpp"
 #include "graph/pass/pass.hpp"
+#include "graph_value.hpp"
 #include "prepared_case.hpp"
 #include "settings.hpp"
 #include "subjects.hpp"
@@ -60,29 +61,21 @@ std::uint16_t canonical(const Pairs& pairs, std::uint16_t bits) {
 /// The graph of `count` pairs.
 graph::Graph graph_of(const Pairs& pairs, std::int64_t count) {
   graph::Graph g;
-  const auto add_value = [&](Dims shape) {
-    graph::Value value;
-    value.id = static_cast<std::int64_t>(g.values.size());
-    value.dtype = pairs.dtype;
-    value.ranked = true;
-    value.shape = std::move(shape);
-    g.values.push_back(value);
-    return static_cast<graph::ValueId>(g.values.size() - 1);
-  };
+  const auto add = [&](const Dims& shape) { return add_value(g, {pairs.dtype, shape, {}}); };
   const std::string name = pairs.greatest ? "max" : "min";
   graph::Op op;
   op.dialect = graph::Dialect::core;
   if (pairs.way == Way::flat) {
     op.kind = "map";
     op.attributes = {{"function", name}};
-    op.inputs = {add_value({1}), add_value({count})};
+    op.inputs = {add({1}), add({count})};
   } else {
     const std::int64_t axis = pairs.way == Way::columns ? 0 : 1;
     op.kind = "reduce";
     op.attributes = {{"reduction", name}, {"axes", Dims{axis}}, {"keep_dims", false}};
-    op.inputs = {add_value(axis == 0 ? Dims{2, count} : Dims{count, 2})};
+    op.inputs = {add(axis == 0 ? Dims{2, count} : Dims{count, 2})};
   }
-  op.outputs = {add_value({count})};
+  op.outputs = {add({count})};
   g.ops.push_back(op);
   graph::connect(g);
   return g;

@@ -6,6 +6,7 @@
 
 #include "compile/plan/kernel_draft.hpp"
 #include "kernel/nodes.hpp"
+#include "schedule/ordered.hpp"
 
 namespace tenfold::compiler {
 namespace {
@@ -23,22 +24,19 @@ constexpr std::int64_t kFewLines = 8, kLeastElements = 512;
 constexpr std::int64_t kSummedPieces[] = {64, 32, 48, 16}, kPlacedPieces[] = {32, 16};
 constexpr std::int64_t kMostPieces = 63, kLeastPieces = 8, kLeastOfPiece = 16;
 
-bool has_rank(const KernelSpec& spec) {
-  return std::ranges::any_of(spec.body, [](const Node& node) { return node.kind == Node::Kind::rank; });
-}
-
 /// 0: no number of pieces does. The first of all may be among what pieces leave.
 std::int64_t pieces_of(const KernelSpec& spec) {
+  const bool ranks = schedule::places_of(spec) > 0;
   const std::int64_t extent = kernel::reduced_count(spec);
   if (kernel::kept_count(spec) > kFewLines || extent < kLeastElements) return 0;
   const auto does = [&](std::int64_t pieces) { return extent % pieces == 0 && extent / pieces >= kLeastOfPiece; };
   const std::span<const std::int64_t> preferred =
-      has_rank(spec) ? std::span<const std::int64_t>(kPlacedPieces) : std::span<const std::int64_t>(kSummedPieces);
+      ranks ? std::span<const std::int64_t>(kPlacedPieces) : std::span<const std::int64_t>(kSummedPieces);
   for (const std::int64_t pieces : preferred)
     if (does(pieces)) return pieces;
   for (std::int64_t pieces = kMostPieces; pieces >= kLeastPieces; --pieces)
     if (does(pieces)) return pieces;
-  return has_rank(spec) ? kLeastPieces * 2 : 0;
+  return ranks ? kLeastPieces * 2 : 0;
 }
 
 class LineCutter {
@@ -51,7 +49,7 @@ class LineCutter {
         rest_(kernel::reduced_count(spec) % pieces) {}
 
   Result<KernelCut> run() {
-    const Status status = has_rank(spec_) ? cut_ranks() : cut_scan();
+    const Status status = schedule::places_of(spec_) > 0 ? cut_ranks() : cut_scan();
     if (!status.ok()) return status;
     return cut_.finish();
   }
@@ -122,9 +120,7 @@ class LineCutter {
   }
 
   Status cut_ranks() {
-    std::int64_t places = 0;
-    for (const Node& node : spec_.body)
-      if (node.kind == Node::Kind::rank) places = std::max<std::int64_t>(places, node.index + 1);
+    const std::int64_t places = schedule::places_of(spec_);
     const DType dtype = spec_.inputs[0].dtype;
     const std::int64_t candidates = pieces_ * places + rest_, count = kernel::kept_count(spec_) * candidates;
     const Place firsts = cut_.new_buffer(pieces_, DType::s32), values = cut_.new_buffer(count, dtype),
