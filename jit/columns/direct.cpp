@@ -115,10 +115,10 @@ class DirectColumns {
   }
 
   /// Of many rows one has most likely the sign that settles an extreme. All columns must. An index is settled where
-  /// there is no NaN.
+  /// there is no NaN, and so is an extreme of f64 but for zeros.
   void quick_vector() {
     const bool is_index = schedule::gives_index(n_.s.lane_kind());
-    const Pass quick = is_index || has_rows_that_settle(n_.spec) ? Pass::first : Pass::numbers;
+    const Pass quick = n_.s.traits().settles_few_rows || has_rows_that_settle(n_.spec) ? Pass::first : Pass::numbers;
     Label clean, again, done;
     n_.s.set_pass(quick);
     n_.s.roles().sweep_passes->start_sweep();

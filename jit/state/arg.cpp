@@ -63,6 +63,7 @@ class ArgState final : public ReduceState, public RowNumbers, public SweepPasses
       traits_.rows_in_registers = 1;
       roles_.sweep_passes = this;
       traits_.has_quick_pass = is_floating(input_);
+      traits_.settles_few_rows = true;
     }
   }
 

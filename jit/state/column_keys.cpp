@@ -34,6 +34,7 @@ class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses,
     roles_.sweep_passes = this;
     traits_.rows_in_registers = kRowsAtOnce;
     traits_.has_quick_pass = is_floating(input_);
+    traits_.settles_few_rows = true;
     if (is_floating(input_)) roles_.quick_sweeps = this;
   }
 

@@ -31,7 +31,9 @@ class NumberState final : public ReduceState, public SweepPasses {
                      .free_sets = 2,
                      .record_planes = nest == schedule::Nest::columns ? 2 : 3,
                      .takes_twice = true,
-                     .has_second_pass = true}),
+                     .has_second_pass = true,
+                     .has_quick_pass = nest == schedule::Nest::columns,
+                     .settles_few_rows = true}),
         maximum_(body.monoid == kernel::Monoid::max),
         columns_(nest == schedule::Nest::columns),
         numbers_(layer.assembler(), maximum_) {

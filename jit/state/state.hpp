@@ -43,7 +43,8 @@ struct StateTraits {
   /// not settled the whole pass makes from the start; what it has is its answer, after finish() if it was of numbers or
   /// gives an index.
   bool has_quick_pass = false;
-  int rows_in_registers = 2;  ///< columns in registers: adjacent rows that step_rows() is given
+  bool settles_few_rows = false;  ///< and whether that is the first one however few the rows are
+  int rows_in_registers = 2;      ///< columns in registers: adjacent rows that step_rows() is given
 };
 
 class ReduceState {
