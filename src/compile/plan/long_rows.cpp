@@ -11,6 +11,7 @@
 #include "compile/plan/kernel_draft.hpp"
 #include "compile/plan/piece_layout.hpp"
 #include "compile/plan/pilots.hpp"
+#include "compile/plan/repeats.hpp"
 #include "compile/plan/row_merges.hpp"
 #include "compile/plan/row_pieces.hpp"
 #include "kernel/moments.hpp"
@@ -137,7 +138,11 @@ class Cutter {
   }
 
   Status add(KernelDraft& draft, std::int64_t count, bool split) {
-    return made_.add(draft, count, layout_.vector_level(split));
+    Result<CutKernel> kernel = draft.finish(static_cast<double>(count), layout_.vector_level(split));
+    if (!kernel.ok()) return kernel.status();
+    if (split) read_repeats_once(kernel.value().spec);
+    made_.add(std::move(kernel).value());
+    return {};
   }
 
   /// Reduces the elements of the range.

@@ -56,6 +56,27 @@ TEST(LongRows, SoftmaxReadsItsInputTwice) {
   EXPECT_EQ(made.value().between, (std::vector<std::int64_t>{3 * 2 * 4, 3 * 2 * 8, 3 * 4, 3 * 4}));
 }
 
+/// Weights of a whole row are read piece by piece, each for all rows, where they do not stay near by.
+TEST(LongRows, WhatRepeatsForEachRowIsReadOnce) {
+  const auto levels_of = [](const std::string& elements) {
+    const Result<KernelCut> made =
+        cut_long_rows(spec_of("kernel\nspace kept 3, reduced " + elements + "\nin x0 f32 [" + elements +
+                              ", 1]\nin x1 f32 [0, 1]\nout y0 f32 [1, 0]\nout y1 f32 [" + elements +
+                              ", 1]\n%0 = load x0\n%1 = load x1\n%2 = mul %0 %1\n%3 = reduce sum %2\n"
+                              "%4 = div %2 %3\nstore y0 %3\nstore y1 %4\n"),
+                      {.piece = 4096});
+    EXPECT_TRUE(made.ok()) << made.status().message();
+    std::vector<std::vector<kernel::Level>> levels;
+    for (const CutKernel& kernel : made.value().kernels) levels.push_back(kernel.spec.levels);
+    return levels;
+  };
+  using Levels = std::vector<kernel::Level>;
+  EXPECT_EQ(levels_of("524288"), (std::vector<Levels>{{{128, false}, {3, false}, {4096, true}},
+                                                      {{3, false}, {128, true}},
+                                                      {{128, false}, {3, false}, {4096, true}}}));
+  EXPECT_EQ(levels_of("8192")[0], (Levels{{3, false}, {2, false}, {4096, true}}));
+}
+
 /// No piece leaves 11 elements nothing, or so many as may be left over.
 TEST(LongRows, RowsBelowALeastPieceAreWhole) {
   EXPECT_FALSE(cut_long_rows(spec_of(softmax(3, 11)), {.piece = 2}).ok());
