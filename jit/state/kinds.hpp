@@ -11,9 +11,9 @@ namespace tenfold::jit {
 
 std::unique_ptr<ReduceState> make_wide_state(VectorLayer& layer, const kernel::KernelSpec& spec,
                                              const schedule::ReduceBody& body);
-/// `single_chain`: columns that are reduced in registers, in one chain.
+/// `single_chain`: columns that are reduced in registers, in one chain. `adds`: Schedule::adds.
 std::unique_ptr<ReduceState> make_chained_state(VectorLayer& layer, const kernel::KernelSpec& spec,
-                                                const schedule::ReduceBody& body, bool single_chain);
+                                                const schedule::ReduceBody& body, bool single_chain, bool adds);
 std::unique_ptr<ReduceState> make_order_state(VectorLayer& layer, const kernel::KernelSpec& spec,
                                               const schedule::ReduceBody& body, const schedule::Schedule& schedule);
 std::unique_ptr<ReduceState> make_number_state(VectorLayer& layer, const kernel::KernelSpec& spec,

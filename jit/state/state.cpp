@@ -13,7 +13,8 @@ std::unique_ptr<ReduceState> ReduceState::make(VectorLayer& layer, const kernel:
   const schedule::Nest nest = schedule.nest;
   switch (schedule::lanes_of(spec, body)) {
     case schedule::Lanes::chained_f32:
-      return make_chained_state(layer, spec, body, nest == schedule::Nest::columns && schedule.columns == 0);
+      return make_chained_state(layer, spec, body, nest == schedule::Nest::columns && schedule.columns == 0,
+                                schedule.adds);
     case schedule::Lanes::wide_f64: return make_wide_state(layer, spec, body);
     case schedule::Lanes::order:
       return spec.inputs[0].dtype == DType::f64 && !layer.has_extremes_of_64_bits()

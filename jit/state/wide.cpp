@@ -110,8 +110,8 @@ class WideState : public ReduceState, public WideTotals {
 /// The same with chains of f32 in front: a set is one vector of 16 chains.
 class ChainedState : public WideState, public Chains {
  public:
-  ChainedState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body)
-      : WideState(layer, spec, body, schedule::kChain) {
+  ChainedState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body, bool adds)
+      : WideState(layer, spec, body, schedule::kChain), adds_(adds) {
     roles_.chains = this;
   }
 
@@ -136,7 +136,7 @@ class ChainedState : public WideState, public Chains {
     }
     // Lanes past the tail are loaded as zeros.
     if (part == Part::tail && identity_bits() != 0) v_.fill_past_tail(kLoaded, identity_bits(), 32);
-    if (takes_converted() && part == Part::full && op_ == Arithmetic::add) {
+    if (takes_converted() && part == Part::full && op_ == Arithmetic::add && !adds_) {
       v_.sum32(set, kLoaded, input_);
     } else {
       v_.arithmetic32(op_, set, set, kLoaded);
@@ -216,11 +216,12 @@ class ChainedState : public WideState, public Chains {
   /// Elements of 16 bits, in a run of whole steps.
   bool takes_converted() const { return whole_steps_ && input_ != DType::f32; }
   bool in_pairs() const {
-    return takes_converted() && v_.pairs(input_) && op_ == Arithmetic::add && body_.before.empty();
+    return takes_converted() && v_.pairs(input_) && op_ == Arithmetic::add && body_.before.empty() && !adds_;
   }
   bool split() const { return whole_steps_ && v_.splits(input_); }
 
  private:
+  bool adds_;
   bool totals_apart_ = false;
   bool joined_pairs_ = false;  ///< lanes of sets are in the order that join() puts right
   std::uint64_t identity_bits() const { return std::bit_cast<std::uint32_t>(static_cast<float>(identity_)); }
@@ -254,10 +255,10 @@ std::unique_ptr<ReduceState> make_wide_state(VectorLayer& layer, const kernel::K
 }
 
 std::unique_ptr<ReduceState> make_chained_state(VectorLayer& layer, const kernel::KernelSpec& spec,
-                                                const schedule::ReduceBody& body, bool single_chain) {
+                                                const schedule::ReduceBody& body, bool single_chain, bool adds) {
   const bool in_f32 = spec.outputs[0].dtype != DType::f64 && !(body.divide_by_count && body.square_root);
-  if (single_chain && in_f32) return std::make_unique<SingleChainState>(layer, spec, body);
-  return std::make_unique<ChainedState>(layer, spec, body);
+  if (single_chain && in_f32) return std::make_unique<SingleChainState>(layer, spec, body, adds);
+  return std::make_unique<ChainedState>(layer, spec, body, adds);
 }
 
 }  // namespace tenfold::jit

@@ -181,6 +181,10 @@ bool gains_by_turns(const KernelSpec& spec, const target::Target& target) {
   return rows >= (few ? kLeastOfFewTurns : kLeastRowsOfTurns);
 }
 
+bool may_add(const KernelSpec& spec, const ReduceBody& body) {
+  return body.monoid == kernel::Monoid::sum && spec.inputs[0].dtype == DType::f16;
+}
+
 Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_split) {
   if (kernel::is_elementwise(spec)) return choose_flat(spec, target);
   if (kernel::is_ordered(spec)) return choose_ordered(spec, target);
@@ -214,6 +218,7 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
     schedule.around = pays_to_store_columns_around(spec, lanes, schedule, target);
     schedule.isa = isa_of_columns(spec, lanes, schedule, target.isa);
   }
+  schedule.adds = machine_of(target).sums_of_f16_add && schedule.nest != Nest::packed && may_add(spec, body.value());
   cut(spec, body.value(), target.cores, may_split, schedule);
   return schedule;
 }
@@ -292,6 +297,7 @@ Status check(const kernel::KernelSpec& spec, const Schedule& schedule) {
     return broken("no such vector level");
   const bool reduced = kernel::level(spec, schedule.vector_level).reduced;
   if (reduced != (schedule.nest == Nest::rows)) return broken("the vector level is not of the nest's kind");
+  if (schedule.adds && !may_add(spec, body.value())) return broken("adds is for sums of f16");
   return reduced ? check_rows(spec, body.value(), schedule) : check_columns(spec, body.value(), schedule);
 }
 

@@ -10,6 +10,7 @@ constexpr Machine kNear{};
 /// Xeons of AVX-512.
 constexpr Machine kFar{
     .fills_cache = kNever,
+    .sums_of_f16_add = true,
     .stores = {.kept_rows_around = true, .one_pass_around = true, .claims = true},
     .streams = {.in_half_of_l2 = 4},
     .columns = {.pages_of_long_rows = true},

@@ -31,6 +31,8 @@ struct Machine {
   /// The last cache hardly holds so much: rows and columns are read as from memory.
   Share fills_cache = kNever;
 
+  bool sums_of_f16_add = false;  ///< products with 1 wait for the ports of conversions, which are better whole
+
   /// Stores around the caches, and stores that claim their lines ahead (around.hpp).
   struct Stores {
     Share around{1, 1};                 ///< stores go around from so much on, inputs and outputs together

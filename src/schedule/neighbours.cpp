@@ -151,6 +151,7 @@ std::vector<Schedule> lone_changes(const Schedule& base) {
   for (const int turns : turns_of(base)) add([turns](Schedule& s) { s.turns = turns; });
   for (const bool serpentine : serpentines_of(base)) add([serpentine](Schedule& s) { s.serpentine = serpentine; });
   add([](Schedule& s) { s.early = !s.early; });
+  add([](Schedule& s) { s.adds = !s.adds; });
   if (base.nest == Nest::staged_rows || base.nest == Nest::flat)
     add([](Schedule& s) {
       s.runs = !s.runs;

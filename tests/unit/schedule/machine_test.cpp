@@ -37,6 +37,7 @@ TEST(Machine, EachKindOfLastCacheHasARowOfItsOwn) {
   const Machine& late = machine_of(with_l3(32 << 20, target::L3::late));
   EXPECT_TRUE(near.stores.around == (Share{1, 1})) << "the defaults";
   EXPECT_TRUE(far.stores.claims && !near.stores.claims && !fast.stores.claims && !late.stores.claims);
+  EXPECT_TRUE(far.sums_of_f16_add && !near.sums_of_f16_add && !fast.sums_of_f16_add && !late.sums_of_f16_add);
   EXPECT_TRUE(fast.columns.whole_rows_in_l3 && !near.columns.whole_rows_in_l3 && !late.columns.whole_rows_in_l3);
   EXPECT_TRUE(late.fills_cache != kNever && near.fills_cache == kNever);
 }

@@ -1137,6 +1137,24 @@ TEST(Choose, RowsOfExponentialsWaitInScratchWhereTheOutputGoesAroundAFarLastCach
             "avx2 staged_rows level=1 unroll=2 ahead=1 around=1 claim=1 keep=16384 tile=0:1024");
 }
 
+TEST(Choose, SumsOfF16AddWhereProductsWaitForConversions) {
+  const auto adds = [](const char* reduction, const char* dtype, const char* levels, const char* in, const char* out,
+                       target::L3 l3) {
+    target::Target machine;
+    machine.isa = target::Isa::avx2;
+    machine.l3 = l3;
+    const Schedule schedule = choose(spec_of(reduction, dtype, levels, in, out), machine);
+    EXPECT_NE(schedule.nest, Nest::packed);
+    return schedule.adds;
+  };
+  const char* const rows[] = {"kept 8, reduced 4096", "[4096, 1]", "[1, 0]"};
+  EXPECT_TRUE(adds("sum", "f16", rows[0], rows[1], rows[2], target::L3::far));
+  EXPECT_TRUE(adds("sum", "f16", "reduced 128, kept 4096", "[4096, 1]", "[0, 1]", target::L3::far));
+  EXPECT_FALSE(adds("sum", "f16", rows[0], rows[1], rows[2], target::L3::near));
+  EXPECT_FALSE(adds("sum", "bf16", rows[0], rows[1], rows[2], target::L3::far));
+  EXPECT_FALSE(adds("prod", "f16", rows[0], rows[1], rows[2], target::L3::far));
+}
+
 TEST(Check, RefusesWhatTheEmitterCannotFollow) {
   const KernelSpec rows = spec_of("sum", "f32", "kept 8, reduced 128", "[128, 1]", "[1, 0]");
   const KernelSpec columns = spec_of("sum", "f32", "reduced 128, kept 8", "[8, 1]", "[0, 1]");
@@ -1168,6 +1186,8 @@ TEST(Check, RefusesWhatTheEmitterCannotFollow) {
       {columns, "avx2 columns level=1 rows=4 serpentine=1 columns=1024"},
       {columns, "avx2 columns level=1 rows=4 claim=1 columns=1024"},
       {columns, "avx2 columns level=1 rows=4 around=1 columns=1024"},
+      {columns, "avx2 columns level=1 rows=4 adds=1 columns=1024"},
+      {rows, "avx2 rows level=1 unroll=4 adds=1"},
       {rows, "avx2 rows level=7 unroll=4"},
       {rows, "avx2 rows level=0 unroll=4"},
       {rows, "avx2 rows level=1 unroll=2"},
@@ -1218,18 +1238,18 @@ TEST(Check, RefusesWhatTheNestDoesNotHave) {
         "part=16"}},
       {packed,
        "avx2 packed level=1 width=13",
-       {"unroll=1", "rows=4", "stored=8", "pilot=2", "turns=4", "early=1", "around=1", "claim=1", "serpentine=1",
-        "runs=1", "keep=16", "part=16", "columns=64", "split=1:4"}},
+       {"unroll=1", "rows=4", "stored=8", "pilot=2", "turns=4", "early=1", "adds=1", "around=1", "claim=1",
+        "serpentine=1", "runs=1", "keep=16", "part=16", "columns=64", "split=1:4"}},
       {flat,
        "avx2 flat level=0",
-       {"unroll=1", "rows=4", "stored=8", "pilot=2", "turns=4", "ahead=1", "early=1", "serpentine=1", "keep=16",
-        "part=16"}},
+       {"unroll=1", "rows=4", "stored=8", "pilot=2", "turns=4", "ahead=1", "early=1", "adds=1", "serpentine=1",
+        "keep=16", "part=16"}},
       {staged_rows,
        "avx2 staged_rows level=1",
-       {"stored=8", "turns=4", "serpentine=1", "part=16", "columns=64", "width=8", "split=1:4"}},
+       {"stored=8", "turns=4", "adds=1", "serpentine=1", "part=16", "columns=64", "width=8", "split=1:4"}},
       {staged_columns,
        "avx2 staged_columns level=1 rows=8 columns=512",
-       {"unroll=2", "pilot=2", "turns=4", "early=1", "runs=1", "split=0:4"}},
+       {"unroll=2", "pilot=2", "turns=4", "early=1", "adds=1", "runs=1", "split=0:4"}},
   };
   for (const auto& [spec, plain, others] : cases) {
     ASSERT_TRUE(check(spec, parse(plain).value()).ok()) << plain;
