@@ -19,6 +19,7 @@ constexpr Machine kFar{
     .staged_rows = {.asks_beyond_l2 = true, .runs = true},
     .staged_columns = {.scratch_keeps = false,
                        .computes_again = {2, 1},
+                       .avx512_computes_again = true,
                        .narrow_around = true,
                        .asks_around = false,
                        .asking_tile_bytes = 1},

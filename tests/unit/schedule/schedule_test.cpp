@@ -885,6 +885,11 @@ TEST(Choose, StagedColumnsKeepWhatIsExpensiveAndReadAgain) {
   EXPECT_EQ(chosen(2048, divided),
             "avx2 staged_columns level=1 rows=8 ahead=1 around=1 claim=1 serpentine=1 columns=1024")
       << "nothing keeps it";
+  machine.isa = target::Isa::avx512_core;
+  EXPECT_EQ(chosen(1000, divided),
+            "avx512_core staged_columns level=1 rows=8 ahead=1 around=1 claim=1 serpentine=1 columns=1024")
+      << "it is as soon computed again as an output is read";
+  machine.isa = target::Isa::avx2;
   machine.l3 = target::L3::near;
   const std::string around = "avx2 staged_columns level=1 rows=8 ahead=1 around=1 serpentine=1 keep=";
   EXPECT_EQ(chosen(1000, divided), around + "1024 part=512 columns=1024") << "the output would fill the last cache";
