@@ -181,6 +181,7 @@ bool gains_by_turns(const KernelSpec& spec, const target::Target& target) {
   return rows >= (few ? kLeastOfFewTurns : kLeastRowsOfTurns);
 }
 
+/// Whether there are sums of f16, which Schedule::adds is of.
 bool may_add(const KernelSpec& spec, const ReduceBody& body) {
   return body.monoid == kernel::Monoid::sum && spec.inputs[0].dtype == DType::f16;
 }
