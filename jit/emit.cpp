@@ -19,6 +19,7 @@
 #include "kernel/text_stream.hpp"
 #include "schedule/column_ends.hpp"
 #include "schedule/columns.hpp"
+#include "schedule/packed.hpp"
 #include "schedule/spread.hpp"
 #include "schedule/turned.hpp"
 
@@ -150,6 +151,8 @@ std::string class_key(const kernel::KernelSpec& spec, const schedule::Schedule& 
   if (schedule::is_staged(schedule.nest)) key_stages(key, spec, schedule);
   if (schedule.nest == schedule::Nest::flat && schedule.width > 0) key_spread(key, spec);
   if (schedule.nest == schedule::Nest::columns) key_last_columns(key, spec, schedule);
+  if (schedule.nest == schedule::Nest::packed)
+    key << " cell" << schedule::packed_rows(spec).cell << " pitch" << schedule::packed_rows(spec).pitch;
   key << " ->";
   for (const kernel::Operand& out : spec.outputs)
     key << ' ' << to_string(out.dtype) << stride_kind(out.strides[vector_level], schedule.nest);

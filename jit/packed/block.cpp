@@ -28,9 +28,8 @@ std::uint64_t order_key(std::uint64_t bits, int bytes) {
 
 }  // namespace
 
-PackedBlock::PackedBlock(Assembler& assembler, const kernel::KernelSpec& spec, const schedule::ReduceBody& body,
-                         int width)
-    : PackedRule(spec, body, width), assembler_(assembler), code_(assembler.code()), v_(assembler) {}
+PackedBlock::PackedBlock(Assembler& assembler, const kernel::KernelSpec& spec, const schedule::ReduceBody& body)
+    : PackedRule(spec, body), assembler_(assembler), code_(assembler.code()), v_(assembler) {}
 
 PackedBlock::Register PackedBlock::take() {
   const Register reg = free_.back();
@@ -41,7 +40,7 @@ PackedBlock::Register PackedBlock::take() {
 
 Memory PackedBlock::at(const Reg64& in, int offset, int bytes) {
   const int last_turn = std::max(0, turns_ - 1) * row_bytes();
-  overread_ = std::max(overread_, offset + last_turn + bytes - input_bytes());
+  overread_ = std::max(overread_, offset + last_turn + bytes + gap_bytes() - input_bytes());
   return in + offset;
 }
 
@@ -49,7 +48,7 @@ Memory PackedBlock::at(const Reg64& in, int offset, int bytes) {
 
 void PackedBlock::keep_constants(const Reg64& in, const Reg64& out) {
   Assembler assembler;
-  PackedBlock sketch(assembler, spec_, body_, width_);
+  PackedBlock sketch(assembler, spec_, body_);
   sketch.emit(in, out);
   std::vector<PackedVectors::Constant> constants = sketch.v_.constants();
   sketch.emit_out_of_line(in);  // which may take more registers
@@ -85,6 +84,7 @@ void PackedBlock::emit(const Reg64& in, const Reg64& out) {
   finish(result);
   if (keys()) return v_.store_codes(out, result, lane_, inverts_codes(key_rule()), output_);
   if (places()) return v_.store_places(out, result, lane_, output_);
+  if (pads_cells()) return store_cells(out, result);
   if (hands_on_f64()) {
     v_.store(out, result);
     v_.store(out + kBytes, upper_);
@@ -134,8 +134,9 @@ PackedBlock::Register PackedBlock::block(const Reg64& in) {
   for (Register reg = kLosers + 1 - std::max(1, watches()); reg-- > 0;) free_.push_back(reg);
   if (has_rows_of_three()) return rows_of_three(in);
   if (loops_over_leaves()) store_leaves(in);
+  if (cell_ > 1 && ends_in_f64()) return cells_in_f64(in);
   if (!ends_in_f64()) {
-    const Value value = places() ? find(in) : has_rows_of_pairs() ? rows_of_pairs(in) : tree(in, 0, segment_);
+    const Value value = places() ? find(in) : has_rows_of_pairs() ? rows_of_pairs(in) : tree(in, 0, leaves());
     if (!has_rows_in_turn()) sort(value);
     return value.reg;
   }
@@ -148,7 +149,7 @@ PackedBlock::Register PackedBlock::block(const Reg64& in) {
   return low;
 }
 
-/// `count` leaves from `first` on: each level halves the distance of the lanes that meet.
+/// `count` leaves from `first` on: each level halves the distance of the lanes that meet, which ends at that of cells.
 PackedBlock::Value PackedBlock::tree(const Reg64& in, int first, int count) {
   if (count == 1) return loops_over_leaves() ? stored_leaf(first) : leaf(in, first);
   if (count == 2 && has_rows_of_halves()) return rows_of_halves(in, first);
@@ -238,15 +239,20 @@ std::array<PackedBlock::Register, 2> PackedBlock::halves_in_f64(const std::array
   return {rows[0], rows[1]};
 }
 
-/// Brings each row's lane to its place.
+/// Brings each row's lanes to their places, which cells do not leave empty: of narrow lanes, each half's to its start.
 void PackedBlock::sort(const Value& value) {
   LaneNumbers from{};
+  for (int lane = 0; lane < lanes_; ++lane) from[static_cast<std::size_t>(lane)] = lane;
+  const int half = lanes_ / 2, rows_of_half = lane_ < 4 ? rows() / 2 : 0;
   bool sorted = true, in_halves = true;
   for (int lane = 0; lane < lanes_; ++lane) {
-    const int to = value.rows[static_cast<std::size_t>(lane)];
+    const int row = value.rows[static_cast<std::size_t>(lane)], column = lane % cell_lanes_;
+    if (column >= cell_) continue;
+    const int start = rows_of_half > 0 ? row / rows_of_half * half : 0;
+    const int to = start + (rows_of_half > 0 ? row % rows_of_half : row) * cell_ + column;
     from[static_cast<std::size_t>(to)] = lane;
     sorted = sorted && to == lane;
-    in_halves = in_halves && to / (lanes_ / 2) == lane / (lanes_ / 2);
+    in_halves = in_halves && to / half == lane / half;
   }
   if (sorted) return;
   if (!in_halves) {
@@ -372,7 +378,7 @@ void PackedBlock::finish_sums(Register reg, int lane_bytes) {
 
 /// Rows of f64 may be what pieces of longer ones have given, whose elements are the ones that count.
 void PackedBlock::divide_by_count(Register reg, int lane_bytes) {
-  lane_bytes == 8 ? v_.divide64(reg, count_argument()) : v_.divide32(reg, static_cast<float>(width_));
+  lane_bytes == 8 ? v_.divide64(reg, count_argument()) : v_.divide32(reg, static_cast<float>(count_));
 }
 
 void PackedBlock::finish(Register reg) {

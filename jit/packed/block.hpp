@@ -25,11 +25,12 @@ namespace tenfold::jit {
 
 class PackedBlock final : public RowsBlock, private PackedRule {
  public:
-  PackedBlock(Assembler& assembler, const kernel::KernelSpec& spec, const schedule::ReduceBody& body, int width);
+  PackedBlock(Assembler& assembler, const kernel::KernelSpec& spec, const schedule::ReduceBody& body);
 
-  int rows() const override { return lanes_; }
-  int row_bytes() const override { return width_ * element_; }
-  int result_bytes() const override { return byte_size(output_); }
+  int rows() const override { return rows_of_block(); }
+  int row_bytes() const override { return pitch_ * element_; }
+  int gap_bytes() const override { return (pitch_ - count_ * cell_) * element_; }
+  int result_bytes() const override { return cell_ * byte_size(output_); }
   int scratch_bytes() const override;
 
   /// Gives what a block reads of constants, as often as it does, the registers that it leaves; this sketches one.
@@ -40,6 +41,8 @@ class PackedBlock final : public RowsBlock, private PackedRule {
 
  private:
   using Register = PackedVectors::Register;
+  /// Lanes that the terms of a sum are dealt to.
+  static constexpr int kVirtualLanes = 16;
   /// Order: the keys that show NaNs which lose, over a whole block; of numbers a sum, which any NaN spoils; of bits the
   /// extreme that shows NaNs of the other sign. Places: magnitudes, of bits as above, which show any NaN.
   static constexpr Register kLosers = PackedVectors::kRegisters - 1;
@@ -69,10 +72,14 @@ class PackedBlock final : public RowsBlock, private PackedRule {
   Value tree(const Xbyak::Reg64& in, int first, int count);
   Value merge(Value x, const Value& y, int bytes);
   Register long_sums(const Xbyak::Reg64& in, int first);
+  Register cells_in_f64(const Xbyak::Reg64& in);
+  std::array<Register, 2> row_of_wide_cells(const Xbyak::Reg64& in, int number = 0);
+  Register half_of_cells(const Xbyak::Reg64& in, int half);
   std::array<Register, 2> four_rows_in_f64(const Xbyak::Reg64& in, int first);
   std::array<Register, 2> pairs_in_f64(Register low, Register high);
   std::array<Register, 2> halves_in_f64(const std::array<Register, 4>& rows);
   void sort(const Value& value);
+  void store_cells(const Xbyak::Reg64& out, Register result);
 
   bool loops_over_leaves() const;
   int leaf_bytes() const;
@@ -102,8 +109,11 @@ class PackedBlock final : public RowsBlock, private PackedRule {
   Value rows_in_halves(const Xbyak::Reg64& in, int low_row, int high_row);
   Register row(const Xbyak::Reg64& in, int number);
   std::vector<Register> lanes_of_row(const Xbyak::Reg64& in, int number);
+  std::vector<Register> lanes_of_row(const Xbyak::Reg64& in, int number, int first, int end);
   Register row_in_f64(const Xbyak::Reg64& in, int number);
   Register piece(const Xbyak::Reg64& in, int number, int index);
+  void spread_cells(Register reg);
+  std::uint8_t source_of(int start, int number, int byte) const;
   Memory at(const Xbyak::Reg64& in, int offset, int bytes);
 
   PackedVectors::Bytes identity_past(int elements, int segment) const;

@@ -21,7 +21,8 @@ constexpr int kLeastWidth = 3, kLeastWidthOfF32 = 4, kMostWidthOfF32 = 8;
 bool GatheredBlock::takes(const VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body,
                           const schedule::Schedule& schedule) {
   if (!layer.gathers() || schedule::lanes_of(spec, body) != schedule::Lanes::chained_f32 ||
-      body.monoid != kernel::Monoid::sum || spec.outputs[0].dtype == DType::f64)
+      body.monoid != kernel::Monoid::sum || spec.outputs[0].dtype == DType::f64 ||
+      !schedule::packed_rows(spec).is_plain())
     return false;
   const int width = schedule.width;
   const bool from_memory = schedule.ahead;

@@ -15,8 +15,6 @@ using Xbyak::Reg64;
 
 constexpr int kBytes = PackedVectors::kBytes;
 constexpr int kHalf = kBytes / 2;
-/// Lanes that the terms of a sum are dealt to.
-constexpr int kVirtualLanes = 16;
 
 }  // namespace
 
@@ -32,7 +30,7 @@ PackedBlock::Value PackedBlock::leaf(const Reg64& in, int index) {
 
 /// Rows in their order, as whoever fetches ahead guesses best so. But lanes of less than 32 bits cannot all change
 /// places at once: of these halves meet first, and keep to their half of the rows.
-int PackedBlock::number_of_leaf(int index) const { return lane_ >= 4 ? index : index / 2 + index % 2 * (lanes_ / 2); }
+int PackedBlock::number_of_leaf(int index) const { return lane_ >= 4 ? index : index / 2 + index % 2 * (rows() / 2); }
 
 /// Two rows of more than half a register and no more than one: the first halves of both in one register and the second
 /// ones in another, where they meet without a shuffle. Of neighbours, the end of one lies before the start of the next
@@ -45,7 +43,7 @@ PackedBlock::Value PackedBlock::rows_of_halves(const Reg64& in, int index) {
   for (int lane = 0; lane < lanes_; ++lane) value.rows[static_cast<std::size_t>(lane)] = lane < half ? first : last;
   const Register second = take();
   const bool whole = idempotent() || left == half;  // what is taken twice changes no extreme
-  if (last == first + 1 && whole) {
+  if (last == first + 1 && whole && are_dense()) {
     v_.load(value.reg, at(in, low, kBytes));
     v_.load_upper(value.reg, at(in, high + row_bytes() - kBytes, kBytes));
     v_.load(second, at(in, high - kHalf, kBytes));
@@ -68,22 +66,18 @@ PackedBlock::Value PackedBlock::short_rows(const Reg64& in, int index) {
   Value value{take(), {}};
   for (int lane = 0; lane < lanes_; ++lane)
     value.rows[static_cast<std::size_t>(lane)] =
-        index * each + lane % (lanes_ / 2) / segment_ + lane / (lanes_ / 2) * (lanes_ / 2);
-  const int low = index * each * row_bytes(), high = low + lanes_ / 2 * row_bytes();
+        index * each + lane % (lanes_ / 2) / segment_ + lane / (lanes_ / 2) * (rows() / 2);
+  const int low = index * each * row_bytes(), high = low + rows() / 2 * row_bytes();
   v_.load_halves(value.reg, at(in, low, kBytes), at(in, high, kHalf));
   watch(value.reg);
-  if (row_bytes() < segment && segment < kHalf) {
+  if (pads_cells() || (each > 1 && row_bytes() != segment)) {
     PackedVectors::Bytes bytes{};
-    for (int byte = 0; byte < kBytes; ++byte) {
-      const int start = byte % kHalf / segment * row_bytes(), offset = byte % segment;
-      const bool inside = offset < row_bytes();
-      // What is taken twice changes no extreme.
-      const int from = inside ? start + offset : idempotent() ? start + offset % lane_ : PackedVectors::kZero;
-      bytes[static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>(from);
-    }
+    for (int byte = 0; byte < kBytes; ++byte)
+      bytes[static_cast<std::size_t>(byte)] =
+          source_of(byte % kHalf / segment * row_bytes(), byte % segment / lane_, byte % lane_);
     v_.shuffle_in_halves(value.reg, bytes);
     if (!idempotent() && identity() != 0) v_.or_bytes(value.reg, identity_past(width_, segment_));
-  } else if (row_bytes() < segment) {
+  } else if (width_ < segment_) {
     fill(value.reg, width_, segment_);
   }
   map(value.reg);
@@ -208,15 +202,14 @@ PackedBlock::Value PackedBlock::short_rows_widened(const Reg64& in, int index) {
   Value value{take(), {}};
   for (int lane = 0; lane < lanes_; ++lane) value.rows[static_cast<std::size_t>(lane)] = index * each + lane / segment_;
   const Memory from = at(in, index * each * row_bytes(), kHalf);
-  if (width_ == segment_) {
+  if (width_ == segment_ && !pads_cells() && (each == 1 || row_bytes() == segment_ * element_)) {
     v_.load_widened(value.reg, input_, from);
   } else {
     PackedVectors::Bytes bytes{};
     for (int byte = 0; byte < kHalf; ++byte) {
-      const int lane = byte / element_, offset = lane % segment_;
-      const int source = (lane / segment_ * width_ + offset) * element_ + byte % element_;
+      const int lane = byte / element_;
       bytes[static_cast<std::size_t>(byte)] =
-          static_cast<std::uint8_t>(offset < width_ ? source : PackedVectors::kZero);
+          source_of(lane / segment_ * row_bytes(), lane % segment_, byte % element_);
     }
     v_.load_spread_widened(value.reg, input_, from, bytes);
     if (identity() != 0) fill(value.reg, width_, segment_);
@@ -228,11 +221,16 @@ PackedBlock::Value PackedBlock::short_rows_widened(const Reg64& in, int index) {
 /// A row of more than half a register, in one: what is past its first lanes is combined on top of them.
 /// Sums deal their terms to 16 lanes, in the order of the elements; otherwise the order is free.
 std::vector<PackedBlock::Register> PackedBlock::lanes_of_row(const Reg64& in, int number) {
+  return lanes_of_row(in, number, 0, width_);
+}
+
+/// Of its lanes from `first` up to `end`, or to its own end.
+std::vector<PackedBlock::Register> PackedBlock::lanes_of_row(const Reg64& in, int number, int first, int end) {
   const int ways = floats() ? kVirtualLanes / lanes_ : 1;
   std::vector<Register> lanes;
-  for (int index = 0; index * lanes_ < width_; ++index) {
+  for (int index = first / lanes_; index * lanes_ < std::min(end, width_); ++index) {
     const Register reg = piece(in, number, index);
-    if (index < ways) {
+    if (lanes.size() < static_cast<std::size_t>(ways)) {
       lanes.push_back(reg);
     } else {
       combine(lanes[static_cast<std::size_t>(index % ways)], reg, lane_);
@@ -251,6 +249,7 @@ PackedBlock::Register PackedBlock::row(const Reg64& in, int number) {
     }
     lanes.resize(std::min(lanes.size(), distance));
   }
+  spread_cells(lanes[0]);
   return lanes[0];
 }
 
@@ -258,12 +257,12 @@ PackedBlock::Register PackedBlock::piece(const Reg64& in, int number, int index)
   int first = index * lanes_;
   // An extreme may meet elements twice, so that its last piece ends where the row does.
   if (idempotent() && width_ >= lanes_) first = std::min(first, width_ - lanes_);
-  const int offset = number * row_bytes() + first * element_;
+  const int offset = number * row_bytes() + offset_of(first);
   const Register reg = take();
   const int bytes = (width_ - first) * element_;
   if (widened()) {
     v_.load_widened(reg, input_, at(in, offset, lanes_ * element_));
-  } else if (identity() == 0 && (bytes == 4 || bytes == 8 || bytes == kHalf)) {
+  } else if (identity() == 0 && !pads_cells() && (bytes == 4 || bytes == 8 || bytes == kHalf)) {
     v_.load_first(reg, bytes, at(in, offset, bytes));
     map(reg);
     return reg;
@@ -271,9 +270,18 @@ PackedBlock::Register PackedBlock::piece(const Reg64& in, int number, int index)
     v_.load(reg, at(in, offset, kBytes));
   }
   watch(reg);
-  if (first + lanes_ > width_) fill(reg, width_ - first, segment_);
+  if (first + lanes_ > width_) fill(reg, (width_ - first) / cell_lanes_ * cell_, segment_);
   map(reg);
   return reg;
+}
+
+/// Where byte `byte` of lane `number` of a row comes from that starts `start` bytes on. A lane without an element has
+/// nothing; of extremes, which change by no element that is taken twice, one of its column, or at least of its row.
+std::uint8_t PackedBlock::source_of(int start, int number, int byte) const {
+  const int column = number % cell_lanes_;
+  if (number < width_ && column < cell_) return static_cast<std::uint8_t>(start + offset_of(number) + byte);
+  if (!idempotent()) return PackedVectors::kZero;
+  return static_cast<std::uint8_t>(start + offset_of(column < cell_ ? column : 0) + byte);
 }
 
 }  // namespace tenfold::jit

@@ -19,12 +19,15 @@ constexpr int kBytes = PackedVectors::kBytes;
 /// 64] 0.81 and 0.83, [2048, 200] 0.95 and 1.08, [2048, 48] 1.2, bf16 [2048, 100] 1.24 and 1.07, s8 [2048, 200] 1.29
 /// and 1.40.
 constexpr int kLeastPiecesOfIndex = 5, kLeastWidthOfReduction = 57;
+/// Registers of a block of cells, of which there are fewer rows.
+constexpr int kLeastBlockOfCells = 64;
 
 }  // namespace
 
 /// Sums of floats deal a row's terms to lanes in an order of their own (long_sums()).
 bool PackedBlock::loops_over_leaves() const {
   if (floats()) return false;
+  if (cell_ > 1) return rows() * width_ >= kLeastBlockOfCells * lanes_;
   if (!schedule::gives_index(kind_)) return lane_ >= 4 && width_ >= kLeastWidthOfReduction;
   const int piece = keys() ? kBytes / 2 / element_ : segment_;
   return width_ > (kLeastPiecesOfIndex - 1) * piece;
@@ -32,11 +35,11 @@ bool PackedBlock::loops_over_leaves() const {
 
 int PackedBlock::leaf_bytes() const { return (places() ? 2 : 1) * kBytes; }
 
-int PackedBlock::scratch_bytes() const { return loops_over_leaves() ? segment_ * leaf_bytes() : 0; }
+int PackedBlock::scratch_bytes() const { return loops_over_leaves() ? leaves() * leaf_bytes() : 0; }
 
 /// A turn of the loop for each row, or of keys for two, one in each half.
 void PackedBlock::store_leaves(const Reg64& in) {
-  turns_ = segment_;
+  turns_ = leaves();
   v_.weigh(turns_);
   Gpr row(assembler_), to(assembler_), left(assembler_);
   Xbyak::Label again;
@@ -67,11 +70,11 @@ void PackedBlock::store_leaves(const Reg64& in) {
 /// A register of leaf `index`, and the row of each lane.
 PackedBlock::Value PackedBlock::stored_leaf(int index) {
   Value value{take(), {}};
-  v_.load(value.reg, code_.rbp + (frame::kRecords + index * leaf_bytes()));
-  const int half = lanes_ / 2;
+  const int half = lanes_ / 2, number = segment_ == lanes_ && !places() ? number_of_leaf(index) : index;
+  v_.load(value.reg, code_.rbp + (frame::kRecords + number * leaf_bytes()));
   for (int lane = 0; lane < lanes_; ++lane)
     // Of less than a register each half is a row's.
-    value.rows[static_cast<std::size_t>(lane)] = segment_ == lanes_ ? index : index + lane / half * half;
+    value.rows[static_cast<std::size_t>(lane)] = segment_ == lanes_ ? number : index + lane / half * half;
   return value;
 }
 

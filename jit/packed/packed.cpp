@@ -26,10 +26,9 @@ constexpr int kAhead = 4096;
 constexpr int kFewBytes = 512;
 
 std::unique_ptr<RowsBlock> make_block(LoopNest& nest, const schedule::ReduceBody& body) {
-  const int width = nest.schedule.width;
   if (GatheredBlock::takes(nest.v, nest.spec, body, nest.schedule))
-    return std::make_unique<GatheredBlock>(nest.v, nest.spec, body, width);
-  return std::make_unique<PackedBlock>(nest.a, nest.spec, body, width);
+    return std::make_unique<GatheredBlock>(nest.v, nest.spec, body, nest.schedule.width);
+  return std::make_unique<PackedBlock>(nest.a, nest.spec, body);
 }
 
 class Packed {
@@ -46,7 +45,7 @@ class Packed {
 
   void emit() {
     std::vector<int> outside = n_.other_levels(false);
-    outside.pop_back();
+    outside.erase(std::ranges::find(outside, level_), outside.end());
     n_.over(outside, [this] { all_rows(); });
   }
 
@@ -144,6 +143,7 @@ class Packed {
     Gpr to(n_.a), bytes(n_.a);
     c_.lea(to, c_.ptr[c_.rbp + copies()]);
     c_.imul(bytes, rows_, block_->row_bytes());
+    if (block_->gap_bytes() > 0) c_.sub(bytes, block_->gap_bytes());
     copy(to, p_, bytes);
     c_.lea(p_, c_.ptr[c_.rbp + copies()]);
     c_.mov(n_.slot(frame::kNestOutput), q_);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the packed nest (jit/packed/packed.cpp) knows of a block of rows, one after another in memory, each reduced to
-// one element. Two kinds are there: block.hpp, for all there is, and gathered_block.hpp.
+// one element, or one for each element of a cell. Two kinds are there: block.hpp, for all there is, and
+// gathered_block.hpp.
 #pragma once
 
 #include "jit/assembler/assembler.hpp"
@@ -17,13 +18,15 @@ class RowsBlock {
 
   /// A power of two.
   virtual int rows() const = 0;
+  /// From one row to the next, of which the last so many are not its own.
   virtual int row_bytes() const = 0;
+  virtual int gap_bytes() const { return 0; }
   virtual int result_bytes() const = 0;
   int input_bytes() const { return rows() * row_bytes(); }
   int output_bytes() const { return rows() * result_bytes(); }
   /// Bytes from frame::kRecords on that a block writes and reads.
   virtual int scratch_bytes() const { return 0; }
-  /// Bytes past the block that its loads touch, which only other rows may be. Known once emit() is done.
+  /// Bytes past the last row's own that a block's loads touch, which only other rows may be. Known once emit() is done.
   int overread() const { return overread_; }
 
   /// Before emit(): chooses registers for what blocks read again and again.

@@ -8,23 +8,35 @@
 
 namespace tenfold::jit {
 
-PackedRule::PackedRule(const kernel::KernelSpec& spec, const schedule::ReduceBody& body, int width)
+PackedRule::PackedRule(const kernel::KernelSpec& spec, const schedule::ReduceBody& body)
     : spec_(spec),
       body_(body),
       kind_(schedule::lanes_of(spec, body)),
       input_(spec.inputs[0].dtype),
       output_(spec.outputs[0].dtype),
-      width_(width),
+      count_(schedule::packed_rows(spec).count),
+      cell_(schedule::packed_rows(spec).cell),
+      pitch_(schedule::packed_rows(spec).pitch),
+      cell_lanes_(schedule::lanes_of_cell(cell_)),
+      width_(count_ * cell_lanes_),
       element_(byte_size(input_)),
-      lane_(schedule::packed_lane_bytes(kind_, input_, width)),
+      lane_(schedule::packed_lane_bytes(kind_, input_, width_)),
       lanes_(PackedVectors::kBytes / lane_),
-      segment_(std::min(
-          widens_in_halves() || keys() || (places() && (lane_ == 1 || width <= lanes_ / 2)) ? lanes_ / 2 : lanes_,
-          static_cast<int>(std::bit_ceil(static_cast<unsigned>(width))))) {}
+      segment_(choose_segment()) {}
+
+/// Of rows with gaps as many lanes as reach the next one, or else a half of a register for itself, as rows share no
+/// load that does not reach them.
+int PackedRule::choose_segment() const {
+  const bool in_halves = widens_in_halves() || keys() || (places() && (lane_ == 1 || width_ <= lanes_ / 2)) ||
+                         (!are_dense() && !widened() && width_ <= lanes_ / 2);
+  const int most = in_halves ? lanes_ / 2 : lanes_;
+  const int wanted = are_dense() ? width_ : std::max(width_, std::min(pitch_, most));
+  return std::min(most, static_cast<int>(std::bit_ceil(static_cast<unsigned>(wanted))));
+}
 
 bool PackedRule::widens_in_halves() const {
   return input_ == DType::bf16 && kind_ == schedule::Lanes::chained_f32 && body_.monoid == kernel::Monoid::sum &&
-         width_ > lanes_ / 2 && !all_levels_in_f64();
+         cell_ == 1 && width_ > lanes_ / 2 && !all_levels_in_f64();
 }
 
 std::uint64_t PackedRule::identity() const {

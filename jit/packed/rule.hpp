@@ -15,7 +15,7 @@ namespace tenfold::jit {
 
 class PackedRule {
  protected:
-  PackedRule(const kernel::KernelSpec& spec, const schedule::ReduceBody& body, int width);
+  PackedRule(const kernel::KernelSpec& spec, const schedule::ReduceBody& body);
 
   /// Bits pay from this width on: of narrower rows of either sign too many blocks have one without an element of the
   /// sign that settles it. Blocks of 16 bits have twice the rows. Likewise words of which places are wanted, f64 and
@@ -25,14 +25,14 @@ class PackedRule {
   bool widened() const { return lane_ != element_; }
   bool order() const { return kind_ == schedule::Lanes::order; }
   /// Extremes that the machine finds by itself where there is no NaN: all but those of 16 bits in the shortest rows.
-  bool numbers() const { return order() && (lane_ >= 4 || width_ >= kLeastWidthOfBitsOf16); }
+  bool numbers() const { return order() && (lane_ >= 4 || count_ >= kLeastWidthOfBitsOf16); }
   /// Those of f32 and of 16 bits in rows that are not the shortest: bits as integers, as in the order state. One
   /// extreme of them is the answer if it has the sign that settles it; where a row has none, the block is done again
   /// with the other.
   bool bits() const { return settles() && lane_ <= 4; }
   /// Bits, and f64 in rows as long: one order of the operands, and the block again in both where an extreme is a zero.
   bool settles() const {
-    return numbers() && width_ >= (lane_ == 2   ? kLeastWidthOfBitsOf16
+    return numbers() && count_ >= (lane_ == 2   ? kLeastWidthOfBitsOf16
                                    : lane_ == 4 ? kLeastWidthOfBits
                                                 : kLeastWidthOfOneOrder);
   }
@@ -43,7 +43,7 @@ class PackedRule {
   bool places() const { return schedule::gives_index(kind_) && !widened(); }
   /// Places: rows of two or more to a register, which lie as its lanes do.
   bool are_side_by_side() const {
-    return width_ == segment_ && segment_ < lanes_ && (lane_ >= 4 || width_ * element_ >= 8);
+    return are_dense() && width_ == segment_ && segment_ < lanes_ && (lane_ >= 4 || width_ * element_ >= 8);
   }
   /// Places of floats in rows that are not the shortest: bits as integers. Where a row has no element of the sign that
   /// settles it, the block is done again with integers of the elements' order.
@@ -55,12 +55,13 @@ class PackedRule {
   bool floats() const { return kind_ != schedule::Lanes::integer && !order() && !schedule::gives_index(kind_); }
   bool maximum() const { return body_.monoid == kernel::Monoid::max || body_.monoid == kernel::Monoid::argmax; }
   bool has_rows_of_halves() const {
-    return segment_ == lanes_ && width_ > lanes_ / 2 && width_ <= lanes_ && !widened() && !places();
+    return segment_ == lanes_ && width_ > lanes_ / 2 && width_ <= lanes_ && !widened() && !places() && !pads_cells() &&
+           cell_lanes_ <= lanes_ / 2;
   }
-  bool has_rows_of_three() const { return width_ == 3 && lane_ == 4 && element_ == 4 && !places(); }
+  bool has_rows_of_three() const { return are_dense() && width_ == 3 && lane_ == 4 && element_ == 4 && !places(); }
   /// bf16 that f32 sums or multiplies, in rows of 2, 4 or 8.
   bool has_rows_of_pairs() const {
-    return input_ == DType::bf16 && kind_ == schedule::Lanes::chained_f32 &&
+    return input_ == DType::bf16 && kind_ == schedule::Lanes::chained_f32 && cell_ == 1 && are_dense() &&
            (width_ == 2 || width_ == 4 || width_ == 8);
   }
   /// Results whose even rows are in the lower half of the lanes and whose odd ones are in the upper one.
@@ -68,25 +69,40 @@ class PackedRule {
   /// True of extremes, of whatever type.
   bool idempotent() const { return kernel::row(body_.monoid).state == kernel::State::order; }
   /// Sums of so many narrow floats that the last levels are in f64: two, three, or all.
-  bool ends_in_f64() const { return kind_ == schedule::Lanes::chained_f32 && width_ > schedule::kMostWidthInF32; }
+  bool ends_in_f64() const { return kind_ == schedule::Lanes::chained_f32 && count_ > schedule::kMostWidthInF32; }
   /// Whose results another kernel goes on with (schedule/apart.hpp), two registers of them.
   bool hands_on_f64() const { return kind_ == schedule::Lanes::chained_f32 && output_ == DType::f64; }
   bool three_levels_in_f64() const { return width_ > schedule::kMostWidthWithTwoLevelsInF64; }
   bool all_levels_in_f64() const { return ends_in_f64() && width_ > schedule::kMostWidthWithThreeLevelsInF64; }
+  /// Cells that leave lanes of theirs empty.
+  bool pads_cells() const { return cell_ < cell_lanes_; }
+  /// Rows that follow one another without gaps.
+  bool are_dense() const { return pitch_ == count_ * cell_; }
+  /// Rows of a block, a power of two, and results of one.
+  int rows_of_block() const { return lanes_ / cell_lanes_; }
+  /// Registers that the tree of a block begins with.
+  int leaves() const { return segment_ / cell_lanes_; }
+  /// Bytes from the start of a row to the element that lane `number` of its lanes has.
+  int offset_of(int number) const { return (number / cell_lanes_ * cell_ + number % cell_lanes_) * element_; }
   KeyRule key_rule() const { return {input_, maximum(), body_.last}; }
   /// Sums of bf16 rows that are longer than half a register of f32.
   bool widens_in_halves() const;
+  int choose_segment() const;
   std::uint64_t identity() const;
 
   const kernel::KernelSpec& spec_;
   const schedule::ReduceBody& body_;
   schedule::Lanes kind_;
   DType input_, output_;
-  int width_;
-  int element_;  ///< bytes of an element in memory
-  int lane_;     ///< and in a register
-  int lanes_;    ///< of a register, and rows of a block
-  int segment_;  ///< lanes that a row has of a leaf: a power of two
+  int count_;       ///< elements of a row, or cells
+  int cell_;        ///< elements of a cell, each with a result of its own; 1: a row has but one
+  int pitch_;       ///< elements from one row to the next
+  int cell_lanes_;  ///< lanes that a cell takes up: a power of two
+  int width_;       ///< lanes that a row takes up, those of all registers
+  int element_;     ///< bytes of an element in memory
+  int lane_;        ///< and in a register
+  int lanes_;       ///< of a register
+  int segment_;     ///< lanes that a row has of a leaf: a power of two
 };
 
 }  // namespace tenfold::jit

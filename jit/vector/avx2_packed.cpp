@@ -66,18 +66,51 @@ void PackedVectors::widen_pairs(Register first, Register d) {
 
 void PackedVectors::store(const Memory& to, Register s) { code_.vmovdqu(code_.ptr[to], Ymm(s)); }
 
-void PackedVectors::store32(const Memory& to, DType dtype, Register s) {
-  if (dtype == DType::f32) return store(to, s);
-  if (dtype == DType::f16) {
-    code_.vcvtps2ph(Xmm(s), Ymm(s), 0);
-    code_.vmovdqu(code_.ptr[to], Xmm(s));
-    return;
+void PackedVectors::store_first(const Memory& to, Register s, int bytes) {
+  if (bytes == kBytes) return store(to, s);
+  if (bytes < kBytes / 2) return store_words(to, Xmm(s), bytes);
+  code_.vmovdqu(code_.ptr[to], Xmm(s));
+  if (bytes > kBytes / 2) store_first_of_upper(to + kBytes / 2, s, bytes - kBytes / 2);
+}
+
+void PackedVectors::store_first_of_upper(const Memory& to, Register s, int bytes) {
+  code_.vextracti128(Xmm(15), Ymm(s), 1);
+  if (bytes == kBytes / 2) {
+    code_.vmovdqu(code_.ptr[to], Xmm(15));
+  } else {
+    store_words(to, Xmm(15), bytes);
   }
+}
+
+/// Less than 16 bytes, the widest words first.
+void PackedVectors::store_words(const Memory& to, const Xmm& s, int bytes) {
+  int at = 0;
+  for (const int word : {8, 4, 2, 1}) {
+    if ((bytes & word) == 0) continue;
+    const std::uint8_t number = static_cast<std::uint8_t>(at / word);
+    const Memory place = to + at;
+    switch (word) {
+      case 8: code_.vmovq(code_.qword[place], s); break;
+      case 4: at == 0 ? code_.vmovd(code_.dword[place], s) : code_.vpextrd(code_.dword[place], s, number); break;
+      case 2: code_.vpextrw(code_.word[place], s, number); break;
+      default: code_.vpextrb(code_.byte[place], s, number); break;
+    }
+    at += word;
+  }
+}
+
+void PackedVectors::narrow32(Register s, DType dtype) {
+  if (dtype == DType::f32) return;
+  if (dtype == DType::f16) return code_.vcvtps2ph(Xmm(s), Ymm(s), 0);
   round_to_bf16(s);
   code_.vpsrld(Ymm(s), Ymm(s), 16);
   code_.vextracti128(Xmm(15), Ymm(s), 1);
   code_.vpackusdw(Xmm(s), Xmm(s), Xmm(15));
-  code_.vmovdqu(code_.ptr[to], Xmm(s));
+}
+
+void PackedVectors::store32(const Memory& to, DType dtype, Register s) {
+  narrow32(s, dtype);
+  store_first(to, s, kBytes / 4 * byte_size(dtype));
 }
 
 void PackedVectors::store_in_turn(const Memory& to, Register s) {

@@ -55,7 +55,12 @@ class PackedVectors {
   /// Of pairs of bf16 in lanes of 32 bits the first ones, and in `d` itself the second ones, as f32.
   void widen_pairs(Register first, Register d);
   void store(const Memory& to, Register s);
-  /// Eight f32 lanes, rounded to `dtype`, to nearest even. NaNs must be canonical. Clobbers `s`.
+  /// The first `bytes` of it, up to all; or of its upper half. Clobbers nothing of `s`.
+  void store_first(const Memory& to, Register s, int bytes);
+  void store_first_of_upper(const Memory& to, Register s, int bytes);
+  /// Eight f32 lanes to eight elements of `dtype`, in the first bytes of `s`, to nearest even. NaNs must be canonical.
+  void narrow32(Register s, DType dtype);
+  /// The same and stores them. Clobbers `s`.
   void store32(const Memory& to, DType dtype, Register s);
   /// The same as bf16, lanes of the lower half and of the upper one in turn.
   void store_in_turn(const Memory& to, Register s);
@@ -176,6 +181,7 @@ class PackedVectors {
   /// The same as a register: `spare`, if it must be.
   Xbyak::Ymm in_register(const Bytes& bytes, Register spare);
   void round_to_bf16(Register s);
+  void store_words(const Memory& to, const Xbyak::Xmm& s, int bytes);
   Xbyak::Ymm beyond(Register keys, bool above, std::uint64_t limit, int bytes);
 
   Assembler& assembler_;

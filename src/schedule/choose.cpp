@@ -194,12 +194,13 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
   const Result<ReduceBody> body = read_body(spec);
   if (!body.ok() || turns_blocks(spec, body.value())) return choose_staged(spec, target);
   const Lanes lanes = lanes_of(spec, body.value());
-  schedule.vector_level = vector_level_of(spec, spec.inputs[0]);
-  if (takes_lanes_across(spec, schedule.vector_level)) --schedule.vector_level;
+  const bool packed = packs(spec, body.value());
+  schedule.vector_level = packed ? packed_rows(spec).level : vector_level_of(spec, spec.inputs[0]);
+  if (!packed && takes_lanes_across(spec, schedule.vector_level)) --schedule.vector_level;
   const bool reduced = kernel::level(spec, schedule.vector_level).reduced;
-  schedule.nest = !reduced ? Nest::columns : packs(spec, body.value()) ? Nest::packed : Nest::rows;
+  schedule.nest = packed ? Nest::packed : reduced ? Nest::rows : Nest::columns;
   if (schedule.nest == Nest::packed) {
-    schedule.width = static_cast<int>(kernel::level(spec, schedule.vector_level).extent);
+    schedule.width = packed_rows(spec).width();
     schedule.ahead = packed_asks_ahead(spec, target);
   } else if (schedule.nest == Nest::rows) {
     // Order states: integer max and min have a latency of one cycle, so two sets of three keep every port busy.

@@ -2,6 +2,7 @@
 #include "schedule/packed.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "schedule/broken.hpp"
 #include "schedule/machine.hpp"
@@ -16,21 +17,37 @@ constexpr std::int64_t kLeastRows = 8;
 /// Nor are fewer than a block of extremes of 16-bit floats, where rows are long: they would all be copied.
 constexpr std::int64_t kLeastLongRows = 16, kMostWidthOfFewRows = 63;
 
-/// The last two levels are rows side by side, and all of one; outputs are side by side as well.
-bool has_packed_levels(const KernelSpec& spec) {
-  if (spec.levels.size() < 2) return false;
-  const std::size_t last = spec.levels.size() - 1;
-  const auto reduced = [](const kernel::Level& level) { return level.reduced; };
-  if (std::ranges::count_if(spec.levels, reduced) != 1 || !spec.levels[last].reduced) return false;
-  const std::int64_t width = spec.levels[last].extent;
-  if (width < kLeastPackedWidth) return false;
-  const kernel::Operand& in = spec.inputs[0];
-  return in.strides[last] == 1 && in.strides[last - 1] == width && spec.outputs[0].strides[last - 1] == 1;
+/// Rows of cells are as long as the lanes that they take up, which are those of so many registers at most.
+constexpr int kMostRegistersOfCells = 64;
+
+bool has_packed_cells(const KernelSpec& spec, const ReduceBody& body, const PackedRows& rows) {
+  const DType dtype = spec.inputs[0].dtype;
+  const Lanes lanes = lanes_of(spec, body);
+  if (gives_index(lanes) || spec.outputs[0].dtype != dtype || (body.divide_by_count && body.square_root)) return false;
+  const int of_register = kPackedBytes / packed_lane_bytes(lanes, dtype, rows.width());
+  const int of_cell = lanes_of_cell(rows.cell);
+  return of_cell <= of_register && rows.count * of_cell <= kMostRegistersOfCells * of_register;
 }
 
-bool has_packed_body(const KernelSpec& spec, const ReduceBody& body) {
+/// Rows with gaps are as far apart as lets those of a block be copied, gaps and all, which the last ones are.
+constexpr std::int64_t kMostPitch = 4096, kMostBytesOfBlock = 16 << 10;
+
+/// Pairs of narrow elements, and four bytes whose place is wanted, are not worth the half of a register that they have.
+constexpr int kLeastOfNarrow = 3, kLeastOfIndexOfBytes = 5;
+
+bool has_packed_gaps(const KernelSpec& spec, Lanes lanes, const PackedRows& rows) {
+  const int element = byte_size(spec.inputs[0].dtype), pitch_bytes = rows.pitch * element;
+  const bool alone = element <= 2 && 2 * pitch_bytes > kPackedBytes / 2;
+  const int least = gives_index(lanes) && element == 1 ? kLeastOfIndexOfBytes : kLeastOfNarrow;
+  const int rows_of_block = kPackedBytes / packed_lane_bytes(lanes, spec.inputs[0].dtype, rows.width());
+  return !(alone && rows.width() < least) && rows_of_block * pitch_bytes <= kMostBytesOfBlock;
+}
+
+bool has_packed_body(const KernelSpec& spec, const ReduceBody& body, const PackedRows& rows) {
   const Lanes lanes = lanes_of(spec, body);
-  if (spec.levels.back().extent > most_packed_width(lanes, spec.inputs[0].dtype)) return false;
+  if (rows.pitch > rows.width() && !has_packed_gaps(spec, lanes, rows)) return false;
+  if (rows.cell > 1) return has_packed_cells(spec, body, rows);
+  if (rows.count > most_packed_width(lanes, spec.inputs[0].dtype)) return false;
   // Places are in lanes as wide as elements, of which all layers compare 32 bits.
   if (gives_index(lanes)) return !body.stores_extreme && byte_size(spec.inputs[0].dtype) <= 4;
   if (body.divide_by_count && body.square_root) return false;
@@ -60,9 +77,31 @@ bool takes_keys(DType input, int width) {
 
 }  // namespace
 
+/// The last two levels are rows side by side, and all of one, or the last three: cells of one; outputs are side by side
+/// as well.
+PackedRows packed_rows(const KernelSpec& spec) {
+  const auto reduced = [](const kernel::Level& level) { return level.reduced; };
+  if (spec.levels.size() < 2 || std::ranges::count_if(spec.levels, reduced) != 1) return {};
+  const std::size_t cells = spec.levels.back().reduced ? 0 : 1;
+  if (spec.levels.size() < 2 + cells) return {};
+  const std::size_t level = spec.levels.size() - 1 - cells;
+  const std::int64_t count = spec.levels[level].extent, cell = cells == 0 ? 1 : spec.levels.back().extent;
+  if (!spec.levels[level].reduced || count < kLeastPackedWidth || count > kMostPackedWidth || cell > kMostCell ||
+      (cells > 0 && cell < 2))
+    return {};
+  const std::vector<std::int64_t>&in = spec.inputs[0].strides, &out = spec.outputs[0].strides;
+  const std::int64_t pitch = in[level - 1];
+  if (in.back() != 1 || in[level] != cell || pitch < count * cell || pitch > kMostPitch || out[level - 1] != cell ||
+      (cells > 0 && out.back() != 1))
+    return {};
+  return {static_cast<int>(level), static_cast<int>(count), static_cast<int>(cell), static_cast<int>(pitch)};
+}
+
+int lanes_of_cell(int cell) { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(cell))); }
+
 bool packed_asks_ahead(const KernelSpec& spec, const target::Target& target) {
   const Machine::Packed& machine = machine_of(target).packed;
-  const std::int64_t row_bytes = spec.levels.back().extent * byte_size(spec.inputs[0].dtype);
+  const std::int64_t row_bytes = packed_rows(spec).pitch * byte_size(spec.inputs[0].dtype);
   const bool has_room = 8 * kernel::bytes_read(spec) <= 5 * target.last_cache_bytes();
   return row_bytes <= (has_room ? machine.cached_row_bytes : machine.row_bytes) &&
          asks_ahead_of(spec, row_bytes, target);
@@ -82,21 +121,24 @@ std::int64_t most_packed_width(Lanes lanes, DType input) {
 }
 
 bool packs(const KernelSpec& spec, const ReduceBody& body) {
-  if (!has_packed_levels(spec) || !has_packed_body(spec, body)) return false;
+  const PackedRows packed = packed_rows(spec);
+  if (!packed.found() || !has_packed_body(spec, body, packed)) return false;
+  const std::int64_t rows = kernel::level(spec, packed.level - 1).extent;
+  if (packed.cell > 1) return rows >= kLeastRows;
   const Lanes lanes = lanes_of(spec, body);
-  const std::int64_t width = spec.levels.back().extent, rows = spec.levels[spec.levels.size() - 2].extent;
   const DType dtype = spec.inputs[0].dtype;
-  const bool as_words = is_floating(dtype) && packed_lane_bytes(lanes, dtype, static_cast<int>(width)) == 2;
-  const bool copies_all = as_words && !gives_index(lanes) && width > kMostWidthOfFewRows;
+  const bool as_words = is_floating(dtype) && packed_lane_bytes(lanes, dtype, packed.count) == 2;
+  const bool copies_all = as_words && !gives_index(lanes) && packed.count > kMostWidthOfFewRows;
   return rows >= (copies_all ? kLeastLongRows : kLeastRows);
 }
 
 Status check_packed(const KernelSpec& spec, const ReduceBody& body, const Schedule& schedule) {
-  if (!has_packed_levels(spec)) return broken("packed rows are short, contiguous and side by side");
-  if (!has_packed_body(spec, body)) return broken("packed rows of another body");
-  const int last = static_cast<int>(spec.levels.size()) - 1;
-  if (schedule.vector_level != last || schedule.width != spec.levels.back().extent)
+  const PackedRows packed = packed_rows(spec);
+  if (!packed.found()) return broken("packed rows are short, contiguous and side by side");
+  if (!has_packed_body(spec, body, packed)) return broken("packed rows of another body");
+  if (schedule.vector_level != packed.level || schedule.width != packed.width())
     return broken("width is not that of the rows");
+  if (schedule.tile.level > packed.level) return broken("a cell is cut");
   return {};
 }
 

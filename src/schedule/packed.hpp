@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which reductions run as packed rows: a short contiguous reduced extent, rows one after another in memory and outputs
-// too. What is decided here depends on the shape alone, as the nest decides the order of additions.
+// Which reductions run as packed rows: a short contiguous reduced extent, rows one after another in memory, perhaps
+// with gaps, and outputs too; or rows of cells, few elements side by side that are kept each. What is decided here
+// depends on the shape alone, as the nest decides the order of additions.
 #pragma once
 
 #include "schedule/body.hpp"
@@ -13,6 +14,8 @@ namespace tenfold::schedule {
 inline constexpr int kLeastPackedWidth = 2;
 inline constexpr int kMostPackedSum = 200;
 inline constexpr int kMostPackedWidth = 512;
+/// Bytes of a register of packed rows, at every level.
+inline constexpr int kPackedBytes = 32;
 /// Rows of floats up to this long are summed in f32 to the end; of longer ones, the last two levels of the tree are in
 /// f64, of those beyond the second bound three, and beyond the third one all. So no more than kChain terms meet in f32.
 /// Part of the numeric contract.
@@ -21,6 +24,24 @@ inline constexpr int kMostWidthWithTwoLevelsInF64 = 4 * kChain;
 inline constexpr int kMostWidthWithThreeLevelsInF64 = 8 * kChain;
 
 bool packs(const kernel::KernelSpec& spec, const ReduceBody& body);
+
+/// What is packed: rows of elements that are all reduced to one, or of cells, whose elements are reduced each to its
+/// own result.
+struct PackedRows {
+  int level = -1;  ///< the reduced one, whose elements, or cells, are side by side; -1 for none
+  int count = 0;   ///< of elements or cells in a row
+  int cell = 1;    ///< elements of a cell
+  int pitch = 0;   ///< elements from the start of a row to that of the next one
+  bool found() const { return level >= 0; }
+  int width() const { return count * cell; }
+  /// Of elements, without gaps.
+  bool is_plain() const { return cell == 1 && pitch == count; }
+};
+/// Those of a spec whose levels allow it, whatever its body.
+PackedRows packed_rows(const kernel::KernelSpec& spec);
+/// Elements of a cell at most, and the lanes that one takes up: the next power of two.
+inline constexpr int kMostCell = 8;
+int lanes_of_cell(int cell);
 /// The most elements of a packed row of such lanes and elements.
 std::int64_t most_packed_width(Lanes lanes, DType input);
 /// Whether its blocks should prefetch others, further on.

@@ -15,6 +15,7 @@
 #include "coverage.hpp"
 #include "emulated_run.hpp"
 #include "emulator/emulator.hpp"
+#include "gaps.hpp"
 #include "graph/eval/eval.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph_value.hpp"
@@ -162,12 +163,13 @@ ArgCase draw(DType dtype, std::size_t axes, bool large, std::mt19937_64& random)
   return c;
 }
 
-/// Short rows side by side, some of them with a gap after every few.
+/// Short rows side by side, some of them with a gap after each, or after every few.
 ArgCase draw_packed(DType dtype, std::int64_t width, std::mt19937_64& random) {
   ArgCase c;
   const auto rows = static_cast<std::int64_t>(8 + random() % (width > 128 ? 40 : 120));
   const std::int64_t outer = random() % 3 == 0 ? 3 : 1, gap = static_cast<std::int64_t>(random() % 4);
-  c.in = {dtype, {outer, rows, width}, {rows * width + gap, width, 1}};
+  const std::int64_t pitch = width + drawn_gap(random);
+  c.in = {dtype, {outer, rows, width}, {rows * pitch + gap, pitch, 1}};
   c.index = {random() % 3 == 0 ? DType::s32 : DType::s64, {outer, rows, 1}, {rows + gap, 1, 1}};
   c.extreme = {dtype, c.index.shape, c.index.strides};
   c.axis = 2;
@@ -232,6 +234,7 @@ void put_signed(DType dtype, std::byte* data, std::int64_t at, double value) {
 enum class Fill { any, few, worst, ordered };
 
 void fill_input(const ArgCase& c, std::byte* data, std::mt19937_64& random) {
+  fill_gaps(data, static_cast<std::size_t>(span_bytes(c.in).value()), random);
   const Fill fill = static_cast<Fill>(random() % 4);
   const int size = byte_size(c.in.dtype);
   const bool nans = random() % 3 == 0;

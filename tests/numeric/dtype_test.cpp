@@ -15,6 +15,7 @@
 #include "coverage.hpp"
 #include "emulated_run.hpp"
 #include "emulator/emulator.hpp"
+#include "gaps.hpp"
 #include "graph/eval/bound.hpp"
 #include "graph/eval/eval.hpp"
 #include "graph/pass/pass.hpp"
@@ -124,17 +125,36 @@ Drawn draw(const std::string& reduction, DType dtype, AxesClass axes_class, std:
   return drawn;
 }
 
-/// Short rows side by side, some of them with a gap after every few.
+/// Short rows side by side, some of them with a gap after each, or after every few.
 Drawn draw_packed(const std::string& reduction, DType dtype, std::int64_t width, std::mt19937_64& random) {
   Drawn drawn;
   drawn.in.dtype = drawn.out.dtype = dtype;
   const auto rows = static_cast<std::int64_t>(8 + random() % (width > 128 ? 40 : 120));
   const std::int64_t outer = random() % 3 == 0 ? 3 : 1, gap = static_cast<std::int64_t>(random() % 4);
+  const std::int64_t pitch = width + drawn_gap(random);
   drawn.in.shape = {outer, rows, width};
-  drawn.in.strides = {rows * width + gap, width, 1};
+  drawn.in.strides = {rows * pitch + gap, pitch, 1};
   drawn.out.shape = {outer, rows, 1};
   drawn.out.strides = {rows + gap, 1, 1};
   drawn.reduced = width;
+  complete(drawn, reduction, {2});
+  return drawn;
+}
+
+/// Blocks of short rows over which few elements are kept, side by side.
+Drawn draw_cells(const std::string& reduction, DType dtype, std::int64_t cell, std::mt19937_64& random) {
+  Drawn drawn;
+  drawn.in.dtype = drawn.out.dtype = dtype;
+  // One case of four has rows of any length that some type packs, others are short.
+  const auto count = static_cast<std::int64_t>(2 + random() % (random() % 4 == 0 ? 520 : 40));
+  const auto rows = static_cast<std::int64_t>(8 + random() % (count * cell > 128 ? 12 : 70));
+  const std::int64_t outer = random() % 3 == 0 ? 3 : 1, gap = static_cast<std::int64_t>(random() % 4);
+  drawn.in.shape = {outer, rows, count, cell};
+  const std::int64_t pitch = count * cell + drawn_gap(random);
+  drawn.in.strides = {rows * pitch + gap, pitch, cell, 1};
+  drawn.out.shape = {outer, rows, 1, cell};
+  drawn.out.strides = {rows * cell + gap, cell, cell, 1};
+  drawn.reduced = count;
   complete(drawn, reduction, {2});
   return drawn;
 }
@@ -191,6 +211,7 @@ Drawn draw_apart(const std::string& reduction, DType dtype, std::mt19937_64& ran
 
 void fill_input(const Drawn& drawn, const std::string& reduction, std::byte* data, std::mt19937_64& random) {
   const bool product = reduction == "prod";
+  fill_gaps(data, static_cast<std::size_t>(span_bytes(drawn.in).value()), random);
   // One case of four has values of one sign alone, for which an extreme is found in another way.
   const std::uint64_t signs = random() % 8;
   for (const std::int64_t at : element_offsets(drawn.in)) {
@@ -297,8 +318,8 @@ class EveryType : public ::testing::TestWithParam<DType> {
     const Result<compiler::Compiled> compiled = compiler::compile(core, target_of(isa));
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     const auto rows = static_cast<std::size_t>(drawn.in.shape[1]);
-    const auto in_row = static_cast<std::size_t>(drawn.in.shape[2] * byte_size(drawn.in.dtype));
-    const auto out_row = static_cast<std::size_t>(byte_size(drawn.out.dtype));
+    const auto in_row = static_cast<std::size_t>(drawn.in.strides[1] * byte_size(drawn.in.dtype));
+    const auto out_row = static_cast<std::size_t>(drawn.out.strides[1] * byte_size(drawn.out.dtype));
     GuardedBuffer input(rows * in_row, GuardedBuffer::Guard::after), moved(rows * in_row, GuardedBuffer::Guard::after);
     GuardedBuffer output(rows * out_row, GuardedBuffer::Guard::after);
     GuardedBuffer moved_output(rows * out_row, GuardedBuffer::Guard::after);
@@ -395,6 +416,29 @@ TEST_P(EveryType, PackedRowsOfEveryWidth) {
   EXPECT_EQ(
       coverage_.missing(std::vector<std::string>{"max", "min", "sum", "prod"},
                         std::vector<std::pair<std::string_view, std::string_view>>{{"last", "packed"}}, all_levels()),
+      "");
+}
+
+TEST_P(EveryType, PackedCells) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  constexpr std::int64_t kCells = schedule::kMostCell - 1, kOfEach = 12;
+  const std::int64_t cases = scaled_cases(kCells * kOfEach);
+  std::uint64_t index = 0;
+  for (const char* reduction : kCoreReductions)
+    for (std::int64_t i = 0; i < cases && !HasFatalFailure(); ++i, ++index) {
+      if (only_case().value_or(index) != index) continue;
+      std::mt19937_64 random(case_seed(test_name(), index));
+      const Drawn drawn = draw_cells(reduction, GetParam(), 2 + i % kCells, random);
+      check(drawn, reduction, "middle", i % kEmulatedEvery == 0, index, random);
+      if (!HasFatalFailure()) check_moved_rows(drawn, reduction, index, random);
+    }
+  const std::string title = std::to_string(index) + " cases of cells of " + std::string(to_string(GetParam())) +
+                            ", seed " + std::to_string(test_seed());
+  std::fputs(coverage_.table(title, all_levels()).c_str(), stdout);
+  if (only_case() || cases < kCells * kOfEach || HasFailure() || GetParam() == DType::boolean) return;
+  EXPECT_EQ(
+      coverage_.missing(std::vector<std::string>{"max", "min", "sum", "prod"},
+                        std::vector<std::pair<std::string_view, std::string_view>>{{"middle", "packed"}}, all_levels()),
       "");
 }
 

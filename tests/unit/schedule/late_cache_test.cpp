@@ -219,7 +219,7 @@ TEST(LateCache, ShortRowsOfSmallBlocksAskAhead) {
   EXPECT_TRUE(asks("max", 8192, 8, 128));
   EXPECT_FALSE(asks("sum", 8192, 8, 128)) << "sums of longer rows";
   EXPECT_FALSE(asks("max", 8192, 8, 160)) << "long blocks";
-  EXPECT_FALSE(asks("max", 500000, 4, 7, "bf16")) << "rows of a few bytes";
+  EXPECT_FALSE(asks("max", 500000, 4, 9, "s8")) << "rows of a few bytes";
 }
 
 TEST(LateCache, ElementsAroundItComeInRuns) {

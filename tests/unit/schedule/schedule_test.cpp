@@ -190,10 +190,50 @@ TEST(Choose, ShortRowsSideBySideArePacked) {
   EXPECT_EQ(nest_of("max", "bf16", "kept 15, reduced 63", "[63, 1]", "[1, 0]"), Nest::packed);
   EXPECT_EQ(nest_of("max", "s16", "kept 15, reduced 64", "[64, 1]", "[1, 0]"), Nest::packed);
   EXPECT_EQ(nest_of("sum", "f32", "kept 7, reduced 8", "[8, 1]", "[1, 0]"), Nest::rows) << "too few";
-  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[9, 1]", "[1, 0]"), Nest::staged_columns)
-      << "a gap after each row";
+  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[9, 1]", "[1, 0]"), Nest::packed) << "a gap after each row";
+  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[512, 1]", "[1, 0]"), Nest::packed);
+  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[513, 1]", "[1, 0]"), Nest::staged_columns) << "far apart";
+  EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[7, 1]", "[1, 0]"), Nest::staged_columns) << "they overlap";
+  EXPECT_EQ(nest_of("max", "s8", "kept 100, reduced 2", "[4, 1]", "[1, 0]"), Nest::packed) << "in one load";
+  EXPECT_EQ(nest_of("max", "s8", "kept 100, reduced 2", "[9, 1]", "[1, 0]"), Nest::staged_columns) << "pairs alone";
+  EXPECT_EQ(nest_of("max", "s8", "kept 100, reduced 3", "[9, 1]", "[1, 0]"), Nest::packed);
   EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[8, 1]", "[2, 0]"), Nest::staged_columns) << "outputs apart";
   EXPECT_EQ(nest_of("sum", "f32", "reduced 3, kept 100, reduced 8", "[800, 8, 1]", "[0, 1, 0]"), Nest::rows);
+}
+
+TEST(Choose, RowsOfCellsArePacked) {
+  const auto is_packed = [](const char* monoid, const std::string& dtype, int rows, int reduced, int kept, int gap = 0,
+                            int outputs_apart = 0) {
+    const auto text = [](int number) { return std::to_string(number); };
+    const KernelSpec spec = spec_of(
+        monoid, dtype, "kept " + text(rows) + ", reduced " + text(reduced) + ", kept " + text(kept),
+        "[" + text(reduced * kept + gap) + ", " + text(kept) + ", 1]", "[" + text(kept + outputs_apart) + ", 0, 1]");
+    const Schedule schedule = choose(spec, machine(target::Isa::avx2, 1));
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    const bool packed = schedule.nest == Nest::packed;
+    EXPECT_TRUE(!packed || schedule.width == reduced * kept) << print(schedule);
+    return packed;
+  };
+  EXPECT_TRUE(is_packed("sum", "f32", 8, 2, 2));
+  EXPECT_FALSE(is_packed("sum", "f32", 7, 2, 2)) << "too few";
+  EXPECT_TRUE(is_packed("max", "bf16", 100, 30, 8));
+  EXPECT_FALSE(is_packed("max", "bf16", 100, 30, 9)) << "columns fill their lanes";
+  EXPECT_TRUE(is_packed("max", "f64", 100, 64, 3));
+  EXPECT_FALSE(is_packed("max", "f64", 100, 65, 3)) << "each takes up four lanes";
+  EXPECT_FALSE(is_packed("max", "f64", 100, 3, 5)) << "more than a register";
+  EXPECT_TRUE(is_packed("sum", "f32", 100, 128, 3));
+  EXPECT_FALSE(is_packed("sum", "f32", 100, 129, 3)) << "too long";
+  EXPECT_TRUE(is_packed("max", "s8", 100, 512, 3));
+  EXPECT_TRUE(is_packed("max", "f32", 100, 20, 4, 5)) << "a gap after each row";
+  EXPECT_FALSE(is_packed("max", "f32", 100, 20, 4, 0, 1)) << "outputs apart";
+}
+
+TEST(Check, NoCellIsCut) {
+  const KernelSpec spec = spec_of("max", "f32", "kept 100, reduced 20, kept 4", "[80, 4, 1]", "[4, 0, 1]");
+  EXPECT_TRUE(check(spec, parse("avx2 packed level=1 width=80 tile=0:10").value()).ok());
+  EXPECT_FALSE(check(spec, parse("avx2 packed level=1 width=80 tile=2:2").value()).ok());
+  EXPECT_FALSE(check(spec, parse("avx2 packed level=1 width=20").value()).ok());
+  EXPECT_FALSE(check(spec, parse("avx2 packed level=2 width=80").value()).ok());
 }
 
 TEST(Choose, IndicesOfShortRowsOf64BitsAreThoseOfColumns) {
@@ -659,7 +699,7 @@ TEST(Check, OnlyShortBlocksAreTurned) {
   EXPECT_FALSE(fits(blocks, "level=0 columns=16 width=9 tile=2:1")) << "code has built in what is inside";
 }
 
-TEST(Choose, PlainReductionsOfShortRowsApartAndOfNarrowBlocksAreTurned) {
+TEST(Choose, PlainReductionsOfShortRowsAndNarrowBlocksFarApartAreTurned) {
   const auto turns = [](const std::string& monoid, const std::string& dtype, const std::string& space,
                         const std::string& in, const std::string& out) {
     const KernelSpec spec = spec_of(monoid, dtype, space, in, out);
@@ -668,7 +708,7 @@ TEST(Choose, PlainReductionsOfShortRowsApartAndOfNarrowBlocksAreTurned) {
     return schedule.nest == Nest::staged_columns;
   };
   const auto rows = [&](const std::string& monoid, const std::string& dtype, int width) {
-    return turns(monoid, dtype, "kept 100, reduced " + std::to_string(width), "[100, 1]", "[1, 0]");
+    return turns(monoid, dtype, "kept 100, reduced " + std::to_string(width), "[5000, 1]", "[1, 0]");
   };
   EXPECT_TRUE(rows("sum", "f32", 32));
   EXPECT_FALSE(rows("sum", "f32", 33));
@@ -677,10 +717,10 @@ TEST(Choose, PlainReductionsOfShortRowsApartAndOfNarrowBlocksAreTurned) {
   EXPECT_TRUE(rows("max", "f64", 16));
   EXPECT_FALSE(rows("sum", "f64", 17));
   const auto blocks = [&](const std::string& dtype, int count, int reduced, int kept) {
-    const std::string row = std::to_string(kept), block = std::to_string(reduced * kept);
+    const std::string row = std::to_string(kept);
     return turns("max", dtype,
                  "kept " + std::to_string(count) + ", reduced " + std::to_string(reduced) + ", kept " + row,
-                 "[" + block + ", " + row + ", 1]", "[" + row + ", 0, 1]");
+                 "[5000, " + row + ", 1]", "[" + row + ", 0, 1]");
   };
   EXPECT_TRUE(blocks("f32", 100, 53, 3));
   EXPECT_FALSE(blocks("f32", 100, 54, 3));
