@@ -83,6 +83,7 @@ void PackedBlock::emit(const Reg64& in, const Reg64& out) {
   code_.L(result_);
   finish(result);
   if (keys()) return v_.store_codes(out, result, lane_, inverts_codes(key_rule()), output_);
+  if (places() && pads_cells()) return store_places_of_cells(out, result);
   if (places()) return v_.store_places(out, result, lane_, output_);
   if (pads_cells()) return store_cells(out, result);
   if (hands_on_f64()) {

@@ -83,7 +83,9 @@ class PackedBlock final : public RowsBlock, private PackedRule {
 
   bool loops_over_leaves() const;
   int leaf_bytes() const;
+  int leaves_bytes() const { return loops_over_leaves() ? leaves() * leaf_bytes() : 0; }
   void store_leaves(const Xbyak::Reg64& in);
+  int stored_number(int index) const;
   Value stored_leaf(int index);
   Found stored_row(int index);
 
@@ -93,6 +95,12 @@ class PackedBlock final : public RowsBlock, private PackedRule {
   Value find(const Xbyak::Reg64& in);
   Found found_tree(const Xbyak::Reg64& in, int first, int count);
   Found found_row(const Xbyak::Reg64& in, int index);
+  Found found_cells(const Xbyak::Reg64& in, int first, int count);
+  Found found_row_of_cells(const Xbyak::Reg64& in, int index);
+  Found found_piece_of_cells(const Xbyak::Reg64& in, int number, int first);
+  Found found_short_cells(const Xbyak::Reg64& in, int index);
+  void map_found(Register elements);
+  void store_places_of_cells(const Xbyak::Reg64& out, Register result);
   Found found_leaf(const Xbyak::Reg64& in, int index, int piece);
   void take_better(Found& early, Found late, bool in_order, bool kept);
   void take_earlier_of_equals(const Found& early, const Found& late);

@@ -280,7 +280,7 @@ PackedBlock::Register PackedBlock::piece(const Reg64& in, int number, int index)
 std::uint8_t PackedBlock::source_of(int start, int number, int byte) const {
   const int column = number % cell_lanes_;
   if (number < width_ && column < cell_) return static_cast<std::uint8_t>(start + offset_of(number) + byte);
-  if (!idempotent()) return PackedVectors::kZero;
+  if (!idempotent() && !places()) return PackedVectors::kZero;
   return static_cast<std::uint8_t>(start + offset_of(column < cell_ ? column : 0) + byte);
 }
 

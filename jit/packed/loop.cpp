@@ -20,14 +20,14 @@ constexpr int kBytes = PackedVectors::kBytes;
 /// and 1.40.
 constexpr int kLeastPiecesOfIndex = 5, kLeastWidthOfReduction = 57;
 /// Registers of a block of cells, of which there are fewer rows.
-constexpr int kLeastBlockOfCells = 64;
+constexpr int kLeastBlockOfCells = 64, kLeastBlockOfPlaces = 32;
 
 }  // namespace
 
 /// Sums of floats deal a row's terms to lanes in an order of their own (long_sums()).
 bool PackedBlock::loops_over_leaves() const {
   if (floats()) return false;
-  if (cell_ > 1) return rows() * width_ >= kLeastBlockOfCells * lanes_;
+  if (cell_ > 1) return rows() * width_ >= (places() ? kLeastBlockOfPlaces : kLeastBlockOfCells) * lanes_;
   if (!schedule::gives_index(kind_)) return lane_ >= 4 && width_ >= kLeastWidthOfReduction;
   const int piece = keys() ? kBytes / 2 / element_ : segment_;
   return width_ > (kLeastPiecesOfIndex - 1) * piece;
@@ -35,7 +35,10 @@ bool PackedBlock::loops_over_leaves() const {
 
 int PackedBlock::leaf_bytes() const { return (places() ? 2 : 1) * kBytes; }
 
-int PackedBlock::scratch_bytes() const { return loops_over_leaves() ? leaves() * leaf_bytes() : 0; }
+/// Indices of cells that do not fill their lanes go by way of scratch.
+int PackedBlock::scratch_bytes() const {
+  return leaves_bytes() + (places() && pads_cells() ? lanes_ * byte_size(output_) + kBytes : 0);
+}
 
 /// A turn of the loop for each row, or of keys for two, one in each half.
 void PackedBlock::store_leaves(const Reg64& in) {
@@ -49,7 +52,7 @@ void PackedBlock::store_leaves(const Reg64& in) {
   align_loop(code_);
   code_.L(again);
   if (places()) {
-    const Found found = found_row(row, 0);
+    const Found found = cell_ > 1 ? found_row_of_cells(row, 0) : found_row(row, 0);
     v_.store(to.reg(), found.elements);
     v_.store(to.reg() + kBytes, *found.places);
     give(found.elements);
@@ -67,10 +70,14 @@ void PackedBlock::store_leaves(const Reg64& in) {
   turns_ = 0;
 }
 
+int PackedBlock::stored_number(int index) const {
+  return segment_ == lanes_ && (cell_ > 1 || !places()) ? number_of_leaf(index) : index;
+}
+
 /// A register of leaf `index`, and the row of each lane.
 PackedBlock::Value PackedBlock::stored_leaf(int index) {
   Value value{take(), {}};
-  const int half = lanes_ / 2, number = segment_ == lanes_ && !places() ? number_of_leaf(index) : index;
+  const int half = lanes_ / 2, number = stored_number(index);
   v_.load(value.reg, code_.rbp + (frame::kRecords + number * leaf_bytes()));
   for (int lane = 0; lane < lanes_; ++lane)
     // Of less than a register each half is a row's.
@@ -81,7 +88,7 @@ PackedBlock::Value PackedBlock::stored_leaf(int index) {
 PackedBlock::Found PackedBlock::stored_row(int index) {
   Value elements = stored_leaf(index);
   Found found{elements.reg, take(), {}, elements.rows};
-  v_.load(*found.places, code_.rbp + (frame::kRecords + index * leaf_bytes() + kBytes));
+  v_.load(*found.places, code_.rbp + (frame::kRecords + stored_number(index) * leaf_bytes() + kBytes));
   return found;
 }
 

@@ -39,7 +39,7 @@ PackedBlock::LaneNumbers PackedBlock::part_numbers(const LaneNumbers& x, const L
 
 /// The register of places.
 PackedBlock::Value PackedBlock::find(const Reg64& in) {
-  const Found best = found_tree(in, 0, segment_);
+  const Found best = cell_ > 1 ? found_cells(in, 0, leaves()) : found_tree(in, 0, segment_);
   if (looks_at_bits()) v_.jump_unless_settled(best.elements, kLosers, float_bits(input_).infinity, lane_, unsettled_);
   give(best.elements);
   Value value{*best.places, best.rows};
@@ -112,15 +112,20 @@ PackedBlock::Found PackedBlock::found_leaf(const Reg64& in, int index, int piece
     v_.load_halves(found.elements, at(in, low, kBytes), at(in, high, kHalf));
   }
   if (width_ < segment_ && !whole) v_.shuffle_in_halves(found.elements, spread_rows());
+  map_found(found.elements);
+  return found;
+}
+
+/// To integers of the elements' order, or to their bits as such.
+void PackedBlock::map_found(Register elements) {
   if (looks_at_bits()) {
-    if (!maximum()) v_.flip_signs(found.elements, lane_);
-    v_.integer(IntegerOp::greatest_unsigned, kLosers, kLosers, found.elements, 8 * lane_);
+    if (!maximum()) v_.flip_signs(elements, lane_);
+    v_.integer(IntegerOp::greatest_unsigned, kLosers, kLosers, elements, 8 * lane_);
   } else {
     const Register spare = take();
-    map_to_key_order(v_, key_rule(), {found.elements, spare, kLosers}, exact_);
+    map_to_key_order(v_, key_rule(), {elements, spare, kLosers}, exact_);
     give(spare);
   }
-  return found;
 }
 
 /// Where each byte of a half comes from where rows, one after another, have a segment each; past its end a row has its

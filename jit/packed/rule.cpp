@@ -20,14 +20,15 @@ PackedRule::PackedRule(const kernel::KernelSpec& spec, const schedule::ReduceBod
       cell_lanes_(schedule::lanes_of_cell(cell_)),
       width_(count_ * cell_lanes_),
       element_(byte_size(input_)),
-      lane_(schedule::packed_lane_bytes(kind_, input_, width_)),
+      lane_(schedule::packed_lane_bytes(kind_, input_, schedule::packed_rows(spec))),
       lanes_(PackedVectors::kBytes / lane_),
       segment_(choose_segment()) {}
 
 /// Of rows with gaps as many lanes as reach the next one, or else a half of a register for itself, as rows share no
 /// load that does not reach them.
 int PackedRule::choose_segment() const {
-  const bool in_halves = widens_in_halves() || keys() || (places() && (lane_ == 1 || width_ <= lanes_ / 2)) ||
+  const bool in_halves = widens_in_halves() || keys() ||
+                         (places() && ((cell_ == 1 && lane_ == 1) || width_ <= lanes_ / 2)) ||
                          (!are_dense() && !widened() && width_ <= lanes_ / 2);
   const int most = in_halves ? lanes_ / 2 : lanes_;
   const int wanted = are_dense() ? width_ : std::max(width_, std::min(pitch_, most));

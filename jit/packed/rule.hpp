@@ -43,12 +43,13 @@ class PackedRule {
   bool places() const { return schedule::gives_index(kind_) && !widened(); }
   /// Places: rows of two or more to a register, which lie as its lanes do.
   bool are_side_by_side() const {
-    return are_dense() && width_ == segment_ && segment_ < lanes_ && (lane_ >= 4 || width_ * element_ >= 8);
+    return cell_ == 1 && are_dense() && width_ == segment_ && segment_ < lanes_ &&
+           (lane_ >= 4 || width_ * element_ >= 8);
   }
   /// Places of floats in rows that are not the shortest: bits as integers. Where a row has no element of the sign that
   /// settles it, the block is done again with integers of the elements' order.
   bool finds_bits() const {
-    return places() && is_floating(input_) && width_ >= (lane_ == 4 ? kLeastWidthOfBits : kLeastWidthOfBitsOf16);
+    return places() && is_floating(input_) && count_ >= (lane_ == 4 ? kLeastWidthOfBits : kLeastWidthOfBitsOf16);
   }
   /// True when a second way through the block is there for NaNs.
   bool has_slow_way() const { return order() || (schedule::gives_index(kind_) && is_floating(input_)); }

@@ -20,11 +20,20 @@ constexpr std::int64_t kLeastLongRows = 16, kMostWidthOfFewRows = 63;
 /// Rows of cells are as long as the lanes that they take up, which are those of so many registers at most.
 constexpr int kMostRegistersOfCells = 64;
 
+/// Places are in lanes as wide as elements, of which all layers compare 32 bits, and below zero.
+constexpr int kMostCellsOfBytes = 128;
+
+bool has_packed_places(const ReduceBody& body, DType dtype, const PackedRows& rows) {
+  const int bytes = byte_size(dtype);
+  return !body.stores_extreme && bytes <= 4 && (rows.cell == 1 || bytes > 1 || rows.count <= kMostCellsOfBytes);
+}
+
 bool has_packed_cells(const KernelSpec& spec, const ReduceBody& body, const PackedRows& rows) {
   const DType dtype = spec.inputs[0].dtype;
   const Lanes lanes = lanes_of(spec, body);
-  if (gives_index(lanes) || spec.outputs[0].dtype != dtype || (body.divide_by_count && body.square_root)) return false;
-  const int of_register = kPackedBytes / packed_lane_bytes(lanes, dtype, rows.width());
+  if (body.divide_by_count && body.square_root) return false;
+  if (gives_index(lanes) ? !has_packed_places(body, dtype, rows) : spec.outputs[0].dtype != dtype) return false;
+  const int of_register = kPackedBytes / packed_lane_bytes(lanes, dtype, rows);
   const int of_cell = lanes_of_cell(rows.cell);
   return of_cell <= of_register && rows.count * of_cell <= kMostRegistersOfCells * of_register;
 }
@@ -39,7 +48,7 @@ bool has_packed_gaps(const KernelSpec& spec, Lanes lanes, const PackedRows& rows
   const int element = byte_size(spec.inputs[0].dtype), pitch_bytes = rows.pitch * element;
   const bool alone = element <= 2 && 2 * pitch_bytes > kPackedBytes / 2;
   const int least = gives_index(lanes) && element == 1 ? kLeastOfIndexOfBytes : kLeastOfNarrow;
-  const int rows_of_block = kPackedBytes / packed_lane_bytes(lanes, spec.inputs[0].dtype, rows.width());
+  const int rows_of_block = kPackedBytes / packed_lane_bytes(lanes, spec.inputs[0].dtype, rows);
   return !(alone && rows.width() < least) && rows_of_block * pitch_bytes <= kMostBytesOfBlock;
 }
 
@@ -48,8 +57,7 @@ bool has_packed_body(const KernelSpec& spec, const ReduceBody& body, const Packe
   if (rows.pitch > rows.width() && !has_packed_gaps(spec, lanes, rows)) return false;
   if (rows.cell > 1) return has_packed_cells(spec, body, rows);
   if (rows.count > most_packed_width(lanes, spec.inputs[0].dtype)) return false;
-  // Places are in lanes as wide as elements, of which all layers compare 32 bits.
-  if (gives_index(lanes)) return !body.stores_extreme && byte_size(spec.inputs[0].dtype) <= 4;
+  if (gives_index(lanes)) return has_packed_places(body, spec.inputs[0].dtype, rows);
   if (body.divide_by_count && body.square_root) return false;
   // Sums may be handed on in f64 (schedule/apart.hpp).
   return lanes == Lanes::chained_f32 || spec.outputs[0].dtype == spec.inputs[0].dtype;
@@ -127,7 +135,7 @@ bool packs(const KernelSpec& spec, const ReduceBody& body) {
   if (packed.cell > 1) return rows >= kLeastRows;
   const Lanes lanes = lanes_of(spec, body);
   const DType dtype = spec.inputs[0].dtype;
-  const bool as_words = is_floating(dtype) && packed_lane_bytes(lanes, dtype, packed.count) == 2;
+  const bool as_words = is_floating(dtype) && packed_lane_bytes(lanes, dtype, packed) == 2;
   const bool copies_all = as_words && !gives_index(lanes) && packed.count > kMostWidthOfFewRows;
   return rows >= (copies_all ? kLeastLongRows : kLeastRows);
 }
@@ -142,8 +150,8 @@ Status check_packed(const KernelSpec& spec, const ReduceBody& body, const Schedu
   return {};
 }
 
-int packed_lane_bytes(Lanes lanes, DType input, int width) {
-  if (gives_index(lanes)) return (takes_keys(input, width) ? 2 : 1) * byte_size(input);
+int packed_lane_bytes(Lanes lanes, DType input, const PackedRows& rows) {
+  if (gives_index(lanes)) return (rows.cell == 1 && takes_keys(input, rows.count) ? 2 : 1) * byte_size(input);
   return lanes == Lanes::chained_f32 ? 4 : byte_size(input);
 }
 

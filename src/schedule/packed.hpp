@@ -50,7 +50,7 @@ Status check_packed(const kernel::KernelSpec& spec, const ReduceBody& body, cons
 
 /// Bytes of the lanes that packed rows are reduced in: the element's own, f32's for sums of narrower floats, or twice
 /// the element's for its key in an arg-reduction. It is taken by keys, and not beside its place, where it has 8 or 16
-/// bits and rows are neither short nor long.
-int packed_lane_bytes(Lanes lanes, DType input, int width);
+/// bits and rows, of elements, are neither short nor long.
+int packed_lane_bytes(Lanes lanes, DType input, const PackedRows& rows);
 
 }  // namespace tenfold::schedule

@@ -178,6 +178,22 @@ ArgCase draw_packed(DType dtype, std::int64_t width, std::mt19937_64& random) {
   return c;
 }
 
+/// Rows of cells, few elements side by side that have an index each.
+ArgCase draw_cells(DType dtype, std::int64_t cell, std::mt19937_64& random) {
+  ArgCase c;
+  const auto count = static_cast<std::int64_t>(2 + random() % (random() % 4 == 0 ? 300 : 40));
+  const auto rows = static_cast<std::int64_t>(8 + random() % (count * cell > 128 ? 12 : 70));
+  const std::int64_t outer = random() % 3 == 0 ? 3 : 1, gap = static_cast<std::int64_t>(random() % 4);
+  const std::int64_t pitch = count * cell + drawn_gap(random);
+  c.in = {dtype, {outer, rows, count, cell}, {rows * pitch + gap, pitch, cell, 1}};
+  c.index = {random() % 3 == 0 ? DType::s32 : DType::s64, {outer, rows, 1, cell}, {rows * cell + gap, cell, cell, 1}};
+  c.extreme = {dtype, c.index.shape, c.index.strides};
+  c.axis = 2;
+  c.greatest = random() % 2 == 0;
+  c.last = random() % 2 == 0;
+  return c;
+}
+
 /// Rows of few columns one after another, enough of them for steps, or groups, of several rows.
 ArgCase draw_narrow(DType dtype, std::int64_t width, std::mt19937_64& random) {
   ArgCase c;
@@ -460,6 +476,27 @@ TEST_P(ArgReductions, PackedRowsOfEveryWidth) {
   if (only_case() || cases < widths || HasFailure() || byte_size(GetParam()) == 8) return;
   const std::vector<std::string> ops{"argmax first", "argmax last", "argmin first", "argmin last"};
   EXPECT_EQ(coverage_.missing(ops, std::vector<std::pair<std::string_view, std::string_view>>{{"last", "packed"}},
+                              all_levels()),
+            "");
+}
+
+TEST_P(ArgReductions, PackedCells) {
+  constexpr std::int64_t kCells = schedule::kMostCell - 1, kOfEach = 60;
+  const std::int64_t cases = scaled_cases(kCells * kOfEach);
+  std::uint64_t index = 0;
+  for (std::int64_t i = 0; i < cases && !HasFatalFailure(); ++i, ++index) {
+    if (only_case().value_or(index) != index) continue;
+    std::mt19937_64 random(case_seed(test_name(), index));
+    const ArgCase c = draw_cells(GetParam(), 2 + i % kCells, random);
+    const auto guard = random() % 2 == 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
+    GuardedBuffer input(bytes_of(c.in), guard);
+    fill_input(c, input.data(), random);
+    check(c, "middle", i % kEmulatedEvery == 0, input, guard, c.text() + "\n" + repeat_line(test_name(), index));
+  }
+  print(index);
+  if (only_case() || cases < kCells * kOfEach || HasFailure() || byte_size(GetParam()) == 8) return;
+  const std::vector<std::string> ops{"argmax first", "argmax last", "argmin first", "argmin last"};
+  EXPECT_EQ(coverage_.missing(ops, std::vector<std::pair<std::string_view, std::string_view>>{{"middle", "packed"}},
                               all_levels()),
             "");
 }

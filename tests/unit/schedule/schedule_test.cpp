@@ -228,6 +228,27 @@ TEST(Choose, RowsOfCellsArePacked) {
   EXPECT_FALSE(is_packed("max", "f32", 100, 20, 4, 0, 1)) << "outputs apart";
 }
 
+TEST(Choose, IndicesOfCellsArePackedWhereLanesHoldTheirPlaces) {
+  const auto is_packed = [](const std::string& dtype, int reduced, const std::string& extreme = "") {
+    const KernelSpec spec =
+        kernel::parse("kernel\nspace kept 100, reduced " + std::to_string(reduced) + ", kept 3\nin x0 " + dtype + " [" +
+                      std::to_string(3 * reduced) + ", 3, 1]\nout y0 s64 [3, 0, 1]\n" +
+                      (extreme.empty() ? "" : "out y1 " + dtype + " [3, 0, 1]\n") +
+                      "%0 = load x0\n%1 = reduce argmax %0\n" + extreme + "store y0 %1\n" +
+                      (extreme.empty() ? "" : "store y1 %2\n"))
+            .value();
+    const Schedule schedule = choose(spec, machine(target::Isa::avx2, 1));
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    return schedule.nest == Nest::packed;
+  };
+  EXPECT_TRUE(is_packed("f32", 128));
+  EXPECT_FALSE(is_packed("f32", 129)) << "too long";
+  EXPECT_TRUE(is_packed("s8", 128));
+  EXPECT_FALSE(is_packed("s8", 129)) << "places beyond a byte's";
+  EXPECT_FALSE(is_packed("f64", 20)) << "places of 64 bits";
+  EXPECT_FALSE(is_packed("f32", 20, "%2 = reduce max %0\n")) << "the extreme as well";
+}
+
 TEST(Check, NoCellIsCut) {
   const KernelSpec spec = spec_of("max", "f32", "kept 100, reduced 20, kept 4", "[80, 4, 1]", "[4, 0, 1]");
   EXPECT_TRUE(check(spec, parse("avx2 packed level=1 width=80 tile=0:10").value()).ok());
