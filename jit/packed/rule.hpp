@@ -79,7 +79,7 @@ class PackedRule {
   bool pads_cells() const { return cell_ < cell_lanes_; }
   /// Rows that follow one another without gaps.
   bool are_dense() const { return pitch_ == count_ * cell_; }
-  /// Rows of a block, a power of two, and results of one.
+  /// A power of two: as many as a register has cells.
   int rows_of_block() const { return lanes_ / cell_lanes_; }
   /// Registers that the tree of a block begins with.
   int leaves() const { return segment_ / cell_lanes_; }

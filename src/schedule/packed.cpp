@@ -97,7 +97,8 @@ PackedRows packed_rows(const KernelSpec& spec) {
   if (!spec.levels[level].reduced || count < kLeastPackedWidth || count > kMostPackedWidth || cell > kMostCell ||
       (cells > 0 && cell < 2))
     return {};
-  const std::vector<std::int64_t>&in = spec.inputs[0].strides, &out = spec.outputs[0].strides;
+  const std::vector<std::int64_t>& in = spec.inputs[0].strides;
+  const std::vector<std::int64_t>& out = spec.outputs[0].strides;
   const std::int64_t pitch = in[level - 1];
   if (in.back() != 1 || in[level] != cell || pitch < count * cell || pitch > kMostPitch || out[level - 1] != cell ||
       (cells > 0 && out.back() != 1))
