@@ -33,6 +33,8 @@ constexpr std::int64_t kLeastRowsOfColumns = 16;
 constexpr std::int64_t kMostNearBytes = 8 << 20;
 /// Packed rows that two reductions may read, and three; of narrow elements two.
 constexpr std::int64_t kMostWidthOfTwo = 128, kMostWidthOfThree = 16, kMostNarrowWidthOfTwo = 256;
+/// Rows of cells that two reductions may read, or three of narrow elements, lie near; of wider ones so near.
+constexpr std::int64_t kMostBytesOfThreeOfCells = 1 << 20;
 /// Two extremes of shorter rows of 16 bits wait for the ends of rows twice.
 constexpr std::int64_t kLeastWidthOfExtremes = 512;
 
@@ -65,7 +67,7 @@ class PlainCutter {
   /// A plain reduction that is a kernel, as the heuristic sees it.
   struct PlainKernel {
     std::int64_t bytes, width, element;  ///< that it reads; elements of a row; bytes of one
-    bool narrow, exact, columns, packed;
+    bool narrow, exact, columns, packed, cells;
   };
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -168,10 +170,12 @@ class PlainCutter {
     if (!body.ok()) return false;
     const schedule::Lanes lanes = schedule::lanes_of(spec, body.value());
     const int level = schedule::vector_level_of(spec, spec.inputs[0]);
-    const bool columns = !kernel::level(spec, level).reduced;
+    const bool packed = schedule::packs(spec, body.value());
+    const schedule::PackedRows rows = packed ? schedule::packed_rows(spec) : schedule::PackedRows();
     const std::int64_t element = byte_size(spec.inputs[0].dtype);
-    plain_.push_back({kernel::bytes_read(spec), kernel::level(spec, level).extent, element, element <= 2,
-                      schedule::is_exact(lanes), columns, !columns && schedule::packs(spec, body.value())});
+    plain_.push_back({kernel::bytes_read(spec), packed ? rows.width() : kernel::level(spec, level).extent, element,
+                      element <= 2, schedule::is_exact(lanes), !packed && !kernel::level(spec, level).reduced, packed,
+                      rows.cell > 1});
     made_.add(std::move(kernel).value());
     return true;
   }
@@ -187,6 +191,9 @@ class PlainCutter {
       const bool few_rows = first.columns && kernel::reduced_count(spec_) < kLeastRowsOfColumns;
       return first.narrow || first.packed || (near && !few_rows);
     }
+    // One kernel would turn them.
+    if (all([](const PlainKernel& one) { return one.cells; }))
+      return several == 2 ? near : several == 3 && (first.narrow ? near : first.bytes <= kMostBytesOfThreeOfCells);
     const bool exact = all([](const PlainKernel& one) { return one.exact; });
     if (exact && near && all([](const PlainKernel& one) { return one.element == 1; })) return several <= 3;
     if (all([](const PlainKernel& one) { return one.packed; }))

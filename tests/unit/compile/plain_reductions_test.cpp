@@ -141,6 +141,29 @@ TEST(PlainReductions, SeveralAreCutWhereRowsAreShortOrElementsNarrow) {
                  {{512, 511, "f16", 0}, {512, 512, "f16", 2}, {8192, 1024, "u8", 2}, {8193, 1024, "u8", 0}});
 }
 
+/// One kernel would turn them round, which takes longer than reading what is near again.
+TEST(PlainReductions, ThoseOfCellsAreCutWhereTheyAreNear) {
+  const auto kernels = [](int rows, const std::string& dtype, int reductions) {
+    std::string text = "kernel\nspace kept " + std::to_string(rows) + ", reduced 20, kept 4\nin x0 " + dtype +
+                       " [80, 4, 1]\n",
+                stores;
+    for (int i = 0; i < reductions; ++i) text += "out y" + std::to_string(i) + " " + dtype + " [4, 0, 1]\n";
+    text += "%0 = load x0\n";
+    constexpr const char* kMonoids[] = {"max", "min", "sum", "prod"};
+    for (int i = 0; i < reductions; ++i) {
+      text += "%" + std::to_string(i + 1) + " = reduce " + kMonoids[i] + " %0\n";
+      stores += "store y" + std::to_string(i) + " %" + std::to_string(i + 1) + "\n";
+    }
+    return cut_into_plain(spec_of(text + stores)).kernels.size();
+  };
+  EXPECT_EQ(kernels(26214, "f32", 2), 2U);
+  EXPECT_EQ(kernels(26215, "f32", 2), 0U) << "from memory";
+  EXPECT_EQ(kernels(3276, "f32", 3), 3U);
+  EXPECT_EQ(kernels(3277, "f32", 3), 0U) << "not so near";
+  EXPECT_EQ(kernels(3277, "bf16", 3), 3U);
+  EXPECT_EQ(kernels(3276, "f32", 4), 0U) << "too many";
+}
+
 /// The kernels of the plan know the places of the whole: pieces of a split reduction lie in a buffer of their own.
 TEST(PlainReductions, TheirPlansArePartsOfThePlan) {
   target::Target target;
