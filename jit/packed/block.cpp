@@ -14,8 +14,6 @@ namespace {
 
 using Xbyak::Reg64;
 
-constexpr int kBytes = PackedVectors::kBytes;
-constexpr int kHalf = kBytes / 2;
 /// Blocks of places whose bits leave rows open: so many one after another mean that elements have one sign, and then so
 /// many are not tried. Of random signs few blocks are open, and hardly ever two of them side by side.
 constexpr int kLeastOpen = 2, kOpenBlocks = 16;

@@ -14,9 +14,6 @@ namespace {
 
 using Xbyak::Reg64;
 
-constexpr int kBytes = PackedVectors::kBytes;
-constexpr int kHalf = kBytes / 2;
-
 }  // namespace
 
 /// Of a row's register, whose cells are side by side as in memory: each goes to the lanes that it has to itself.

@@ -13,9 +13,6 @@ namespace {
 
 using Xbyak::Reg64;
 
-constexpr int kBytes = PackedVectors::kBytes;
-constexpr int kHalf = kBytes / 2;
-
 }  // namespace
 
 /// One row in each half.

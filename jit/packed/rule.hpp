@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "jit/state/keys.hpp"
-#include "jit/vector/vector.hpp"
+#include "jit/vector/packed.hpp"
 #include "kernel/spec.hpp"
 #include "schedule/packed.hpp"
 
@@ -16,6 +16,9 @@ namespace tenfold::jit {
 class PackedRule {
  protected:
   PackedRule(const kernel::KernelSpec& spec, const schedule::ReduceBody& body);
+
+  static constexpr int kBytes = PackedVectors::kBytes;  ///< of a register
+  static constexpr int kHalf = kBytes / 2;
 
   /// Bits pay from this width on: of narrower rows of either sign too many blocks have one without an element of the
   /// sign that settles it. Blocks of 16 bits have twice the rows. Likewise words of which places are wanted, f64 and
