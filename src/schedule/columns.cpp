@@ -191,12 +191,15 @@ constexpr std::int64_t kSeenPart = 2;
 /// Whether rows in registers ask for what comes next (Machine::Columns), where the machine's own prefetching loses
 /// sight of many long rows, and of those whose lines meet in the same sets of L1. Where lines do not meet, the wider
 /// elements of AVX-512 gain beyond L2 alone; indices, whose outputs are a stream as well, gain as soon as there are
-/// three rows.
+/// three rows. What memory delivers has a rule of its own.
 bool direct_asks_ahead(const ColumnsCase& of) {
+  const Machine::Columns& machine = of.machine.columns;
+  if (of.row_bytes < kPairRowBytes) return false;
+  if (of.bytes > of.cache) return machine.direct_rows_of_memory_ask && of.avx2 && of.element > 1;
   if (gives_index(of.lanes) && of.rows <= 2 && of.bytes <= of.target.l2_bytes) return false;
   const bool seen =
       !of.avx2 && of.element > 2 && of.row_bytes % kAliasBytes != 0 && of.bytes <= kSeenPart * of.target.l2_bytes;
-  return of.machine.columns.direct_rows_ask && of.row_bytes >= kPairRowBytes && of.bytes <= of.cache && !seen;
+  return machine.direct_rows_ask && !seen;
 }
 
 /// How far ahead of itself a row is asked for, of long ones and of blocks of short ones.
@@ -228,8 +231,11 @@ Tile places_tile(const ColumnsCase& of) {
   const bool near = machine.near_places && of.row_bytes >= kLeastNearRow && of.bytes <= of.cache / kNearPart;
   if ((machine.places_by_distance || near) && of.lanes == Lanes::arg) return places_tile_by_distance(of);
   if (machine.pages_of_keys && of.near()) return of.tile(kTileRowBytes);
-  const bool ahead = of.lanes == Lanes::keys || of.row_bytes <= kNearArgRowBytes || of.bytes > kNearArgBytes;
-  return {(ahead ? kArgTileRecords : kNearArgTileRecords) * of.step, kChainedStreams, ahead};
+  const bool far = of.lanes == Lanes::keys || of.row_bytes <= kNearArgRowBytes || of.bytes > kNearArgBytes;
+  const bool in_l3 = of.bytes > of.target.l2_bytes && of.bytes <= of.cache;
+  const bool seen_coming = machine.places_unasked_in_l3 && in_l3 && of.lanes == Lanes::arg &&
+                           (!of.avx2 || is_floating(of.spec.inputs[0].dtype));
+  return {(far ? kArgTileRecords : kNearArgTileRecords) * of.step, kChainedStreams, far && !seen_coming};
 }
 
 /// Whether columns have no tile, but a row of accumulators in registers.

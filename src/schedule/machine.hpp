@@ -63,16 +63,19 @@ struct Machine {
     int rows_of_bytes = 2;            ///< rows of elements of one byte come so many at a time
     bool gapped_rows_alone = false;   ///< rows of elements apart come one at a time beyond L2
     bool pages_of_long_rows = false;  ///< long rows beyond L3 come in pages, eight at a time, which ask ahead
-    bool direct_rows_ask = false;     ///< long rows in registers ask ahead
+    bool direct_rows_ask = false;     ///< long rows in registers ask ahead, where the last cache holds them
+    bool direct_rows_of_memory_ask = false;  ///< those of memory do, with AVX2, but of bytes
     bool pages_of_keys = false;       ///< keys have tiles of a page, and do not ask ahead, up to half of the last cache
     bool places_by_distance = false;  ///< tiles of indices go by how far away rows are
     bool near_places = false;         ///< those of no more than a quarter of the last cache do
+    bool places_unasked_in_l3 = false;  ///< tiles of indices do not ask ahead in L3; of integers with AVX-512 alone
   } columns;
 
   /// Blocks of packed rows that ask ahead (packed.hpp).
   struct Packed {
     Share asks = {1, 2, true};           ///< from so much on; kNever: from three quarters of L2 on
     bool tiny_rows_ask = false;          ///< rows of few bytes do in L2 as well
+    bool loose_rows_ask = false;         ///< so do short ones with gaps, and those of cells anywhere
     std::int64_t row_bytes = 64;         ///< up to rows so long
     std::int64_t cached_row_bytes = 64;  ///< up to rows so long of what leaves room in the last cache
   } packed;

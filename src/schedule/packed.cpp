@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "schedule/arg_body.hpp"
 #include "schedule/broken.hpp"
 #include "schedule/machine.hpp"
 
@@ -63,16 +64,28 @@ bool has_packed_body(const KernelSpec& spec, const ReduceBody& body, const Packe
   return lanes == Lanes::chained_f32 || spec.outputs[0].dtype == spec.inputs[0].dtype;
 }
 
-/// Rows so short are read so slowly that lines are asked for in L2 as well, from so many bytes on.
-constexpr std::int64_t kTinyRowBytes = 12, kLeastTinyBytes = 48 << 10;
-
-bool asks_ahead_of(const KernelSpec& spec, std::int64_t row_bytes, const target::Target& target) {
+bool asks_ahead_of(const KernelSpec& spec, const target::Target& target) {
   const Machine::Packed& machine = machine_of(target).packed;
   const std::int64_t read = kernel::bytes_read(spec);
   if (machine.asks != kNever) return machine.asks.reached_by(read, target);
   const std::int64_t written = kernel::kept_count(spec) * byte_size(spec.outputs[0].dtype);
-  return 4 * (read + written) > 3 * target.l2_bytes ||
-         (machine.tiny_rows_ask && row_bytes <= kTinyRowBytes && read > kLeastTinyBytes);
+  return 4 * (read + written) > 3 * target.l2_bytes;
+}
+
+/// Rows that are read so slowly that lines are asked for in L2 as well, from so many bytes on: those of a few bytes,
+/// short ones of cells, wherever they lie, and short ones with gaps, which beyond L2 would be asked for in vain. Narrow
+/// elements with gaps, and places, wait for their arithmetic.
+constexpr std::int64_t kTinyRowBytes = 12, kLooseRowBytes = 160, kLeastSlowBytes = 48 << 10;
+
+bool asks_in_l2(const KernelSpec& spec, const PackedRows& rows, const target::Target& target) {
+  const Machine::Packed& machine = machine_of(target).packed;
+  const std::int64_t element = byte_size(spec.inputs[0].dtype), row_bytes = rows.pitch * element;
+  const std::int64_t read = kernel::bytes_read(spec);
+  if (read <= kLeastSlowBytes) return false;
+  if (machine.tiny_rows_ask && row_bytes <= kTinyRowBytes) return true;
+  const bool has_gaps = rows.pitch > rows.width();
+  const bool loose = has_gaps ? element >= 4 && read <= target.l2_bytes : rows.cell > 1;
+  return machine.loose_rows_ask && row_bytes <= kLooseRowBytes && loose && !has_arg_reduction(spec);
 }
 
 /// Rows up to this long have places beside elements, and those of 16 bits beyond the others.
@@ -110,10 +123,11 @@ int lanes_of_cell(int cell) { return static_cast<int>(std::bit_ceil(static_cast<
 
 bool packed_asks_ahead(const KernelSpec& spec, const target::Target& target) {
   const Machine::Packed& machine = machine_of(target).packed;
-  const std::int64_t row_bytes = packed_rows(spec).pitch * byte_size(spec.inputs[0].dtype);
+  const PackedRows rows = packed_rows(spec);
+  if (asks_in_l2(spec, rows, target)) return true;
+  const std::int64_t row_bytes = rows.pitch * byte_size(spec.inputs[0].dtype);
   const bool has_room = 8 * kernel::bytes_read(spec) <= 5 * target.last_cache_bytes();
-  return row_bytes <= (has_room ? machine.cached_row_bytes : machine.row_bytes) &&
-         asks_ahead_of(spec, row_bytes, target);
+  return row_bytes <= (has_room ? machine.cached_row_bytes : machine.row_bytes) && asks_ahead_of(spec, target);
 }
 
 /// A rows nest takes some 40 cycles to end a row, and AVX2 as many again for a tail of bytes, which it has no masks
