@@ -77,7 +77,7 @@ bool asks_ahead_of(const KernelSpec& spec, const target::Target& target) {
 /// elements with gaps, and places, wait for their arithmetic.
 constexpr std::int64_t kTinyRowBytes = 12, kLooseRowBytes = 160, kLeastSlowBytes = 48 << 10;
 
-bool asks_in_l2(const KernelSpec& spec, const PackedRows& rows, const target::Target& target) {
+bool is_read_slowly(const KernelSpec& spec, const PackedRows& rows, const target::Target& target) {
   const Machine::Packed& machine = machine_of(target).packed;
   const std::int64_t element = byte_size(spec.inputs[0].dtype), row_bytes = rows.pitch * element;
   const std::int64_t read = kernel::bytes_read(spec);
@@ -124,7 +124,7 @@ int lanes_of_cell(int cell) { return static_cast<int>(std::bit_ceil(static_cast<
 bool packed_asks_ahead(const KernelSpec& spec, const target::Target& target) {
   const Machine::Packed& machine = machine_of(target).packed;
   const PackedRows rows = packed_rows(spec);
-  if (asks_in_l2(spec, rows, target)) return true;
+  if (is_read_slowly(spec, rows, target)) return true;
   const std::int64_t row_bytes = rows.pitch * byte_size(spec.inputs[0].dtype);
   const bool has_room = 8 * kernel::bytes_read(spec) <= 5 * target.last_cache_bytes();
   return row_bytes <= (has_room ? machine.cached_row_bytes : machine.row_bytes) && asks_ahead_of(spec, target);
