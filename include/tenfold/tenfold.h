@@ -265,7 +265,7 @@ typedef struct {
   const tenfold_thread_pool_t* pool;  ///< null: the pool that was given when compiling
   int32_t threads;                    ///< as in tenfold_compile_options_t; 0: as given when compiling
   /// The caller's memory for temporaries: at least tenfold_compiled_partition_get_scratch_size() bytes, aligned to 64.
-  /// Null: the thread's own, which it keeps. No two executions may use one at the same time.
+  /// Null: the library's own, which it keeps. No two executions may use one at the same time.
   void* scratch;
   size_t scratch_size;
 } tenfold_execute_options_t;
@@ -276,7 +276,7 @@ TENFOLD_API tenfold_status_t tenfold_compiled_partition_execute_with(const_tenfo
                                                                      const void* const* inputs, size_t input_count,
                                                                      void* const* outputs, size_t output_count);
 
-/// Bytes of temporaries that one execution needs. 0 for none, and with run-time axes: they then are the thread's own.
+/// Bytes of temporaries that one execution needs. 0 for none, and with run-time axes: they then are the library's own.
 TENFOLD_API tenfold_status_t tenfold_compiled_partition_get_scratch_size(const_tenfold_compiled_partition_t compiled,
                                                                          size_t* size);
 

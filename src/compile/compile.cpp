@@ -130,6 +130,7 @@ Result<Compiled> compile(const graph::Graph& graph, const target::Target& target
   for (const Unfused& edge : parts.unfused) compiled.unfused.push_back(unfused_report(graph, edge));
   // Must come last: it copies what the steps above have written.
   add_copy_steps(graph, buffers, compiled.program);
+  compiled.program.large_need = runtime::large_need_of(compiled.program);
   compiled.in_place = find_in_place(compiled.program, compiled.regions);
   return compiled;
 }

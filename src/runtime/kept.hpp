@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that the runtime borrows while it runs: 64-byte aligned, kept by each thread from one run to the next, so that
-// only the first run of a thread (or the first larger one) allocates. Not for anything that outlives a run.
+// Memory that the runtime borrows while it runs: 64-byte aligned, kept by each thread from one run to the next, or, if
+// it is much, by the process, so that only the first run of a thread (or the first larger one) allocates. Not for
+// anything that outlives a run.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <utility>
+
+#include "runtime/large_memory.hpp"
 
 namespace tenfold::runtime {
 
@@ -41,7 +44,7 @@ class Buffer {
   std::int64_t size_ = 0;
 };
 
-/// What a thread keeps at most for each use; who needs more allocates anew each time.
+/// What a thread keeps at most for each use; the process keeps what is larger.
 inline constexpr std::int64_t kMostKeptBytes = std::int64_t{16} << 20;
 
 /// Memory for a scope, of what the thread keeps for `Use`, which is but a name. It is taken out of the keep, so that a
@@ -50,10 +53,16 @@ inline constexpr std::int64_t kMostKeptBytes = std::int64_t{16} << 20;
 template <class Use>
 class Kept {
  public:
-  explicit Kept(std::int64_t bytes) noexcept
-      : buffer_(bytes <= kMostKeptBytes ? std::move(kept()) : Buffer()), has_memory_(buffer_.reserve(bytes)) {}
+  explicit Kept(std::int64_t bytes) noexcept {
+    if (bytes > kMostKeptBytes) {
+      large_ = LargeBlock(static_cast<std::size_t>(bytes));
+      has_memory_ = large_.data() != nullptr;
+    } else {
+      buffer_ = std::move(kept());
+      has_memory_ = buffer_.reserve(bytes);
+    }
+  }
   ~Kept() {
-    if (buffer_.size() > kMostKeptBytes) return;
     if (Buffer& keep = kept(); buffer_.size() > keep.size()) keep = std::move(buffer_);
   }
   Kept(const Kept&) = delete;
@@ -62,7 +71,7 @@ class Kept {
   /// Whether the bytes are there.
   bool has_memory() const noexcept { return has_memory_; }
   /// May be null where no bytes were asked for.
-  std::byte* data() const noexcept { return buffer_.data(); }
+  std::byte* data() const noexcept { return large_.data() != nullptr ? large_.data() : buffer_.data(); }
 
  private:
   static Buffer& kept() noexcept {
@@ -71,6 +80,7 @@ class Kept {
   }
 
   Buffer buffer_;
+  LargeBlock large_;
   bool has_memory_;
 };
 

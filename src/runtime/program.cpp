@@ -320,6 +320,13 @@ Status run(const Program& program, std::span<const void* const> inputs, std::spa
   return run_steps(program, {program, inputs.data(), outputs.data(), arena.data()}, pool, max_threads);
 }
 
+std::unique_ptr<const LargeNeed> large_need_of(const Program& program) {
+  std::int64_t most = program.arena_bytes;
+  for (const Step& step : program.steps)
+    if (step.tasks) most = std::max(most, step.tasks->scratch_bytes);
+  return most > kMostKeptBytes ? std::make_unique<const LargeNeed>(static_cast<std::size_t>(most)) : nullptr;
+}
+
 bool wants_threads(const Program& program, int max_threads) noexcept {
   return std::any_of(program.steps.begin(), program.steps.end(), [max_threads](const Step& step) {
     return (step.kernel && worth(*step.kernel, max_threads) > 1) || (step.tasks && worth(*step.tasks, max_threads) > 1);

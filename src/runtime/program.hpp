@@ -14,6 +14,7 @@
 
 #include "jit/abi.hpp"
 #include "jit/code.hpp"
+#include "runtime/large_memory.hpp"
 #include "tenfold/status.hpp"
 #include "tenfold/thread_pool.hpp"
 
@@ -77,7 +78,11 @@ struct Program {
   std::vector<Step> steps;
   std::int64_t arena_bytes = 0;                                          ///< temporaries of one run
   std::vector<std::shared_ptr<const std::vector<std::byte>>> constants;  ///< other programs may have the same ones
+  std::unique_ptr<const LargeNeed> large_need = nullptr;                 ///< null: threads keep all that it borrows
 };
+
+/// What a program borrows that is too large for threads to keep, for its `large_need`.
+std::unique_ptr<const LargeNeed> large_need_of(const Program& program);
 
 /// Runs the program: inputs and outputs in the order of compile(). Uses no more than `max_threads` of the pool; with 1,
 /// or with little work, the pool is not touched. `pool` may be null then. `scratch`, if given, has arena_bytes for the

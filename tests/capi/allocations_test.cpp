@@ -195,24 +195,23 @@ void compile_two_kernels(Handles& h, std::int64_t rows) {
   EXPECT_GE(bytes, static_cast<std::size_t>(rows) * 4096);
 }
 
-TEST(CAllocations, NorAfterARunOfMoreTemporariesThanAThreadKeeps) {
+TEST(CAllocations, NorForMoreTemporariesThanAThreadKeeps) {
   constexpr std::int64_t kFew = 256, kMany = 20 * kFew;
   Handles small, large;
   compile_two_kernels(small, kFew);
   compile_two_kernels(large, kMany);
   const std::vector<float> in(kMany * 1024, 0.0F);
   std::vector<float> out(in.size());
-  EXPECT_OK(execute(small, {in.data()}, {out.data()}));
   const void* const inputs[] = {in.data()};
   void* const outputs[] = {out.data()};
-  for (int round = 0; round < 3; ++round) {
-    int before = allocations;
-    EXPECT_OK(tenfold_compiled_partition_execute(large.compiled, inputs, 1, outputs, 1));
-    EXPECT_EQ(allocations, before + 1) << "more than 16 MiB are allocated each time";
-    before = allocations;
-    EXPECT_OK(tenfold_compiled_partition_execute(small.compiled, inputs, 1, outputs, 1));
-    EXPECT_EQ(allocations, before);
-  }
+  const auto run_both = [&] {
+    for (const Handles* const h : {&large, &small})
+      EXPECT_OK(tenfold_compiled_partition_execute(h->compiled, inputs, 1, outputs, 1));
+  };
+  run_both();
+  const int before = allocations;
+  for (int round = 0; round < 3; ++round) run_both();
+  EXPECT_EQ(allocations, before);
   EXPECT_EQ(out, std::vector<float>(out.size(), 1.0F));
 }
 

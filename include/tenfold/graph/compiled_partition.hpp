@@ -75,7 +75,7 @@ class compiled_partition : public handle<tenfold_compiled_partition_t> {
   /// order, and others may be among them; their dtypes, dims and strides must be those that it was compiled for, else
   /// invalid_data_type or invalid_shape is thrown before anything is written. Outputs whose dims follow from axes that
   /// are known at run time must be as query_outputs() says for these inputs. Without a scratchpad, temporaries are in
-  /// memory that each thread keeps.
+  /// memory that the library keeps.
   void execute(stream& astream, const std::vector<tensor>& inputs, const std::vector<tensor>& outputs,
                const tensor& scratchpad = tensor()) const {
     const ends& known = checked();

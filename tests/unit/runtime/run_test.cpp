@@ -246,14 +246,14 @@ TEST(Run, NoMemoryIsAStatus) {
   const void* const in = x.data();
   void* const out = y.data();
   Program scratch;
-  scratch.steps.push_back(kernel_step(std::make_shared<FakeCode>(check_scratch<1>, std::int64_t{1} << 45), 1, 0));
+  scratch.steps.push_back(kernel_step(std::make_shared<FakeCode>(check_scratch<1>, std::int64_t{1} << 48), 1, 0));
   EXPECT_EQ(run(scratch, {&in, 1}, {&out, 1}, nullptr, 1).code(), Code::out_of_memory);
   EXPECT_EQ(run(scratch, {&in, 1}, {&out, 1}, &default_pool(), 2).code(), Code::out_of_memory);
   Program arena;
-  arena.arena_bytes = std::int64_t{1} << 45;
+  arena.arena_bytes = std::int64_t{1} << 48;
   const Status status = run(arena, {&in, 1}, {&out, 1}, nullptr, 1);
   EXPECT_EQ(status.code(), Code::out_of_memory);
-  EXPECT_NE(status.message().find("35184372088832"), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("281474976710656"), std::string::npos) << status.message();
 }
 
 /// input -> temporary (kernel, split) -> output (call, adds the partial sums and a constant).
@@ -469,7 +469,7 @@ TEST(Run, TheSecondRunAllocatesNothing) {
   }
 }
 
-TEST(Run, NorDoesOneAfterARunThatNeedsMoreThanIsKept) {
+TEST(Run, NorDoesOneAfterARunThatNeedsMoreThanThreadsKeep) {
   const auto tasks_with = [](std::int64_t scratch_bytes) {
     auto tasks = std::make_unique<TaskStep>();
     tasks->scratch_bytes = scratch_bytes;
@@ -484,10 +484,8 @@ TEST(Run, NorDoesOneAfterARunThatNeedsMoreThanIsKept) {
   const Program small = tasks_with(1 << 20), large = tasks_with(20 << 20);
   ASSERT_TRUE(run(small, {}, {}, nullptr, 1).ok());
   for (int i = 0; i < 3; ++i) {
-    std::int64_t before = allocations.load();
     ASSERT_TRUE(run(large, {}, {}, nullptr, 1).ok());
-    EXPECT_EQ(allocations.load(), before + 2);
-    before = allocations.load();
+    const std::int64_t before = allocations.load();
     ASSERT_TRUE(run(small, {}, {}, nullptr, 1).ok());
     EXPECT_EQ(allocations.load(), before);
   }
