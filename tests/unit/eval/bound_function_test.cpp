@@ -262,6 +262,14 @@ TEST(FunctionBound, AnErrorMayTurnTheSignOfAZero) {
   EXPECT_FALSE(agree(DType::f32, -0.0, 1.0, bound));
 }
 
+/// The floor of what is just below 0, or of 0: the arctangent of -1 is rounded, as that of 0 is not.
+TEST(FunctionBound, AZeroWithAnErrorHasTheRoundingsOfItsOtherEnd) {
+  const std::vector<double> x{0}, error{1};
+  const double bound = function_bound(*find_function("atan"), {}, kPlain, x, error);
+  EXPECT_TRUE(agree(DType::f32, 0, std::nextafter(std::atan(-1.0F), -1.0F), bound));
+  EXPECT_FALSE(agree(DType::f32, 0, -0.7854, bound));
+}
+
 TEST(FunctionBound, AnInfinityWithAnErrorMayBeANumber) {
   const std::vector<double> x{kInf, kInf}, exact{0, 0}, off{0x1p104, 0x1p104};
   EXPECT_EQ(function_bound(*find_function("sub"), {}, kPlain, x, exact), 0) << "inf - inf is a NaN";
