@@ -34,7 +34,10 @@ class Inherited {
  public:
   void add(double value, double bound) {
     total_ += value;
+    has_nan_ = has_nan_ || std::isnan(value);
+    has_infinity_ = has_infinity_ || std::isinf(value);
     if (bound == 0) return;
+    may_be_zero_ = may_be_zero_ || std::fabs(value) <= bound;
     sum_ += bound;
     squares_ += bound * bound;
     square_sum_ += (2 * std::fabs(value) + bound) * bound;
@@ -44,8 +47,10 @@ class Inherited {
   double of(const ReductionRow& row, const Magnitude& magnitude) const {
     if (sum_ == 0) return 0;
     if (is_extreme(row) || row.term == Term::exponential) return max_;
-    if (row.combine == Combine::product)
-      return std::isinf(growth_) ? kInfinity : magnitude.product() * std::expm1(growth_);
+    if (row.combine == Combine::product) {
+      const bool may_be_nan = may_be_zero_ && has_infinity_ && !has_nan_;
+      return may_be_nan || std::isinf(growth_) ? kInfinity : magnitude.product() * std::expm1(growth_);
+    }
     const double error = row.term == Term::square ? square_sum_ : sum_;
     switch (row.finish) {
       case Finish::mean: return error / static_cast<double>(magnitude.count());
@@ -57,6 +62,7 @@ class Inherited {
 
  private:
   double sum_ = 0, squares_ = 0, square_sum_ = 0, max_ = 0, growth_ = 0, total_ = 0;
+  bool has_nan_ = false, has_infinity_ = false, may_be_zero_ = false;
 };
 
 /// Whether a reduction of whole numbers, off by `error`, may leave their range, so that what wraps is another number.

@@ -215,6 +215,39 @@ TEST(Agree, AllowsOverflowThatTheBoundExplains) {
   EXPECT_TRUE(agree(DType::f32, FLT_MAX, kInf, 0x1p103));
 }
 
+/// Of a product of exponentials, the last of them infinite.
+double bound_of_product(double exponent) {
+  Graph graph;
+  for (const Dims& shape : {Dims{2}, Dims{2}, Dims{}}) {
+    Value v;
+    v.id = static_cast<std::int64_t>(graph.values.size());
+    v.dtype = DType::f32;
+    v.ranked = true;
+    v.shape = shape;
+    graph.values.push_back(std::move(v));
+  }
+  for (ValueId from : {ValueId{0}, ValueId{1}}) {
+    Op op = from == 0 ? make_op(Dialect::onnx, "Exp") : make_reduce("prod", {0});
+    op.inputs = {from};
+    op.outputs = {from + 1};
+    graph.ops.push_back(std::move(op));
+  }
+  graph.inputs = {0};
+  graph.outputs = {2};
+  Tensor in(DType::f32, {2}, {exponent, kInf}), out(DType::f32, {});
+  const ConstTensor inputs[] = {in.in()};
+  const MutableTensor outputs[] = {out.out()};
+  std::vector<std::vector<double>> bounds;
+  const Status status = evaluate_with_bounds(graph, inputs, outputs, bounds);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return bounds.size() == 1 && bounds[0].size() == 1 ? bounds[0][0] : -1;
+}
+
+TEST(EvaluateWithBounds, NothingIsStatedOfAProductOfAnInfinityAndWhatMayBeZero) {
+  EXPECT_EQ(bound_of_product(-103.2), kInf) << "the least subnormal, or 0";
+  EXPECT_LT(bound_of_product(1), 1e-5);
+}
+
 /// sum of rows, then abs, then a cast to bf16, beside a plain relu of the input.
 TEST(EvaluateWithBounds, CarriesErrorsThroughTheGraph) {
   Graph graph;
