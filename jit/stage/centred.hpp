@@ -19,9 +19,9 @@ inline constexpr int kPilotElements = 16;
 /// n.
 Lane pilot_with(Lane pilot, Lane element, Lane share);
 
-/// The pilot of a row: `mean` (f32) of its first elements; 0 where that is no number, or near the greatest there are,
-/// so that deviations overflow only when the sum of the elements would.
-Lane pilot_of_row(Lane mean);
+/// The pilot, where the sum follows from it: `mean` (f32) of elements, 0 where that is no number, or near the greatest
+/// there are, so that deviations overflow only when the sum of the elements would.
+Lane pilot_for_sum(Lane mean);
 
 /// The sum (f64) of `count` elements whose deviations from `pilot` (f32) sum to `deviations`.
 Lane sum_about(Lane pilot, Lane deviations, Lane count);
@@ -33,8 +33,8 @@ struct Deviations {
   Lane squares;
 };
 
-/// The same about the mean of the `count` (f64) elements so far.
-Deviations recentred(const Deviations& of, Lane count);
+/// The same about the mean of the `count` (f64) elements so far; `for_sum`: by pilot_for_sum().
+Deviations recentred(const Deviations& of, Lane count, bool for_sum);
 
 /// Whether (a mask) the mean of the row's `count` (f64) elements is more than half a standard deviation away from the
 /// pilot, so that the squares about this are more than 5/4 of the moment.

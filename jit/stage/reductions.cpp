@@ -210,11 +210,11 @@ class ReductionFinder {
     found_.reductions.push_back(exact);
   }
 
-  /// A centred moment, and along rows the sum of the same elements.
+  /// A centred moment, and where it gives that too, the sum of the same elements.
   bool find_moment(int index) {
     const int sum = forms_.sums[static_cast<std::size_t>(index)], next = static_cast<int>(found_.reductions.size());
-    const bool is_sum =
-        sum < 0 && forms_.in_one_pass && std::find(forms_.sums.begin(), forms_.sums.end(), index) != forms_.sums.end();
+    const bool is_sum = sum < 0 && (forms_.in_one_pass || kernel::node(spec_, index).centred) &&
+                        std::find(forms_.sums.begin(), forms_.sums.end(), index) != forms_.sums.end();
     if (sum < 0 && !is_sum) return false;
     const int known = is_sum ? -1 : found_.of_node[static_cast<std::size_t>(sum)];
     const bool made = known >= 0 && found_.reductions[static_cast<std::size_t>(known)].form == StageForm::deviations;

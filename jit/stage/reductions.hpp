@@ -18,7 +18,7 @@ struct FoundReductions {
 /// What the nest allows.
 struct ReductionForms {
   const std::vector<int>& sums;  ///< by node: the sum that a centred moment is found beside, or -1
-  bool in_one_pass = false;      ///< such a sum follows from the moment's deviations
+  bool in_one_pass = false;      ///< such a sum follows from the moment's deviations, even one that is not `centred`
   bool along_rows = false;       ///< a step waits for what the step before made of its lanes
 };
 

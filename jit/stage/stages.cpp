@@ -268,7 +268,8 @@ class Finder {
       if (r.form != StageForm::deviations) continue;
       const StagePlace pilot = made.save_slot({r.element, SavedValue::Part::pilot});
       const Lane share = made.input({StagePlace::Kind::share, 0, LaneType::f32});
-      made.result(pilot_with(made.input(pilot), made.value(r.element), share), pilot);
+      const Lane mean = pilot_with(made.input(pilot), made.value(r.element), share);
+      made.result(r.gives_sum() ? pilot_for_sum(mean) : mean, pilot);
     }
     return finish(made);
   }
@@ -283,7 +284,7 @@ class Finder {
       const StagePlace pilot = more.save_slot({r.element, SavedValue::Part::pilot});
       more.result(more.input(pilot) + more.value(r.element), pilot);
       fold.result(fold.input(pilot) + fold.input({StagePlace::Kind::other, reduction, LaneType::f32}), pilot);
-      end.result(pilot_of_row(end.input(pilot) * end.input({StagePlace::Kind::share, 0, LaneType::f32})), pilot);
+      end.result(pilot_for_sum(end.input(pilot) * end.input({StagePlace::Kind::share, 0, LaneType::f32})), pilot);
       of.pilot = finish(more);
       of.fold_pilot = finish(fold);
       of.end_pilot = finish(end);
@@ -308,7 +309,7 @@ class Finder {
                        sum{StagePlace::Kind::total, reduction + CentredMoment::kDeviations, r.total_type},
                        squares{StagePlace::Kind::total, reduction + CentredMoment::kSquares, r.total_type};
       const Deviations moved = recentred({made.input(pilot), made.input(sum), made.input(squares)},
-                                         made.input({StagePlace::Kind::taken, 0, LaneType::f64}));
+                                         made.input({StagePlace::Kind::taken, 0, LaneType::f64}), r.gives_sum());
       made.result(moved.pilot, pilot);
       made.result(moved.sum, sum);
       made.result(moved.squares, squares);

@@ -86,8 +86,8 @@ struct ExtremeBits {
 };
 
 /// The two reductions, one after another, that a centred second moment is made of (centred.hpp), in the pass of the sum
-/// of the same elements. Of rows, the sum is made of them, too, and where the deviations are not finite a second
-/// look sees whether the elements are.
+/// of the same elements. Of rows, and of a sum that is `centred`, the sum is made of them, too, and where the
+/// deviations are not finite a second look sees whether the elements are.
 struct CentredMoment {
   static constexpr int kDeviations = 0, kSquares = 1;
 };
@@ -112,6 +112,8 @@ struct StageReduction {
   /// What a second look makes: plain, in place of an infinite total; squares, the remainders; -1: there is none.
   int exact = -1;
   bool again = false;  ///< made by a second look alone, at what the reduction before it has made
+  /// Of deviations and squares: the sum of the elements follows from them.
+  bool gives_sum() const { return sum < 0; }
   /// The total has wider lanes than the set.
   bool is_wide() const { return set_type != total_type; }
   /// The set must be flushed after kChain steps. Others are flushed once.

@@ -34,7 +34,9 @@ void print_node(std::ostringstream& out, std::size_t index, const Node& node) {
       out << "scan" << (node.exclusive ? " exclusive" : "") << (node.reverse ? " reverse" : "");
       break;
     case Node::Kind::rank: out << "rank " << row(node.monoid).name << ' ' << node.index; break;
-    case Node::Kind::reduce: out << "reduce " << row(node.monoid).name << (node.last ? " last" : ""); break;
+    case Node::Kind::reduce:
+      out << "reduce " << row(node.monoid).name << (node.last ? " last" : "") << (node.centred ? " centred" : "");
+      break;
   }
   for (const int arg : node.args) out << " %" << arg;
   out << '\n';
@@ -145,6 +147,7 @@ Status parse_node(Line& line, KernelSpec& spec) {
     if (!monoid) return line.error("a monoid");
     node.monoid = *monoid;
     node.last = line.take("last");
+    node.centred = line.take("centred");
   } else if (what == "scan") {
     node.kind = Node::Kind::scan;
     node.exclusive = line.take("exclusive");

@@ -67,6 +67,8 @@ Status check_node(const KernelSpec& spec, std::size_t index) {
     return broken("%" + std::to_string(index) + " has a wrong number of arguments");
   if (node.last && (node.kind != Node::Kind::reduce || row(node.monoid).state != State::arg))
     return broken("%" + std::to_string(index) + " wants the last of equals, but gives no index");
+  if (node.centred && (node.kind != Node::Kind::reduce || node.monoid != Monoid::sum))
+    return broken("%" + std::to_string(index) + " is centred, but no sum");
   if (node.kind == Node::Kind::load && (node.index < 0 || static_cast<std::size_t>(node.index) >= spec.inputs.size()))
     return broken("%" + std::to_string(index) + " loads an input that there is not");
   return {};

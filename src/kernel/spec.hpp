@@ -70,9 +70,12 @@ struct Node {
   DType dtype = DType::f32;  ///< of a constant or a cast
   double value = 0;          ///< of a constant
   bool last = false;         ///< of an arg-reduction: the last of equal elements, not the first
-  bool total = false;        ///< of a load: a reduction's result, which another kernel has made
-  bool exclusive = false;    ///< of a scan: without its own element
-  bool reverse = false;      ///< of a scan: from the last element on
+  /// Of a sum that a centred moment is beside (moments.hpp), and made with in one pass: follows from the moment's
+  /// deviations, so that it is off by a share of these, not of the elements.
+  bool centred = false;
+  bool total = false;      ///< of a load: a reduction's result, which another kernel has made
+  bool exclusive = false;  ///< of a scan: without its own element
+  bool reverse = false;    ///< of a scan: from the last element on
   friend bool operator==(const Node&, const Node&) = default;
 };
 /// Whether it is a scan or a rank, which go by the order of the elements along the reduced level.

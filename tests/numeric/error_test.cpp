@@ -113,15 +113,20 @@ struct Errors {
   double scale = 0;
 };
 
+/// How the elements of a row lie: side by side, one apart from the next, or a few side by side and those apart.
+enum class Lie : std::uint8_t { last_axis, first_axis, apart };
+
 /// One line of the table. 0 bounds nothing: near a zero of the formula no unit of the result's own is small enough.
 struct Subject {
   const char* name;
-  /// With T for the dtype, S for the shape, R for that of a row's result and A for the axis; %9 is the result.
+  /// With T for the dtype, S for the shape, R for that of a row's result and A for the axes; %9 is the result. C, of
+  /// rows whose elements lie apart: dims whose last one are channels, of as many groups as G says.
   const char* text;
   Truth (*exact)(const Row& row);
   Errors f32, narrow;
-  bool last_axis_alone = false;
+  std::vector<Lie> lies{Lie::last_axis, Lie::first_axis};
 };
+const std::vector<Lie> kAll{Lie::last_axis, Lie::first_axis, Lie::apart};
 
 const Subject kSubjects[] = {
     {"softmax", "%9 = onednn.SoftMax (%0) {axis = A} : T[S]", softmax, {50, 18}, {0.51, 0.51}},
@@ -130,7 +135,8 @@ const Subject kSubjects[] = {
      "%9 = core.reduce (%0) {reduction = \"log_sum_exp\", axes = [A], keep_dims = true} : T[R]",
      log_sum_exp_of,
      {0, 3},
-     {0, 0.51}},
+     {0, 0.51},
+     kAll},
     {"variance",
      "%1 = core.cast (%0) : f32[S]\n %2 = core.reduce (%1) {reduction = \"mean\", axes = [A], keep_dims = true} : "
      "f32[R]\n %3 = core.map (%1, %2) {function = \"sub\"} : f32[S]\n %4 = core.map (%3) {function = \"square\"} : "
@@ -138,26 +144,35 @@ const Subject kSubjects[] = {
      "(%5) : T[R]",
      variance_of,
      {0, 5},
-     {0, 0.51}},
+     {0, 0.51},
+     kAll},
     {"LayerNorm",
      "%9 = onednn.LayerNorm (%0) {keep_stats = false, use_affine = false} : T[S]",
      norm,
      {0, 5},
      {0, 0.51},
-     true},
-    {"RMSNorm", "%9 = onednn.RMSNorm (%0) {} : T[S]", rms, {10, 10}, {0.51, 0.51}, true},
+     {Lie::last_axis}},
+    {"RMSNorm", "%9 = onednn.RMSNorm (%0) {} : T[S]", rms, {10, 10}, {0.51, 0.51}, {Lie::last_axis}},
     {"GroupNorm, InstanceNorm",
      "%1 = core.reshape (%0) {shape = [G]} : T[G]\n %2 = onednn.GroupNorm (%1) {groups = 2, keep_stats = false, "
      "use_affine = false, data_format = \"NCX\"} : T[G]\n %9 = core.reshape (%2) {shape = [S]} : T[S]",
      norm,
      {0, 5},
      {0, 0.51},
-     true},
+     {Lie::last_axis}},
+    {"GroupNorm, channels last",
+     "%1 = core.reshape (%0) {shape = [C]} : T[C]\n %2 = onednn.GroupNorm (%1) {groups = G, keep_stats = false, "
+     "use_affine = false, data_format = \"NXC\"} : T[C]\n %9 = core.reshape (%2) {shape = [S]} : T[S]",
+     norm,
+     {0, 5},
+     {0, 0.51},
+     {Lie::apart}},
     {"MeanVarianceNormalization",
      "%9 = onnx.MeanVarianceNormalization (%0) {axes = [A]} : T[S]",
      mean_variance,
      {0, 5},
-     {0, 0.51}},
+     {0, 0.51},
+     kAll},
     {"LpNormalization, p = 2", "%9 = onnx.LpNormalization (%0) {axis = A} : T[S]", l2, {10, 10}, {0.51, 0.51}},
 };
 
@@ -185,9 +200,10 @@ Real unit(DType dtype, Real x) {
 
 class Measurement {
  public:
-  Measurement(const Subject& subject, DType dtype, int axis, std::int64_t length)
-      : subject_(subject), dtype_(dtype), axis_(axis), length_(length) {
+  Measurement(const Subject& subject, DType dtype, Lie lie, std::int64_t length)
+      : subject_(subject), dtype_(dtype), lie_(lie), length_(length) {
     rows_ = std::max<std::int64_t>(2, kElements / length) / 2 * 2;
+    if (lie == Lie::apart) inner_ = side_by_side(length);
     std::string text = std::string("graph {\n %0 = input : T[S]\n ") + subject.text + "\n output %9\n}\n";
     put(text, "T[S]", type(dims(length)));
     put(text, "T[R]", type(dims(1)));
@@ -196,8 +212,12 @@ class Measurement {
     put(text, "f32[R]", "f32[" + list(dims(1)) + "]");
     put(text, "[S]", "[" + list(dims(length)) + "]");
     put(text, "[G]", "[" + list({rows_ / 2, 2, length}) + "]");
-    put(text, "[A]", "[" + std::to_string(axis) + "]");
-    put(text, "= A", "= " + std::to_string(axis));
+    put(text, "T[C]", type(channels_last()));
+    put(text, "[C]", "[" + list(channels_last()) + "]");
+    put(text, "= G", "= " + std::to_string(rows_));
+    const std::string axis = lie == Lie::last_axis ? "1" : "0";
+    put(text, "[A]", lie == Lie::apart ? "[0, 2]" : "[" + axis + "]");
+    put(text, "= A", "= " + axis);
     Result<graph::Graph> parsed = graph::parse(text);
     EXPECT_TRUE(parsed.ok()) << parsed.status().message() << "\n" << text;
     if (!parsed.ok()) return;
@@ -238,9 +258,25 @@ class Measurement {
   }
 
  private:
-  Dims dims(std::int64_t along) const { return axis_ == 1 ? Dims{rows_, along} : Dims{along, rows_}; }
+  /// Of so many elements, those side by side where rows are cut into columns; else one.
+  static std::int64_t side_by_side(std::int64_t length) {
+    for (const std::int64_t few : {16, 4})
+      if (length % few == 0 && length >= 16 * few) return few;
+    return 1;
+  }
+  Dims dims(std::int64_t along) const {
+    const std::int64_t inner = along == 1 ? 1 : inner_;
+    switch (lie_) {
+      case Lie::last_axis: return {rows_, along};
+      case Lie::first_axis: return {along, rows_};
+      case Lie::apart: return {along / inner, rows_, inner};
+    }
+    return {};
+  }
+  Dims channels_last() const { return {1, length_ / inner_, rows_ * inner_}; }
   std::int64_t at(std::int64_t row, std::int64_t i, std::int64_t along) const {
-    return axis_ == 1 ? row * along + i : i * rows_ + row;
+    const std::int64_t inner = along == 1 ? 1 : inner_;
+    return lie_ == Lie::last_axis ? row * along + i : (i / inner * rows_ + row) * inner + i % inner;
   }
   static std::string list(const Dims& dims) {
     std::string text;
@@ -255,8 +291,8 @@ class Measurement {
 
   const Subject& subject_;
   DType dtype_;
-  int axis_;
-  std::int64_t length_, rows_ = 0;
+  Lie lie_;
+  std::int64_t length_, rows_ = 0, inner_ = 1;
   std::optional<compiler::Compiled> compiled_;
 };
 
@@ -269,10 +305,9 @@ TEST_P(PublishedErrors, Hold) {
   const std::int64_t samples = scaled_cases(1);
   for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
     Errors worst;
-    for (const int axis : {1, 0}) {
-      if (axis == 0 && subject.last_axis_alone) continue;
+    for (const Lie lie : subject.lies) {
       for (const std::int64_t length : kLengths) {
-        const Measurement measurement(subject, dtype, axis, length);
+        const Measurement measurement(subject, dtype, lie, length);
         ASSERT_TRUE(measurement.ready());
         for (std::int64_t s = 0; s < samples * kDistributions; ++s) {
           std::mt19937_64 random(case_seed(subject.name, static_cast<std::uint64_t>(s)));

@@ -270,6 +270,8 @@ class Fused : public ::testing::TestWithParam<FusedSubject> {
     pieces.moments_row = 64;
     pieces.narrow_columns = 3 * piece;
     pieces.narrow_least_rows = 2;
+    pieces.apart_least = 2;
+    pieces.apart_exponentials_rows = 1;
     Elements first;
     const std::vector<target::Isa> native = native_levels();
     for (const target::Isa isa : all_levels()) {

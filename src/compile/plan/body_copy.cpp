@@ -38,7 +38,8 @@ int BodyCopy::copy(KernelDraft& draft, int index, const PieceRange* range) const
 int BodyCopy::load_held(KernelDraft& draft, int index, const PieceRange* range) const {
   kernel::Operand operand{kernel::dtype_of(spec_, index), layout_.row_strides()};
   if (range != nullptr) layout_.split_stride(operand.strides, *range);
-  const auto repeated = range != nullptr ? repeated_.find(index) : repeated_.end();
+  const bool may_repeat = range != nullptr || layout_.apart();
+  const auto repeated = may_repeat ? repeated_.find(index) : repeated_.end();
   if (repeated != repeated_.end()) operand.strides = layout_.partial_strides_of_pieces();
   const int made = draft.load_total(std::move(operand), repeated != repeated_.end() ? repeated->second : held(index));
   return is_online_sum(index) ? within_bounds_of_online_sum(draft, made) : made;

@@ -29,6 +29,7 @@ class KernelDraft {
   int constant(DType dtype, double value);
   void store(int node, kernel::Operand operand, Place to);
 
+  const kernel::Node& node(int index) const { return kernel::node(made_.spec, index); }
   DType dtype(int node) const { return kernel::dtype_of(made_.spec, node); }
   bool stores() const { return !made_.writes.empty(); }
 

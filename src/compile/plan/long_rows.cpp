@@ -15,6 +15,7 @@
 #include "compile/plan/row_merges.hpp"
 #include "compile/plan/row_pieces.hpp"
 #include "kernel/moments.hpp"
+#include "kernel/nodes.hpp"
 #include "kernel/passes.hpp"
 
 namespace tenfold::compiler {
@@ -122,18 +123,30 @@ class Cutter {
     return layout_.in_turn() ? Merge::pilots : Merge::moments;
   }
 
-  /// Sums and products of f32 go on as they are, in f64.
-  DType partial_dtype(int reduction) const {
+  /// A sum or product of f32, or of 16 bits, which goes on as it is, in f64.
+  bool goes_on(int reduction) const {
     const bool chained = kernel::row(node(reduction).monoid).state == kernel::State::chained;
-    return chained && dtype(reduction) == DType::f32 ? DType::f64 : dtype(reduction);
+    return chained && is_floating(dtype(reduction)) && byte_size(dtype(reduction)) <= 4;
+  }
+  DType partial_dtype(int reduction) const { return goes_on(reduction) ? DType::f64 : dtype(reduction); }
+
+  /// The sums that moments among these are beside, in the order of these.
+  std::vector<int> sums_of_moments(const std::vector<int>& reductions) const {
+    std::vector<int> found;
+    for (const int sum : reductions)
+      if (std::find(sums_.begin(), sums_.end(), sum) != sums_.end()) found.push_back(sum);
+    return found;
   }
 
-  /// Of each reduction; of moments also how many elements a piece has.
+  /// Of each reduction; of moments also how many elements a piece has, or, of levels apart, where all have as many,
+  /// sums that follow from the moments.
   std::vector<Place> new_partials(const std::vector<int>& reductions, Merge merge) {
     const std::int64_t count = kernel::kept_count(spec_) * layout_.pieces();
     std::vector<Place> places;
     for (const int reduction : reductions) places.push_back(made_.new_buffer(count, partial_dtype(reduction)));
-    if (merge == Merge::moments) places.push_back(made_.new_buffer(count, DType::f64));
+    if (merge != Merge::moments) return places;
+    const std::size_t more = layout_.apart() ? sums_of_moments(reductions).size() : 1;
+    for (std::size_t i = 0; i < more; ++i) places.push_back(made_.new_buffer(count, DType::f64));
     return places;
   }
 
@@ -145,19 +158,48 @@ class Cutter {
     return {};
   }
 
+  /// What a piece gives. Of 16 bits it is not rounded to them, nor does a sum of elements follow from a moment.
+  int of_piece(KernelDraft& draft, int reduction, const PieceRange& range) const {
+    const bool is_rounded = goes_on(reduction) && dtype(reduction) != DType::f32;
+    if (!is_rounded && !is_centred(draft, reduction)) return body_.copy(draft, reduction, &range);
+    const int element = body_.copy(draft, node(reduction).args[0], &range);
+    return draft.reduce(node(reduction).monoid, draft.cast(DType::f32, element));
+  }
+
+  /// The means of pieces whose elements lie apart may differ much, by less than what a sum of f32 is rounded by: their
+  /// differences, which moments are moved by, are those of sums that follow from the moments.
+  void store_centred_sums(KernelDraft& draft, const std::vector<int>& reductions, const std::vector<Place>& places,
+                          const PieceRange& range) const {
+    std::size_t place = reductions.size();
+    for (const int sum : sums_of_moments(reductions)) {
+      Node centred = kernel::reduce_node(Monoid::sum, body_.copy(draft, node(sum).args[0], &range));
+      centred.centred = true;
+      draft.known[sum] = draft.add(std::move(centred));  // the one that the moments find
+      draft.store(draft.known[sum], {DType::f64, layout_.partial_strides_of_pieces()},
+                  layout_.partials_of(range, DType::f64, places[place++]));
+    }
+  }
+
+  static bool is_centred(const KernelDraft& draft, int reduction) {
+    const auto known = draft.known.find(reduction);
+    return known != draft.known.end() && draft.node(known->second).centred;
+  }
+
   /// Reduces the elements of the range.
   Status reduce_pieces(const std::vector<int>& reductions, Merge merge, const std::vector<Place>& partials,
                        const PieceRange& range) {
     KernelDraft draft(layout_.levels_of(range));
     const std::vector<std::int64_t> strides = layout_.partial_strides_of_pieces();
+    const bool centred = merge == Merge::moments && layout_.apart();
+    if (centred) store_centred_sums(draft, reductions, partials, range);
     for (std::size_t i = 0; i < reductions.size(); ++i) {
       int value = merge == Merge::pilots && pilots_.has(reductions[i]) ? pilots_.reduce(draft, reductions[i], range)
-                                                                       : body_.copy(draft, reductions[i], &range);
+                                                                       : of_piece(draft, reductions[i], range);
       if (merge == Merge::online && i == 0) value = max_or_nan(draft, value, body_.copy(draft, reductions[1], &range));
       const DType of = partial_dtype(reductions[i]);
       draft.store(value, {of, strides}, layout_.partials_of(range, of, partials[i]));
     }
-    if (merge == Merge::moments)
+    if (merge == Merge::moments && !centred)
       draft.store(draft.count(), {DType::f64, strides}, layout_.partials_of(range, DType::f64, partials.back()));
     return add(draft, range.piece, true);
   }
@@ -194,9 +236,10 @@ class Cutter {
     }
     body_.end_kernel();
     Status status = draft.stores() ? add(draft, layout_.extent(), false) : Status();
-    if (layout_.in_turn())
+    if (layout_.repeats_rows())
       for (const int index : asked)
-        if (status.ok() && !body_.is_repeated(index) && is_reduced_from(end, index)) status = repeat(index);
+        if (status.ok() && !body_.is_repeated(index) && (layout_.apart() || is_reduced_from(end, index)))
+          status = repeat(index);
     return status;
   }
 
@@ -223,11 +266,11 @@ class Cutter {
     return add(draft, layout_.extent(), false);
   }
 
-  /// As in one kernel, a sum of f32 stays f64 through the division by the count and the root that may follow, and is
-  /// rounded once.
+  /// As in one kernel, a sum stays f64 through the division by the count and the root that may follow, and is rounded
+  /// once.
   void know(KernelDraft& draft, int index, int value) const {
     draft.known[index] = draft.cast(dtype(index), value);
-    if (dtype(index) != DType::f32 || draft.dtype(value) != DType::f64) return;
+    if (dtype(index) == DType::f64 || draft.dtype(value) != DType::f64) return;
     for (int i = index + 1; i < static_cast<int>(spec_.body.size()); ++i) {
       const Node& user = node(i);
       if (user.kind != Node::Kind::apply || user.args[0] != index || draft.known.contains(i)) continue;
@@ -248,8 +291,11 @@ class Cutter {
     body_.made_online(reductions[1]);
   }
 
+  int pieces_of(KernelDraft& draft) const { return draft.constant(DType::f64, static_cast<double>(layout_.pieces())); }
+
   void combine_moments(KernelDraft& draft, const std::vector<int>& reductions, const std::vector<int>& loaded) const {
-    const int count = loaded.back(), all = draft.count();
+    const int all = draft.count();
+    const int count = layout_.apart() ? draft.apply(Function::div, {all, pieces_of(draft)}) : loaded.back();
     std::map<int, int> partials, totals;  // by reduction
     for (std::size_t i = 0; i < reductions.size(); ++i) {
       partials[reductions[i]] = loaded[i];
@@ -257,6 +303,12 @@ class Cutter {
       totals[reductions[i]] = reduced(draft, reductions[i], loaded[i]);
       know(draft, reductions[i], totals[reductions[i]]);
     }
+    std::size_t place = reductions.size();
+    if (layout_.apart())
+      for (const int sum : sums_of_moments(reductions)) {
+        partials[sum] = loaded[place++];
+        totals[sum] = reduced(draft, sum, partials[sum]);
+      }
     for (const int moment : reductions) {
       const int sum = sums_[at(moment)];
       if (sum < 0) continue;
@@ -292,13 +344,10 @@ class Cutter {
     body_.hold(index, place);
   }
 
-  /// In pieces, too: their kernels ask for what comes next. Those in turn are whole rows beside one that repeats.
+  /// In pieces, too: their kernels ask for what comes next. Those in turn are whole rows beside one that repeats, and
+  /// so are those of levels apart.
   Status store_elements() {
-    if (layout_.in_turn()) {
-      std::vector<kernel::Level> levels = spec_.levels;
-      levels[layout_.level()].reduced = false;
-      return store_elements(KernelDraft(std::move(levels)), nullptr);
-    }
+    if (layout_.repeats_rows()) return store_elements(KernelDraft(layout_.kept_levels()), nullptr);
     Status status;
     for (const PieceRange& range : layout_.ranges())
       if (status.ok()) status = store_elements(KernelDraft(layout_.levels_of(range)), &range);

@@ -13,6 +13,9 @@
 //   max, sum of e^(x - max)     sum of s e^(m - max), with m and s a piece's: the online softmax, a block at a time
 //   mean, sum of (x - mean)^2   sum of q + n (mean of the piece - mean)^2, with q and n a piece's
 //
+// Rows of two levels with a kept one between them have pieces that are columns of the outer level, one for each element
+// of the inner. All that is stored of elements asks for the rows' values beside these columns.
+//
 // Columns that are narrow have pieces that take rows in turn: piece j of g has rows j, j + g, j + 2 g, ... So g rows
 // are one of g times as many columns, which fill vectors. Mean and moment take two stages then, the second about a
 // pilot that the first has made; what is reduced by a row's value has it beside each of these columns.

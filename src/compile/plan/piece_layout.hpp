@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the pieces of rows are (long_rows.hpp): which elements each has, and where what it gives lies beside what the
-// others do. A kernel over pieces has two levels in place of the row's: of pieces, and within them.
+// others do. A kernel over pieces has two levels in place of the row's: of pieces, and within them. Rows of two levels
+// apart have both already.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +24,17 @@ class PieceLayout {
  public:
   PieceLayout(const kernel::KernelSpec& spec, const RowCut& cut);
 
-  std::size_t level() const { return level_; }  ///< the reduced one, of the whole
+  std::size_t level() const { return level_; }  ///< the reduced one, of the whole; of two the inner
   /// Of neighbours in memory: the reduced one, or else there are columns. `split`: of a kernel over pieces.
-  std::size_t vector_level(bool split) const { return vector_level_ + (split && vector_level_ >= level_ ? 1 : 0); }
-  std::int64_t extent() const { return extent_; }  ///< elements of a row
+  std::size_t vector_level(bool split) const {
+    return vector_level_ + (split && !cut_.apart && vector_level_ >= level_ ? 1 : 0);
+  }
+  std::int64_t extent() const { return extent_ * outer_extent_; }  ///< elements of a row
   std::int64_t pieces() const { return pieces_; }
-  bool in_turn() const { return in_turn_; }
+  bool in_turn() const { return cut_.in_turn > 0; }
+  bool apart() const { return cut_.apart; }
+  /// Columns of pieces lie between those of other rows, so that what they are reduced by must be there for each.
+  bool repeats_rows() const { return in_turn() || apart(); }
   const std::vector<PieceRange>& ranges() const { return ranges_; }
 
   /// Strides over the levels of the whole, of a dense buffer over the kept ones.
@@ -43,6 +49,8 @@ class PieceLayout {
 
   /// Levels of a kernel over the pieces of `range`, and the strides along both in place of the one along the row.
   std::vector<kernel::Level> levels_of(const PieceRange& range) const;
+  /// Those of the whole, for a kernel that reduces nothing.
+  std::vector<kernel::Level> kept_levels() const;
   /// Those of the whole with pieces in place of the elements of a row.
   std::vector<kernel::Level> levels_of_pieces(bool reduced) const;
   void split_stride(std::vector<std::int64_t>& strides, const PieceRange& range) const;
@@ -51,15 +59,16 @@ class PieceLayout {
 
  private:
   bool of_columns() const { return vector_level_ != level_; }
-  std::vector<std::int64_t> dense_strides(std::size_t without) const;
+  std::vector<std::int64_t> dense_strides(bool of_pieces) const;
   /// The level of pieces comes before the one within them, or after it where pieces take elements in turn.
-  std::ptrdiff_t level_of_pieces() const { return static_cast<std::ptrdiff_t>(level_) + (in_turn_ ? 1 : 0); }
-  std::ptrdiff_t level_of_piece() const { return static_cast<std::ptrdiff_t>(level_) + (in_turn_ ? 0 : 1); }
+  std::ptrdiff_t level_of_pieces() const { return static_cast<std::ptrdiff_t>(level_) + (in_turn() ? 1 : 0); }
+  std::ptrdiff_t level_of_piece() const { return static_cast<std::ptrdiff_t>(level_) + (in_turn() ? 0 : 1); }
 
   std::vector<kernel::Level> levels_;
+  RowCut cut_;
   std::size_t level_, vector_level_;
-  std::int64_t extent_, pieces_ = 0;
-  bool in_turn_;
+  std::size_t outer_level_ = kernel::kMaxLevels;  ///< of two that are apart
+  std::int64_t extent_, outer_extent_ = 1, pieces_ = 0;
   std::vector<PieceRange> ranges_;
   std::vector<std::int64_t> rows_;
 };

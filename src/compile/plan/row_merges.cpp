@@ -23,8 +23,7 @@ int is_finite(KernelDraft& draft, int value) {
 bool can_combine(const kernel::KernelSpec& spec, int reduction) {
   const kernel::State state = kernel::row(kernel::node(spec, reduction).monoid).state;
   const DType of = kernel::dtype_of(spec, reduction);
-  if (state == kernel::State::arg || of == DType::boolean) return false;
-  return state != kernel::State::chained || !is_floating(of) || byte_size(of) >= 4;
+  return state != kernel::State::arg && of != DType::boolean;
 }
 
 int max_or_nan(KernelDraft& draft, int max, int sum) {
@@ -52,7 +51,9 @@ int within_bounds_of_online_sum(KernelDraft& draft, int sum) {
 }
 
 int moved_moment(KernelDraft& draft, int sum, int count, int moment, int mean) {
-  const int off = draft.apply(Function::sub, {draft.apply(Function::div, {sum, count}), mean});
+  const int apart = draft.apply(Function::sub, {draft.apply(Function::div, {sum, count}), mean});
+  // Where a sum is no number, the moment of that piece is none, or infinite.
+  const int off = draft.apply(Function::select, {is_finite(draft, apart), apart, draft.constant(DType::f64, 0)});
   const int moved = draft.apply(Function::mul, {count, draft.apply(Function::mul, {off, off})});
   return draft.apply(Function::add, {moment, moved});
 }

@@ -99,9 +99,24 @@ std::int64_t pieces_in_turn(const KernelSpec& spec, const RowPieces& pieces) {
   return in_turn > 1 ? in_turn : 0;
 }
 
+/// Rows of two levels with a kept one between them, the inner one short, as the groups of a group norm whose channels
+/// come last.
+bool has_rows_apart(const KernelSpec& spec, const RowPieces& pieces) {
+  const std::size_t levels = spec.levels.size();
+  if (kernel::reduced_levels(spec) != 2 || kernel::kept_count(spec) == 0) return false;
+  const kernel::Level &inner = spec.levels[levels - 1], &between = spec.levels[levels - 2];
+  if (!inner.reduced || between.reduced || spec.inputs[0].strides[levels - 1] != 1) return false;
+  const std::int64_t outer = kernel::reduced_count(spec) / inner.extent;
+  const bool again = schedule::writes_elements(spec) && sums_exponentials(spec);
+  return inner.extent <= (again ? pieces.apart_exponentials : pieces.apart_row) &&
+         outer >=
+             std::max(pieces.apart_least, again ? pieces.apart_exponentials_rows * inner.extent : inner.extent / 2);
+}
+
 }  // namespace
 
 RowCut row_cut(const KernelSpec& spec, const RowPieces& pieces) {
+  if (has_rows_apart(spec, pieces)) return {0, 0, true};
   if (const std::int64_t in_turn = pieces_in_turn(spec, pieces); in_turn > 0) return {0, in_turn};
   return {long_row_piece(spec, pieces), 0};
 }

@@ -38,15 +38,23 @@ struct RowPieces {
   /// and, of so many bytes, if rows have less than so many: variance of f32 [131072, 8] takes 0.6 on Zen 5, of
   /// [2000000, 3] 0.5, of [1000000, 12] 1.4, and 1.7 with AVX-512.
   std::int64_t moments_row = 24, moments_from = 2000, far_moments_from = 16 << 20, far_moments_row_bytes = 24;
+  /// Rows of two levels with a kept one between them are columns of the outer level, if the inner one has at most so
+  /// many elements, and the outer one at least so many, and half as many as the inner one. Where exponentials that are
+  /// summed are stored, which are computed twice then, the inner one has at most so many, and the outer one so many
+  /// times as many.
+  std::int64_t apart_row = 64, apart_least = 16, apart_exponentials = 16, apart_exponentials_rows = 4;
   /// Plain reductions are kernels of their own where that pays (plain_reductions.hpp).
   bool plain_apart = true;
 };
 
-/// How rows are cut: in pieces of elements side by side, or in so many that take elements in turn. Neither: not at all.
+/// How rows are cut: in pieces of elements side by side, in so many that take elements in turn, or, of rows whose two
+/// levels have a kept one between them, in columns of the outer level, one for each element of the inner. None: not at
+/// all.
 struct RowCut {
   std::int64_t piece = 0;
   std::int64_t in_turn = 0;
-  bool cuts() const { return piece > 0 || in_turn > 0; }
+  bool apart = false;
+  bool cuts() const { return piece > 0 || in_turn > 0 || apart; }
 };
 
 /// That of the rows of `spec`, a body in stages.

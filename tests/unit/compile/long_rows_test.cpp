@@ -197,6 +197,58 @@ TEST(LongRows, NarrowColumnsOfManyRowsAreCut) {
   EXPECT_EQ(in_turn(40, 1000, 9), 28) << "blocks too long to be turned";
 }
 
+/// A group norm whose channels come last: 4 groups of 3 channels.
+const char* const kGroups =
+    "%0 = load x0\n%1 = reduce sum %0\n%2 = count\n%3 = div %1 %2\n%4 = sub %0 %3\n%5 = square %4\n"
+    "%6 = reduce sum %5\n%7 = div %6 %2\n%8 = sqrt %7\n%9 = div %4 %8\n%10 = load x1\n%11 = mul %9 %10\n"
+    "store y0 %11\nstore y1 %7\n";
+
+TEST(LongRows, ElementsOfTheInnerLevelAreColumnsOfTheOuter) {
+  const Result<KernelCut> made =
+      cut_long_rows(spec_of("kernel\nspace kept 2, reduced 50, kept 4, reduced 3\nin x0 f32 [600, 12, 3, 1]\n"
+                            "in x1 f32 [0, 0, 3, 1]\nout y0 f32 [600, 12, 3, 1]\nout y1 f32 [4, 0, 1, 0]\n" +
+                            std::string(kGroups)),
+                    {.apart = true});
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  using Levels = std::vector<kernel::Level>;
+  using Strides = std::vector<std::int64_t>;
+  const std::vector<CutKernel>& kernels = made.value().kernels;
+  ASSERT_EQ(kernels.size(), 5U);
+  EXPECT_EQ(kernels[0].spec.levels, (Levels{{2, false}, {50, true}, {12, false}}));
+  EXPECT_EQ(kernels[0].spec.outputs[0].strides, (Strides{12, 0, 1})) << "a group's side by side";
+  EXPECT_EQ(kernels[0].count, 50);
+  EXPECT_EQ(kernels[1].spec.levels, (Levels{{8, false}, {3, true}}));
+  EXPECT_EQ(kernels[1].count, 150);
+  EXPECT_EQ(kernels[1].writes, (Places{between(3), operand(1), between(4)})) << "the variance is asked for";
+  for (const std::size_t repeats : {2U, 3U}) {
+    EXPECT_EQ(kernels[repeats].spec.levels, (Levels{{8, false}, {3, false}})) << "once for each channel";
+    EXPECT_EQ(kernels[repeats].spec.inputs[0].strides, (Strides{1, 0}));
+  }
+  EXPECT_EQ(kernels[4].spec.levels, (Levels{{2, false}, {50, false}, {12, false}}));
+  EXPECT_EQ(kernels[4].spec.inputs[1].strides, (Strides{12, 0, 1}));
+  EXPECT_EQ(kernels[4].spec.inputs[3].strides, (Strides{0, 0, 1})) << "the scale, as it was";
+  EXPECT_EQ(made.value().between, (std::vector<std::int64_t>{24 * 8, 24 * 8, 24 * 8, 8 * 4, 8 * 4, 24 * 4, 24 * 4}));
+}
+
+TEST(LongRows, ShortRowsOfTwoLevelsApartAreCut) {
+  const auto is_cut = [](int outer, int inner, const std::string& body) {
+    const std::string row = std::to_string(inner), all = std::to_string(4 * inner);
+    return row_cut(spec_of("kernel\nspace reduced " + std::to_string(outer) + ", kept 4, reduced " + row +
+                           "\nin x0 f32 [" + all + ", " + row + ", 1]\nout y0 f32 [" + all + ", " + row + ", 1]\n" +
+                           body))
+        .apart;
+  };
+  const std::string scaled = "%0 = load x0\n%1 = reduce max %0\n%2 = div %0 %1\nstore y0 %2\n";
+  EXPECT_TRUE(is_cut(16, 3, scaled));
+  EXPECT_FALSE(is_cut(15, 3, scaled)) << "what pieces give is as much as they read";
+  EXPECT_TRUE(is_cut(32, 64, scaled));
+  EXPECT_FALSE(is_cut(31, 64, scaled));
+  EXPECT_FALSE(is_cut(1000, 65, scaled)) << "long enough";
+  EXPECT_TRUE(is_cut(64, 16, kColumnSoftmax));
+  EXPECT_FALSE(is_cut(63, 16, kColumnSoftmax)) << "exponentials twice";
+  EXPECT_FALSE(is_cut(1000, 17, kColumnSoftmax));
+}
+
 TEST(LongRows, WhatCannotBeCombinedIsNotCut) {
   for (const char* body : {"%0 = load x0\n%1 = reduce argmax %0\nstore y0 %1\n",
                            "%0 = load x0\n%1 = count\n%2 = div %0 %1\n%3 = reduce sum %2\n%4 = reduce max %2\n%5 = add "

@@ -43,6 +43,14 @@ KernelSpec sum_of(std::vector<Level> levels, std::vector<std::int64_t> in, std::
 
 TEST(KernelSpec, PrintsWhatItParses) { EXPECT_EQ(print(parsed(kL2)), kL2); }
 
+TEST(KernelSpec, SaysWhichSumsFollowFromDeviations) {
+  const std::string head = "kernel\nspace kept 4, reduced 9\nin x0 f32 [9, 1]\nout y0 f64 [1, 0]\n";
+  const std::string centred = head + "%0 = load x0\n%1 = reduce sum centred %0\nstore y0 %1\n";
+  EXPECT_EQ(print(parsed(centred)), centred);
+  EXPECT_TRUE(parsed(centred).body[1].centred);
+  EXPECT_FALSE(parse(head + "%0 = load x0\n%1 = reduce max centred %0\nstore y0 %1\n").ok());
+}
+
 TEST(KernelSpec, SaysWhichOfEqualsAnArgReductionWants) {
   const std::string head = "kernel\nspace kept 4, reduced 9\nin x0 s8 [9, 1]\nout y0 s64 [1, 0]\n";
   const std::string last = head + "%0 = load x0\n%1 = reduce argmin last %0\nstore y0 %1\n";
