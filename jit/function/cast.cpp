@@ -158,10 +158,11 @@ Lane real_to_integer(DType to, Lane x) {
   }
   if (to == DType::u32) return real_to_full_unsigned(x, LaneType::i32, 0x1p31);
   if (to == DType::s32) return real_to_full_signed(x, LaneType::i32, 0x1p31);
-  const double most = greatest(to);
-  Lane value = is_unsigned(to) ? select(x > 0.0, x, 0.0) : without_nan(x);
-  if (is_signed(to)) value = select(value < -most - 1, -most - 1, value);
-  return convert(LaneOp::to_i32, select(value > most, most, value));
+  const Lane most = x.builder->constant(x.type, greatest(to));
+  const Lane least = x.builder->constant(x.type, is_unsigned(to) ? 0 : -greatest(to) - 1);
+  // Of two that are not in order, and of two zeros, the second one counts.
+  const Lane from = combine(LaneOp::greater, is_unsigned(to) ? x : without_nan(x), least);
+  return convert(LaneOp::to_i32, combine(LaneOp::lesser, from, most));
 }
 
 Lane integer_to_integer(DType from, DType to, Lane x) {

@@ -23,12 +23,14 @@ double constant_value(Lane x) {
   return std::bit_cast<double>(bits);
 }
 
+/// Of two that are not in order, and of two zeros, the second one counts: the other than a bound. What is +0 or more is
+/// +0 if the least is -0; adding 0 makes it so.
 Lane maximum_lane(Lane a, Lane b) {
   if (is_plain_constant(a) && !is_constant(b)) return maximum_lane(b, a);
   if (is_plain_constant(b)) {
     const double bound = constant_value(b);
-    const bool wins_ties = bound == 0 && !std::signbit(bound);
-    return select(wins_ties ? a <= b : a < b, b, a);
+    const Lane most = combine(LaneOp::greater, b, a);
+    return bound == 0 && !std::signbit(bound) ? most + 0.0 : most;
   }
   return negate(minimum_lane(negate(a), negate(b)));
 }
@@ -37,8 +39,8 @@ Lane minimum_lane(Lane a, Lane b) {
   if (is_plain_constant(a) && !is_constant(b)) return minimum_lane(b, a);
   if (is_plain_constant(b)) {
     const double bound = constant_value(b);
-    const bool wins_ties = bound == 0 && std::signbit(bound);
-    return select(wins_ties ? b <= a : b < a, b, a);
+    if (bound == 0 && std::signbit(bound)) return select(b <= a, b, a);
+    return combine(LaneOp::lesser, b, a);
   }
   // The same number either way but for zeros and NaNs: then each, whose bits together are the lesser zero or a NaN.
   return combine(LaneOp::lesser, a, b) | combine(LaneOp::lesser, b, a);
