@@ -177,7 +177,7 @@ inline constexpr std::array<FunctionRow, 72> kFunctions{{
     {Function::logical_xor, "logical_xor", 2, Gives::boolean, Effort::light},
     {Function::clamp, "clamp", 3, Gives::same, Effort::light},              // x, low, high
     {Function::hardsigmoid, "hardsigmoid", 3, Gives::same, Effort::light},  // x, alpha, beta
-    {Function::select, "select", 3, Gives::same, Effort::light},            // condition (boolean), yes, no
+    {Function::select, "select", 3, Gives::exact, Effort::light},           // condition (boolean), yes, no
     {Function::selu, "selu", 3, Gives::same, Effort::polynomial},           // x, alpha, gamma
 }};
 

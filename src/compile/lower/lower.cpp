@@ -185,7 +185,7 @@ class Lowering {
     return byte_size(dtype) == 2 && is_floating(dtype) && !is_exact(node) ? body_.cast(dtype, node) : node;
   }
 
-  /// Whether a node gives numbers that its dtype holds without rounding.
+  /// Whether a node gives numbers that its dtype holds without rounding, or truth values.
   bool is_exact(int index) {
     const auto known = exact_.find(index);
     if (known != exact_.end()) return known->second;
@@ -193,6 +193,7 @@ class Lowering {
     bool exact = node.kind == kernel::Node::Kind::load || node.kind == kernel::Node::Kind::cast;
     if (node.kind == kernel::Node::Kind::reduce) exact = kernel::row(node.monoid).state == kernel::State::order;
     if (node.kind == kernel::Node::Kind::apply) exact = kernel::row(node.function).gives == kernel::Gives::exact;
+    if (kernel::dtype_of(lowered_.spec, index) == DType::boolean) return exact_[index] = true;
     if (!node.args.empty() && node.kind != kernel::Node::Kind::cast)
       exact = exact && std::all_of(node.args.begin(), node.args.end(), [this](int arg) { return is_exact(arg); });
     return exact_[index] = exact;
