@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/plan/row_merges.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "kernel/spec.hpp"
@@ -18,12 +19,30 @@ int is_finite(KernelDraft& draft, int value) {
   return draft.apply(Function::equal, {nothing, draft.constant(DType::f64, 0)});
 }
 
+/// Whether what is made of a value of rows rounds it to its 16 bits first, but for the division by the count and the
+/// root: so that it is not asked for any better.
+bool is_rounded_next(const kernel::KernelSpec& spec, int value) {
+  for (int i = value + 1; i < static_cast<int>(spec.body.size()); ++i) {
+    const kernel::Node& user = kernel::node(spec, i);
+    if (std::find(user.args.begin(), user.args.end(), value) == user.args.end()) continue;
+    const bool rounds = user.kind == kernel::Node::Kind::cast && user.dtype == kernel::dtype_of(spec, value);
+    const bool goes_on =
+        user.kind == kernel::Node::Kind::apply &&
+        (user.function == Function::sqrt ||
+         (user.function == Function::div && kernel::node(spec, user.args[1]).kind == kernel::Node::Kind::count));
+    if (!rounds && !(goes_on && is_rounded_next(spec, i))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool can_combine(const kernel::KernelSpec& spec, int reduction) {
   const kernel::State state = kernel::row(kernel::node(spec, reduction).monoid).state;
   const DType of = kernel::dtype_of(spec, reduction);
-  return state != kernel::State::arg && of != DType::boolean;
+  if (state == kernel::State::arg || of == DType::boolean) return false;
+  const bool is_wide = state != kernel::State::chained || !is_floating(of) || byte_size(of) >= 4;
+  return is_wide || is_rounded_next(spec, reduction);
 }
 
 int max_or_nan(KernelDraft& draft, int max, int sum) {

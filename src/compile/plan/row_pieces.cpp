@@ -103,7 +103,7 @@ std::int64_t pieces_in_turn(const KernelSpec& spec, const RowPieces& pieces) {
 /// come last.
 bool has_rows_apart(const KernelSpec& spec, const RowPieces& pieces) {
   const std::size_t levels = spec.levels.size();
-  if (kernel::reduced_levels(spec) != 2 || kernel::kept_count(spec) == 0) return false;
+  if (kernel::reduced_levels(spec) != 2 || kernel::kept_count(spec) * kernel::reduced_count(spec) == 0) return false;
   const kernel::Level &inner = spec.levels[levels - 1], &between = spec.levels[levels - 2];
   if (!inner.reduced || between.reduced || spec.inputs[0].strides[levels - 1] != 1) return false;
   const std::int64_t outer = kernel::reduced_count(spec) / inner.extent;

@@ -244,6 +244,8 @@ TEST(LongRows, ShortRowsOfTwoLevelsApartAreCut) {
   EXPECT_TRUE(is_cut(32, 64, scaled));
   EXPECT_FALSE(is_cut(31, 64, scaled));
   EXPECT_FALSE(is_cut(1000, 65, scaled)) << "long enough";
+  EXPECT_FALSE(is_cut(0, 3, scaled));
+  EXPECT_FALSE(is_cut(16, 0, scaled));
   EXPECT_TRUE(is_cut(64, 16, kColumnSoftmax));
   EXPECT_FALSE(is_cut(63, 16, kColumnSoftmax)) << "exponentials twice";
   EXPECT_FALSE(is_cut(1000, 17, kColumnSoftmax));
