@@ -71,7 +71,7 @@ constexpr Row kRows[] = {
     {Function::logical_not, [](Args x) { return truth(equal(x[0], 0.0)); },
      [](DType, Args x) { return truth(equal(x[0], 0.0)); }},
     {Function::reciprocal, [](Args x) { return 1.0 / x[0]; }, nullptr},
-    {Function::relu, [](Args x) { return select(x[0] <= 0.0, 0.0, x[0]); },
+    {Function::relu, [](Args x) { return maximum_lane(x[0], x[0].builder->constant(x[0].type, 0)); },
      [](DType t, Args x) {
        return is_signed(t) ? combine(LaneOp::greatest_signed, x[0], x[0].builder->constant(x[0].type, 0)) : x[0];
      }},

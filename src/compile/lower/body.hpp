@@ -42,10 +42,13 @@ class BodyWriter {
   std::map<Key, int> known_;
 };
 
-/// core.map, core.cast or core.select of `args`, the values of its inputs; gives the node of its result. unsupported_*
-/// when kernels have no such function.
-Result<int> write_elementwise(BodyWriter& body, const graph::Graph& graph, const graph::Op& op,
-                              std::span<const int> args);
+/// Whether an op gives one of its inputs, or a bound, with or without its sign, by their order alone: rounding what it
+/// gives comes to the same as rounding what it takes.
+bool commutes_with_rounding(const graph::Op& op);
+
+/// core.map, core.cast or core.select of `args`, the values of its inputs; gives the node of its result, which has the
+/// dtype `to`. unsupported_* when kernels have no such function.
+Result<int> write_elementwise(BodyWriter& body, const graph::Op& op, std::span<const int> args, DType to);
 
 /// core.arg_reduce, along the one reduced level: an index, s64 or as `to` has it.
 int write_arg_reduction(BodyWriter& body, const graph::Op& op, int value, DType to);

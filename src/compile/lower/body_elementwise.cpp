@@ -251,11 +251,19 @@ class MapWriter {
   std::vector<int> args_;
 };
 
+/// In core.map.
+constexpr std::string_view kCommuting[] = {"abs", "clamp", "clip", "identity", "max", "min", "neg", "relu"};
+
 }  // namespace
 
-Result<int> write_elementwise(BodyWriter& body, const graph::Graph& graph, const graph::Op& op,
-                              std::span<const int> args) {
-  const DType to = graph.values[op.outputs[0]].dtype;
+bool commutes_with_rounding(const graph::Op& op) {
+  if (op.kind == "select") return true;
+  const std::string name = graph::attribute_or<std::string>(op, op.kind == "reduce" ? "reduction" : "function", "");
+  if (op.kind == "reduce") return name == "max" || name == "min";
+  return op.kind == "map" && std::find(std::begin(kCommuting), std::end(kCommuting), name) != std::end(kCommuting);
+}
+
+Result<int> write_elementwise(BodyWriter& body, const graph::Op& op, std::span<const int> args, DType to) {
   if (op.kind == "cast") return body.cast(to, args[0]);
   if (op.kind == "select") return body.apply(Function::select, {args.begin(), args.end()});
   return MapWriter(body, op, args).run(to);

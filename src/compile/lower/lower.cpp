@@ -144,20 +144,24 @@ class Lowering {
   }
 
   Status write_ops() {
+    for (const OpId id : ops_)
+      for (const ValueId value : graph_.ops[id].inputs) ++uses_[value];
     for (const OpId id : ops_) {
       const Op& op = graph_.ops[id];
       if (is_slice(op)) continue;
       const DType to = graph_.values[op.outputs[0]].dtype;
       if (!has_kernels(to)) return {Code::unsupported_dtype, "no kernels for " + std::string(to_string(to))};
       std::vector<int> args;
-      for (const ValueId value : op.inputs) args.push_back(node_of(value));
+      for (const ValueId value : op.inputs)
+        args.push_back(is_rounded_later(op, value) ? nodes_.at(value) : node_of(value));
       Result<int> made = args[0];
       if (op.kind == "reduce") {
         made = copies(op) ? Result<int>(args[0]) : write_reduction(body_, op, args[0]);
       } else if (op.kind == "arg_reduce") {
         made = write_arg_reduction(body_, op, args[0], to);
-      } else if (!is_view(op)) {
-        made = write_elementwise(body_, graph_, op, args);
+      } else if (!is_view(op) && !is_cast_later(op, args[0])) {
+        const bool is_f32_yet = is_f32_of_words(args[0], graph_.values[op.inputs[0]].dtype);
+        made = write_elementwise(body_, op, args, is_f32_yet ? DType::f32 : to);
       }
       if (!made.ok()) return made.status();
       nodes_[op.outputs[0]] = made.value();
@@ -171,6 +175,23 @@ class Lowering {
     return dims.ok() && dims.value().empty() && graph::find_attribute(op, "noop_with_empty_axes") == nullptr;
   }
 
+  /// Whether rounding a value, which nothing else takes, may wait until what this op makes of it is rounded: the bits
+  /// are the same, by one rounding less.
+  bool is_rounded_later(const Op& op, ValueId value) const {
+    if (!made_.contains(value) || graph_.values[value].dtype != graph_.values[op.outputs[0]].dtype) return false;
+    if (!is_view(op) && !commutes_with_rounding(op)) return false;
+    return uses_.at(value) == 1 && (op.inputs.size() == 1 || !is_f32(nodes_.at(value)));
+  }
+
+  /// A cast from f32 to 16 bits rounds, no more: the value is f32 until then.
+  bool is_cast_later(const Op& op, int node) const {
+    return op.kind == "cast" && is_f32_of_words(node, graph_.values[op.outputs[0]].dtype);
+  }
+  bool is_f32_of_words(int node, DType dtype) const {
+    return is_floating(dtype) && byte_size(dtype) == 2 && is_f32(node);
+  }
+  bool is_f32(int node) const { return kernel::dtype_of(lowered_.spec, node) == DType::f32; }
+
   /// As the value's dtype has it: what an op makes of 16-bit floats is rounded before the next op uses it, so that
   /// fused ops give the bits of ops that run apart.
   int node_of(ValueId value) {
@@ -182,7 +203,8 @@ class Lowering {
     }
     const int node = nodes_.at(value);
     const DType dtype = graph_.values[value].dtype;
-    return byte_size(dtype) == 2 && is_floating(dtype) && !is_exact(node) ? body_.cast(dtype, node) : node;
+    const bool rounds = byte_size(dtype) == 2 && is_floating(dtype) && (is_f32(node) || !is_exact(node));
+    return rounds ? body_.cast(dtype, node) : node;
   }
 
   /// Whether a node gives numbers that its dtype holds without rounding, or truth values.
@@ -200,6 +222,11 @@ class Lowering {
   }
 
   Status add_outputs() {
+    for (const OperandSource& output : lowered_.outputs) {
+      int& node = nodes_.at(output.value);
+      const DType dtype = graph_.values[output.value].dtype;
+      if (is_f32_of_words(node, dtype)) node = body_.cast(dtype, node);
+    }
     const std::vector<bool> per_row = kernel::per_row(lowered_.spec);
     for (std::size_t output = 0; output < lowered_.outputs.size(); ++output) {
       const ValueId value = lowered_.outputs[output].value;
@@ -221,7 +248,8 @@ class Lowering {
   std::set<int> reduced_;    ///< factors
   std::vector<int> levels_;  ///< factors, before collapsing
   std::set<ValueId> made_;
-  std::vector<ValueId> read_;  ///< by input: the value, which may be a slice of what the operand is
+  std::vector<ValueId> read_;    ///< by input: the value, which may be a slice of what the operand is
+  std::map<ValueId, int> uses_;  ///< as inputs of the ops
   std::map<ValueId, int> nodes_;
   std::map<int, bool> exact_;  ///< by node, what is_exact() said
   Lowered lowered_;

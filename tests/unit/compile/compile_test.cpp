@@ -103,6 +103,41 @@ TEST(Lower, L2OfAMiddleAxisInBf16) {
             "%1 = square %0\n%2 = reduce sum %1\n%3 = sqrt %2\nstore y0 %3\n");
 }
 
+/// The nodes of the only kernel that a graph of 16-bit values is.
+std::string body_of(const std::string& ops) {
+  const graph::Graph graph = core_graph("graph {\n  %0 = input : bf16[64,8]\n  %1 = input : f32[64,8]\n" + ops + "}\n");
+  std::vector<graph::OpId> all;
+  for (graph::OpId id = 0; id < graph.ops.size(); ++id) all.push_back(id);
+  const Result<Lowered> lowered = lower(graph, all, graph.outputs);
+  EXPECT_TRUE(lowered.ok()) << lowered.status().message();
+  if (!lowered.ok()) return "";
+  const std::string text = kernel::print(lowered.value().spec);
+  return text.substr(text.find('%'));
+}
+
+TEST(Lower, RoundingWaitsForWhatGoesByOrderAlone) {
+  EXPECT_EQ(body_of("%2 = core.map (%0, %0) {function = \"mul\"} : bf16[64,8]\n"
+                    "%3 = core.map (%2) {function = \"relu\"} : bf16[64,8]\noutput %3\n"),
+            "%0 = load x0\n%1 = mul %0 %0\n%2 = relu %1\nstore y0 %2\n");
+  EXPECT_EQ(body_of("%2 = core.cast (%1) : bf16[64,8]\n%3 = core.map (%2) {function = \"abs\"} : bf16[64,8]\n"
+                    "%4 = core.map (%3) {function = \"sqrt\"} : bf16[64,8]\noutput %4\n"),
+            "%0 = load x0\n%1 = abs %0\n%2 = cast bf16 %1\n%3 = sqrt %2\nstore y0 %3\n");
+  EXPECT_EQ(body_of("%2 = core.cast (%1) : bf16[64,8]\n"
+                    "%3 = core.map (%0, %2) {function = \"max\"} : bf16[64,8]\noutput %3\n"),
+            "%0 = load x0\n%1 = load x1\n%2 = cast bf16 %0\n%3 = max %1 %2\nstore y0 %3\n")
+      << "beside 16 bits it is not f32";
+}
+
+TEST(Lower, RoundingDoesNotWaitForOthers) {
+  const std::string product = "%2 = core.map (%0, %0) {function = \"mul\"} : bf16[64,8]\n";
+  EXPECT_EQ(body_of(product + "%3 = core.map (%2) {function = \"floor\"} : bf16[64,8]\noutput %3\n"),
+            "%0 = load x0\n%1 = mul %0 %0\n%2 = cast bf16 %1\n%3 = floor %2\nstore y0 %3\n");
+  EXPECT_EQ(body_of(product + "%3 = core.map (%2) {function = \"relu\"} : bf16[64,8]\n"
+                              "%4 = core.map (%3, %2) {function = \"add\"} : bf16[64,8]\noutput %4\n"),
+            "%0 = load x0\n%1 = mul %0 %0\n%2 = cast bf16 %1\n%3 = relu %2\n%4 = add %3 %2\nstore y0 %4\n")
+      << "it is rounded for the sum anyway";
+}
+
 TEST(Lower, NoAxesIsACopyWhateverTheReduction) {
   EXPECT_EQ(lowered(reduction("ReduceL1", "f32[4,8]", "", "f32[4,8]")),
             "kernel\nspace kept 32\nin x0 f32 [1]\nout y0 f32 [1]\n%0 = load x0\nstore y0 %0\n");
