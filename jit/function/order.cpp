@@ -23,8 +23,8 @@ double constant_value(Lane x) {
   return std::bit_cast<double>(bits);
 }
 
-/// Of two that are not in order, and of two zeros, the second one counts: the other than a bound. What is +0 or more is
-/// +0 if the least is -0; adding 0 makes it so.
+/// The machine's own gives the second of two that are not in order, and of two zeros: not the bound. Where the bound is
+/// +0, adding 0 makes +0 of either zero.
 Lane maximum_lane(Lane a, Lane b) {
   if (is_plain_constant(a) && !is_constant(b)) return maximum_lane(b, a);
   if (is_plain_constant(b)) {

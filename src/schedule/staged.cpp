@@ -45,8 +45,7 @@ bool is_cached(const KernelSpec& spec, const target::Target& target) {
   return kCachedPart * kernel::bytes_read(spec) <= target.last_cache_bytes();
 }
 
-Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
-  const int level = widest_level(spec, false);
+Cut tile_along(const KernelSpec& spec, const Schedule& schedule, int level, int cores) {
   if (level < 0) return {};
   const std::int64_t extent = kernel::level(spec, level).extent;
   if (extent == 0) return {};
@@ -58,6 +57,13 @@ Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
   if (parts) grain = divide_up(grain, kTaskColumns) * kTaskColumns;
   if (grain >= extent) return {};
   return {level, grain};
+}
+
+/// Along the widest kept level; along the one outside, where columns are too few for that.
+Cut choose_tile(const KernelSpec& spec, const Schedule& schedule, int cores) {
+  const int widest = widest_level(spec, false);
+  const Cut tile = tile_along(spec, schedule, widest, cores);
+  return tile.level >= 0 ? tile : tile_along(spec, schedule, widest_level(spec, false, widest), cores);
 }
 
 /// How many steps the pilot of a row's centred moment is the mean of: a sixteenth of the row at least, as what f32

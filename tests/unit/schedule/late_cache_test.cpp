@@ -166,9 +166,10 @@ TEST(LateCache, TilesThatComputeLongAskForTheNextOne) {
     return print(choose(spec, zen3()));
   };
   const std::string columns = "avx2 staged_columns level=2 rows=8 ";
-  EXPECT_EQ(chosen("kept 2, reduced 64, kept 1024", "[65536, 1024, 1]", "[1024, 0, 1]"), columns + "columns=256");
+  EXPECT_EQ(chosen("kept 2, reduced 64, kept 1024", "[65536, 1024, 1]", "[1024, 0, 1]"),
+            columns + "columns=256 tile=0:1");
   EXPECT_EQ(chosen("kept 4, reduced 64, kept 1024", "[65536, 1024, 1]", "[1024, 0, 1]"),
-            columns + "ahead=1 columns=256");
+            columns + "ahead=1 columns=256 tile=0:1");
 }
 
 TEST(LateCache, PackedRowsAskAheadFromAQuarterOn) {

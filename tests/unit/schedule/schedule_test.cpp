@@ -657,6 +657,21 @@ TEST(Choose, StagedColumnsTakeEightRowsAndFewerColumnsWhereTheyWrite) {
   EXPECT_EQ(print(choose(reads, machine)), "avx2 staged_columns level=1 rows=8 ahead=1 columns=4096 tile=1:512");
 }
 
+/// Threads take what is kept outside where columns are too few to be parted.
+TEST(Choose, StagedColumnsOfShortRowsAreTiledOutside) {
+  const auto tile = [](const std::string& space, const std::string& strides, int cores) {
+    const Schedule schedule = choose(staged_spec(space, strides, strides, "%3 = sub %0 %2\nstore y0 %3\n"),
+                                     machine(target::Isa::avx2, cores));
+    EXPECT_EQ(schedule.nest, Nest::staged_columns);
+    return std::pair(schedule.tile.level, schedule.tile.grain);
+  };
+  EXPECT_EQ(tile("kept 32, reduced 1000, kept 49", "[49000, 49, 1]", 2), std::pair(0, std::int64_t{4}));
+  EXPECT_EQ(tile("kept 8, reduced 1000, kept 512", "[512000, 512, 1]", 2), std::pair(0, std::int64_t{1}));
+  EXPECT_EQ(tile("kept 8, reduced 1000, kept 4096", "[4096000, 4096, 1]", 2), std::pair(2, std::int64_t{2048}))
+      << "parts of long rows";
+  EXPECT_EQ(tile("reduced 1000, kept 512", "[512, 1]", 2).first, -1) << "there is nothing outside";
+}
+
 TEST(Choose, ShortBlocksInStagesAreTurned) {
   const std::string writes = "%3 = div %1 %2\nstore y0 %3\n";
   const auto chosen = [](const KernelSpec& spec) {
