@@ -254,7 +254,8 @@ TENFOLD_API tenfold_status_t tenfold_compiled_partition_prepare(const_tenfold_co
 /// that another one's strides leave, and elements that meet there are found as well; where strides have so little to do
 /// with each other that 16384 comparisons of parts settle nothing, they count as overlapping. Null pointers are fine
 /// for tensors without elements. Without run-time axes, kernels neither allocate nor lock after a thread's first run,
-/// but for temporaries of more than 16 MiB; what runs on oneDNN or on the reference evaluator may do both.
+/// but for a lock where temporaries have more than 16 MiB; what runs on oneDNN or on the reference evaluator may do
+/// both.
 TENFOLD_API tenfold_status_t tenfold_compiled_partition_execute(const_tenfold_compiled_partition_t compiled,
                                                                 const void* const* inputs, size_t input_count,
                                                                 void* const* outputs, size_t output_count);
