@@ -175,8 +175,9 @@ TENFOLD_API tenfold_status_t tenfold_logical_tensor_get_mem_size(const tenfold_l
 TENFOLD_API tenfold_status_t tenfold_logical_tensor_is_equal(const tenfold_logical_tensor_t* left,
                                                              const tenfold_logical_tensor_t* right, int32_t* equal);
 
-/// A buffer for it, 64-byte aligned, not initialised. Given back by tenfold_memory_release() with the same allocator,
-/// which may be null. A tensor without elements still gets one. tenfold_out_of_memory when the allocator gives null.
+/// A buffer for it, 64-byte aligned, not initialised; from 4 MiB on in huge pages, where the system has them. Given
+/// back by tenfold_memory_release() with the same allocator, which may be null. A tensor without elements still gets
+/// one. tenfold_out_of_memory when the allocator gives null.
 TENFOLD_API tenfold_status_t tenfold_buffer_create(void** buffer, const tenfold_logical_tensor_t* tensor,
                                                    const tenfold_allocator_t* allocator);
 

@@ -3,6 +3,8 @@
 // Buffers and texts for callers, and the way back; see memory.hpp.
 #include "capi/memory.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -17,6 +19,18 @@ namespace tenfold::capi {
 namespace {
 
 constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector
+
+/// From so much on a buffer begins where a huge page does, and asks the system for such.
+constexpr std::size_t kHugePage = std::size_t{2} << 20, kLeastInHugePages = 2 * kHugePage;
+
+/// Null when there is no memory; `size` is a multiple of the alignment.
+void* allocate_aligned(std::size_t size) {
+  if (size < kLeastInHugePages) return std::aligned_alloc(kAlignment, size);
+  void* memory = nullptr;
+  if (posix_memalign(&memory, kHugePage, size) != 0) return nullptr;
+  madvise(memory, size, MADV_HUGEPAGE);
+  return memory;
+}
 
 Result<tenfold_allocator_t> read_allocator(const tenfold_allocator_t& given) {
   Result<tenfold_allocator_t> read = read_growing(given, "allocator");
@@ -40,7 +54,7 @@ Result<void*> allocate_from(const tenfold_allocator_t& host, std::size_t size) {
 Result<void*> allocate(const tenfold_allocator_t* allocator, std::size_t size) {
   const std::size_t most = (std::max<std::size_t>(size, 1) + kAlignment - 1) / kAlignment * kAlignment;
   if (allocator == nullptr) {
-    void* const memory = std::aligned_alloc(kAlignment, most);
+    void* const memory = allocate_aligned(most);
     if (memory == nullptr) return Status(Code::out_of_memory, "no memory for " + std::to_string(size) + " bytes");
     return memory;
   }

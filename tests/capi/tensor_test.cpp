@@ -124,5 +124,17 @@ TEST(CTensor, BuffersAreAlignedAndLargeEnough) {
   EXPECT_OK(tenfold_memory_release(nullptr, nullptr));
 }
 
+TEST(CTensor, LargeBuffersBeginWhereHugePagesDo) {
+  constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
+  for (const std::int64_t elements : {1 << 20, 1300000, 8 << 20}) {
+    const tenfold_logical_tensor_t t = tensor(0, tenfold_f32, {elements});
+    void* buffer = nullptr;
+    ASSERT_OK(tenfold_buffer_create(&buffer, &t, nullptr));
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer) % kHugePage, 0U) << elements;
+    std::memset(buffer, 0, size_of(t));
+    EXPECT_OK(tenfold_memory_release(buffer, nullptr));
+  }
+}
+
 }  // namespace
 }  // namespace tenfold::test
