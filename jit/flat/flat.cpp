@@ -204,7 +204,7 @@ class Flat {
     };
     const auto load = [&](int input, Vec d) {
       const StagePlace& place = program.inputs[static_cast<std::size_t>(input)];
-      access_.load(layer_, static_cast<std::size_t>(place.index), d, at(place));
+      access_.load(layer_, static_cast<std::size_t>(place.index), d, at(place), place.type);
     };
     const auto store = [&](int result, Vec s) {
       const StagePlace& place = program.results[static_cast<std::size_t>(result)];

@@ -9,15 +9,6 @@
 namespace tenfold::jit {
 namespace {
 
-/// A floating format narrower than its lanes; `precision` counts the hidden bit.
-struct Format {
-  int precision;
-  double least_normal;
-  double past_greatest;  ///< 2 to the exponent after the greatest
-};
-constexpr Format kBf16{8, 0x1p-126, 0x1p128};
-constexpr Format kF16{11, 0x1p-14, 0x1p16};
-
 /// The bits of 2^52, the f64 whose last bit is 1, and of 2^84 + 2^63.
 constexpr std::uint64_t kTwoTo52 = 0x4330000000000000, kTwoTo84And63 = 0x4530000080000000;
 
@@ -29,34 +20,17 @@ Lane top_bit(LaneBuilder& builder, LaneType type) {
   return builder.bits(type, lane_bytes(type) == 4 ? 0x80000000U : 1ULL << 63);
 }
 
-/// f64, to nearest even: integers beside the bits carry into the exponent; below the least normal number, adding and
-/// subtracting the power of two whose last bit is the format's least step does.
-Lane rounded_wide(const Format& format, Lane x) {
-  constexpr int kFractionBits = 52;
-  const int drop = kFractionBits - (format.precision - 1);
-  const Lane a = abs(x);
-  const Lane bits = as(LaneType::i64, a);
-  const Lane half = x.builder->bits(LaneType::i64, (1ULL << (drop - 1)) - 1);
-  const Lane even = shift_right(bits, drop) & one_like(bits);
-  Lane value = as(x.type, shift_left(shift_right(bits + half + even, drop), drop));
-  const double step = format.least_normal / static_cast<double>(1 << (format.precision - 1));
-  const double shifter = step * 0x1p52;
-  value = select(a < format.least_normal, (a + shifter) - shifter, value);
-  value = select(value >= format.past_greatest, kInfinity, value);
-  return select(is_nan(x), x, copy_sign(value, x));
-}
-
-/// f32 or f64 as bf16 or f16 holds it. The bits of a NaN of f32 might carry into the sign: it becomes a short one.
+/// f32 as bf16 or f16 holds it. The bits of a NaN might carry into the sign: it becomes a short one.
 Lane rounded(DType to, Lane x) {
-  if (x.type == LaneType::f64) return rounded_wide(to == DType::bf16 ? kBf16 : kF16, x);
   return to == DType::bf16 ? select(is_nan(x), not_a_number(x), bf16_of_short_nan(x)) : round_f16(x);
 }
 
 /// `x`, an f64 lane or one that is of `to` but for its precision, as the lane of a real `to`.
 Lane to_real_dtype(DType to, Lane x) {
-  if (to == DType::f64) return x.type == LaneType::f64 ? x : convert(LaneOp::widen, x);
-  if (to == DType::bf16 || to == DType::f16) x = rounded(to, x);
-  return x.type == LaneType::f64 ? convert(LaneOp::narrow, x) : x;
+  const bool is_wide = x.type == LaneType::f64;
+  if (to == DType::f64) return is_wide ? x : convert(LaneOp::widen, x);
+  if (to == DType::bf16 || to == DType::f16) return rounded(to, is_wide ? narrow_before_rounding(to, x) : x);
+  return is_wide ? convert(LaneOp::narrow, x) : x;
 }
 
 /// Half of an unsigned value, with a sticky bit.
@@ -209,6 +183,20 @@ Lane cast_lane(DType from, DType to, Lane x) {
 }
 
 bool has_cast(DType from, DType to) { return is_known(from) && is_known(to); }
+
+/// The 29 bits that f32 has not become a sticky one. Numbers that f32 has fewer bits for are all but nothing to f16;
+/// bf16 has its own subnormals there, which are rounded here: adding and subtracting the power of two whose last bit is
+/// their step does.
+Lane narrow_before_rounding(DType to, Lane x) {
+  const Lane bits = as(LaneType::i64, x), low = x.builder->bits(LaneType::i64, (1U << 29) - 1);
+  Lane sticky = as(x.type, and_not(low, bits | ((bits & low) + low)));
+  if (to == DType::bf16) {
+    constexpr double kLeastNormal = 0x1p-126, kShifter = 0x1p-133 * 0x1p52;
+    const Lane size = abs(x);
+    sticky = select(size < kLeastNormal, copy_sign((size + kShifter) - kShifter, x), sticky);
+  }
+  return convert(LaneOp::narrow, sticky);
+}
 
 /// The exponents of f32 are those of bf16, subnormals and infinity included, and the sign may stay where it is. The
 /// last bit that is kept, as the top one, chooses what to add: half a unit, or a little less.

@@ -32,6 +32,8 @@ Lane normalized(DType dtype, Lane x);
 /// A value of `from` as `to`, both normalized: reals become integers by truncation and saturation (NaN: 0), integers
 /// wrap, reals round once, anything becomes boolean by `!= 0`.
 Lane cast_lane(DType from, DType to, Lane x);
+/// f64 as an f32 that bf16 or f16 rounds as it would have rounded `x` itself.
+Lane narrow_before_rounding(DType to, Lane x);
 bool has_cast(DType from, DType to);
 /// f32 as bf16 holds it, where the lower halves of NaNs are 0 (stage/nan_flow.hpp): rounding then carries nothing over
 /// theirs.

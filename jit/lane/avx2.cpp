@@ -5,6 +5,7 @@
 
 #include "jit/assembler/frame.hpp"
 #include "jit/lane/avx2_words.hpp"
+#include "jit/lane/between_lanes.hpp"
 #include "jit/vector/narrow_tail.hpp"
 #include "jit/vector/widen_avx2.hpp"
 
@@ -86,6 +87,10 @@ class Avx2Lanes final : public LaneLayer {
       }
     }
     if (order_ == LaneOrder::even_first) part_lanes(d);
+  }
+
+  void load_wide(Vec d, const Memory& from) override {
+    for (int half = 0; half < 2; ++half) code_.vcvtps2pd(ymm(d, half), code_.ptr[from + 16 * half]);
   }
 
   void number(Vec d, const Memory& first, int ahead) override {
@@ -202,6 +207,13 @@ class Avx2Lanes final : public LaneLayer {
     if (changes_width(node)) {
       convert(node, d, register_of(args[0], 0, 14), register_of(args[0], 1, 15));
       return;
+    }
+    if (is_between_lanes(node.op)) {
+      const int count = halves(lane_bytes(node.type));
+      const Halves a{{register_of(args[0], 0, 14), args[0].is_constant() ? Ymm(14) : ymm(args[0].vec, 1)}, count};
+      const Halves b{{register_of(args.back(), 0, 15), args.back().is_constant() ? Ymm(15) : ymm(args.back().vec, 1)},
+                     count};
+      return emit_between_lanes(assembler_, node, {{ymm(d, 0), ymm(d, 1)}, count}, a, b);
     }
     for (int half = 0; half < halves(lane_bytes(node.type)); ++half) {
       Avx2Operation(assembler_, *this, node, ymm(d, half)).emit(half, args);

@@ -67,6 +67,8 @@ class Avx512Lanes final : public LaneLayer {
     if (order_ == LaneOrder::even_first) reorder(to, to, [this](int lane) { return element_of(order_, lane); });
   }
 
+  void load_wide(Vec d, const Memory& from) override { code_.vcvtps2pd(Xbyak::Zmm(d), code_.ptr[from]); }
+
   void number(Vec d, const Memory& first, int ahead) override {
     broadcast(d, DType::s32, first);
     code_.vpaddd(vector(d, 4), vector(d, 4), numbers(ahead, 0));

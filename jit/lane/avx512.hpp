@@ -63,6 +63,7 @@ class Avx512Operation {
   void compare(Vec d, std::span<const LaneSource> args);
   void select(Vec d, std::span<const LaneSource> args);
   void convert(Vec d, const LaneSource& a);
+  void between_lanes(Vec d, std::span<const LaneSource> args);
 
   Assembler& assembler_;
   Xbyak::CodeGenerator& code_;

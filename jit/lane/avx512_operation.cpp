@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "jit/lane/avx512.hpp"
+#include "jit/lane/between_lanes.hpp"
 #include "jit/lane/instructions.hpp"
 
 namespace tenfold::jit {
@@ -232,6 +233,14 @@ void Avx512Operation::convert(Vec d, const LaneSource& a) {
   }
 }
 
+void Avx512Operation::between_lanes(Vec d, std::span<const LaneSource> args) {
+  const int bytes = lane_bytes(node_.type);
+  const Xmm a = in_register(args[0], bytes);
+  with_operand(args.back(), bytes, [&](const Operand& second) {
+    emit_between_lanes(assembler_, node_, lanes_, vector(d, bytes), a, second, sized(kOrdered, bytes));
+  });
+}
+
 /// Times the scale, which their exponents have room for.
 Address Avx512Operation::roots(LaneLayer& layer, std::uint64_t scale_bits) {
   std::array<std::uint32_t, 8> entries = kEighthRoots;
@@ -287,6 +296,9 @@ void Avx512Operation::emit(Vec d, std::span<const LaneSource> from) {
     case LaneOp::extend_signed:
     case LaneOp::extend_zero:
     case LaneOp::low_half: convert(d, args[0]); break;
+    case LaneOp::prefix_sum:
+    case LaneOp::last_lane:
+    case LaneOp::shift_in: between_lanes(d, args); break;
     default: two(d, args); break;
   }
 }

@@ -54,6 +54,9 @@ constexpr const char* kNames[] = {"input",
                                   "low_half",
                                   "exp2_eighths",
                                   "join_bf16",
+                                  "prefix_sum",
+                                  "last_lane",
+                                  "shift_in",
                                   "divide_signed",
                                   "divide_unsigned"};
 constexpr const char* kTypes[] = {"f32", "f64", "i32", "i64", "i16", "i8"};

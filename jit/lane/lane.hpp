@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lane programs: what one lane computes, as straight-line code of the few operations that every vector unit has. The
-// scalar functions of kernels (exp, gelu, comparisons, casts, ...) are written in it once (jit/function/); the vector
-// layers speak it, and so does the interpreter of the tests. Knows no register and no instruction.
+// Lane programs: what one lane computes, as straight-line code of the few operations that every vector unit has; sums
+// along a row alone also look at the lanes beside it. The scalar functions of kernels (exp, gelu, comparisons, casts,
+// ...) are written in it once (jit/function/); the vector layers speak it, and so does the interpreter of the tests.
+// Knows no register and no instruction.
 //
 // Every operation is defined to the bit, so that a program gives the same bits on each instruction set.
 #pragma once
@@ -84,6 +85,12 @@ enum class LaneOp : std::uint8_t {
                   ///< b, in the 64 bytes of a vector, for a store alone; where LaneLayer::joins() says so. `immediate`
                   ///< kExactJoin: there is nothing to round
 
+  // Between the lanes of a step, of f64, i32 and i64, in straight order.
+  prefix_sum,  ///< lane i: the sum of lanes 0 to i. By halves: those of the upper half of 2, 4, 8, ... lanes add the
+               ///< sum of the lower one, whose last lane has it, others 0
+  last_lane,   ///< what the last lane has, in all lanes
+  shift_in,    ///< lane i: lane i - 1 of a; lane 0: the last one of b
+
   // One lane after the other, in general registers: what vector units lack.
   divide_signed,    ///< integers, toward zero; b is not 0 and a / b does not overflow
   divide_unsigned,  ///< integers; b is not 0
@@ -125,10 +132,15 @@ constexpr int arity(LaneOp op) {
     case LaneOp::narrow:
     case LaneOp::extend_signed:
     case LaneOp::extend_zero:
-    case LaneOp::low_half: return 1;
+    case LaneOp::low_half:
+    case LaneOp::prefix_sum:
+    case LaneOp::last_lane: return 1;
     default: return 2;
   }
 }
+
+/// Whether lanes of a step see each other.
+constexpr bool is_between_lanes(LaneOp op) { return op >= LaneOp::prefix_sum && op <= LaneOp::shift_in; }
 
 LaneType result_type(const LaneNode& node);
 /// Whether every vector unit has the operation on lanes of this type, all of them integers.

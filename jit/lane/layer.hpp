@@ -63,6 +63,8 @@ class LaneLayer {
   /// u32 and boolean (0 or 1) to i32 lanes with zeros above; f64, s64, u64 as they are, and so all of 8 or 16 bits in
   /// lanes as narrow. Past a tail: zeros.
   virtual void load(Vec d, DType dtype, const Memory& from, Part part) = 0;
+  /// Of a layer of 8 lanes: a whole step of f32, as f64. What memory gives takes no shuffle to be spread.
+  virtual void load_wide(Vec d, const Memory& from) = 0;
   /// One element into all lanes.
   virtual void broadcast(Vec d, DType dtype, const Memory& from) = 0;
   /// For each of the layer's lanes, as i32: the s32 at `first`, and so many more as its element is behind the first one

@@ -24,18 +24,23 @@ bool OperandAccess::is_direct(std::size_t k, const At& at, bool tails) const {
   return walk_.vector_stride(k) == 1 && (part_of(k, at) == Part::full || (at.masks && tails));
 }
 
-void OperandAccess::load(LaneLayer& layer, std::size_t k, Vec d, const At& at) {
+void OperandAccess::load(LaneLayer& layer, std::size_t k, Vec d, const At& at, LaneType type) {
   const DType dtype = walk_.operand(k).dtype;
+  const bool widens = dtype == DType::f32 && type == LaneType::f64;
   if (walk_.vector_stride(k) == 0) {
     broadcast(layer, k, d, at.depth);
   } else if (is_direct(k, at, layer.loads_tails(dtype))) {
     std::optional<Gpr> spare;
     const int bytes = byte_size(dtype);
-    layer.load(d, dtype, walk_.pointer_of(k, at.depth, spare) + at.index * bytes + at.offset * bytes, part_of(k, at));
+    const Memory from = walk_.pointer_of(k, at.depth, spare) + at.index * bytes + at.offset * bytes;
+    if (widens && part_of(k, at) == Part::full) return layer.load_wide(d, from);
+    layer.load(d, dtype, from, part_of(k, at));
   } else {
     stage(Staging::in, k, at, layer);
     layer.load(d, dtype, c_.rbp + frame::kStaging, Part::full);
   }
+  const LaneSource narrow{.vec = d};
+  if (widens) layer.operate({LaneOp::widen, LaneType::f32}, d, {&narrow, 1});
 }
 
 void OperandAccess::store(LaneLayer& layer, std::size_t k, Vec s, const At& at) {

@@ -26,7 +26,8 @@ class OperandAccess {
   /// and 8.
   static constexpr int kClaimed = 4096;
 
-  void load(LaneLayer& layer, std::size_t k, Vec d, const At& at);
+  /// As lanes of `type`, which are the operand's own, or f64 of an f32.
+  void load(LaneLayer& layer, std::size_t k, Vec d, const At& at, LaneType type);
   void store(LaneLayer& layer, std::size_t k, Vec s, const At& at);
   /// Whether two whole steps of the operand may be stored in one vector, which LaneOp::join_bf16 makes.
   bool joins(const LaneLayer& layer, std::size_t k) const {

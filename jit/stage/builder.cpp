@@ -90,8 +90,9 @@ Lane StageBuilder::stored(const kernel::Store& store) {
     return convert(LaneOp::low_half, value(index));
   const bool rounds = at.kind == Node::Kind::cast && is_floating(at.dtype) && byte_size(at.dtype) == 2;
   const bool is_kept = index == kept_.node || (elements_ && positions_[static_cast<std::size_t>(index)].per_row);
-  if (!rounds || is_kept || dtype(at.args[0]) != DType::f32) return value(index);
-  return value(at.args[0]);
+  if (!rounds || is_kept) return value(index);
+  if (dtype(at.args[0]) == DType::f64) return narrow_before_rounding(at.dtype, value(at.args[0]));
+  return value(dtype(at.args[0]) == DType::f32 ? at.args[0] : index);
 }
 
 StageProgram StageBuilder::finish() {
@@ -110,6 +111,7 @@ Lane StageBuilder::make(int index) {
     case Node::Kind::count: return input({StagePlace::Kind::count, 0, LaneType::f64});
     case Node::Kind::cast:
       if (!has_cast(dtype(at.args[0]), at.dtype)) return missing("a cast", dtype(at.args[0]));
+      if (is_widened_load(at)) return input({StagePlace::Kind::operand, node(at.args[0]).index, LaneType::f64});
       if (at.dtype == DType::bf16 && has_short_nans(spec_, at.args[0])) return bf16_of_short_nan(value(at.args[0]));
       return cast_lane(dtype(at.args[0]), at.dtype, value(at.args[0]));
     case Node::Kind::reduce: return reduced(index);
@@ -117,6 +119,13 @@ Lane StageBuilder::make(int index) {
     case Node::Kind::rank: return ranked(index);
     default: return applied(index);
   }
+}
+
+/// Of elements f32 as f64, which a load of it gives.
+bool StageBuilder::is_widened_load(const Node& cast) const {
+  const Node& from = node(cast.args[0]);
+  return cast.dtype == DType::f64 && elements_ && from.kind == Node::Kind::load && dtype(cast.args[0]) == DType::f32 &&
+         !positions_[static_cast<std::size_t>(cast.args[0])].per_row;
 }
 
 StagePlace StageBuilder::place_of(const KeptValue& kept) const {
@@ -230,9 +239,12 @@ Lane StageBuilder::reduced(int index) {
 /// With its own element, unless it is exclusive.
 Lane StageBuilder::running(int index) {
   const int reduction = reduction_of_[static_cast<std::size_t>(index)];
-  const Lane before =
-      input({StagePlace::Kind::set, reduction, reductions_[static_cast<std::size_t>(reduction)].set_type});
-  return node(index).exclusive ? before : normalized(dtype(index), before + value(node(index).args[0]));
+  const StageReduction& r = reductions_[static_cast<std::size_t>(reduction)];
+  const Lane before = input({StagePlace::Kind::set, reduction, r.set_type});
+  if (node(index).exclusive && !r.in_lanes) return before;
+  const Lane element = value(node(index).args[0]);
+  const Lane so_far = normalized(dtype(index), before + (r.in_lanes ? convert(LaneOp::prefix_sum, element) : element));
+  return node(index).exclusive ? combine(LaneOp::shift_in, so_far, before) : so_far;
 }
 
 Lane StageBuilder::ranked(int index) {

@@ -83,6 +83,7 @@ class StageBuilder {
   const kernel::Node& node(int index) const { return kernel::node(spec_, index); }
   DType dtype(int index) const { return kernel::dtype_of(spec_, index); }
   Lane make(int index);
+  bool is_widened_load(const kernel::Node& cast) const;
   Lane missing(const std::string& what, DType of);
   std::optional<Lane> wide(int index);
   bool is_by_count(const kernel::Node& at) const;

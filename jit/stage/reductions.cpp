@@ -44,8 +44,8 @@ class ReductionFinder {
     for (std::size_t i = 0; i < spec_.body.size(); ++i) {
       const Node& node = spec_.body[i];
       const int index = static_cast<int>(i);
-      if (kernel::is_ordered(node) && forms_.along_rows)
-        return Status(Code::unsupported_op, "along rows there is no order of elements");
+      if (forms_.along_rows && (node.kind == Node::Kind::rank || (node.kind == Node::Kind::scan && node.reverse)))
+        return Status(Code::unsupported_op, "along rows there are but sums so far, from the first element on");
       if (node.kind == Node::Kind::scan) add_running(index);
       if (node.kind == Node::Kind::rank) add_ranked(index);
       if (node.kind != Node::Kind::reduce) continue;
@@ -99,6 +99,7 @@ class ReductionFinder {
     r.pass = positions_[static_cast<std::size_t>(index)].pass;
     r.set_type = r.total_type = lane_type(r.dtype);
     r.reverse = kernel::node(spec_, index).reverse;
+    r.in_lanes = forms_.along_rows;
     found_.of_node[static_cast<std::size_t>(index)] = static_cast<int>(found_.reductions.size());
     found_.reductions.push_back(r);
   }

@@ -237,7 +237,9 @@ class Finder {
   void take_up_running(StageBuilder& made, int reduction) {
     const StageReduction& r = at(reduction);
     const StagePlace set{StagePlace::Kind::set, reduction, r.set_type};
-    made.result(normalized(r.dtype, made.input(set) + made.value(r.element)), set);
+    Lane more = made.value(r.element);
+    if (r.in_lanes) more = convert(LaneOp::last_lane, convert(LaneOp::prefix_sum, more));
+    made.result(normalized(r.dtype, made.input(set) + more), set);
   }
 
   const StageReduction& at(int reduction) const { return stages_.reductions[static_cast<std::size_t>(reduction)]; }

@@ -101,6 +101,7 @@ struct StageReduction {
   int doubt = -1;             ///< extreme, number: the reduction that shows NaN; -1: there can be none, or it may be
   bool last = false;          ///< extreme, number: the last of equals counts
   bool reverse = false;       ///< running: from the last element of the row on
+  bool in_lanes = false;      ///< running: those of a step are elements of one row
   int index = -1;             ///< ranked: the node that numbers are of; -1: they are counted
   int places = 0;             ///< ranked, of place 0: how many there are, each of two reductions, one after another
   int sum = -1;               ///< squares: the reduction that sums the elements; -1: they follow from the deviations
@@ -118,8 +119,8 @@ struct StageReduction {
   bool is_wide() const { return set_type != total_type; }
   /// The set must be flushed after kChain steps. Others are flushed once.
   bool is_chained() const { return is_wide() && form != StageForm::number && form != StageForm::extreme; }
-  /// Of an extreme the number's total has it, if that is wide.
-  bool has_total() const { return form != StageForm::extreme; }
+  /// Of an extreme the number's total has it, if that is wide; of sums so far the set is all there is.
+  bool has_total() const { return form != StageForm::extreme && form != StageForm::running; }
   StageProgram flush;  ///< total = total and set
   StageProgram fold;   ///< total = total and other
 };

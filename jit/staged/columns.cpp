@@ -283,7 +283,9 @@ class StagedColumns final : ColumnAhead {
         program, *layer_,
         [&](const StagePlace& from, Vec d) {
           switch (from.kind) {
-            case StagePlace::Kind::operand: access_.load(*layer_, static_cast<std::size_t>(from.index), d, at); break;
+            case StagePlace::Kind::operand:
+              access_.load(*layer_, static_cast<std::size_t>(from.index), d, at, from.type);
+              break;
             case StagePlace::Kind::set: load_lanes(*layer_, d, from.type, record + set_of(from.index)); break;
             case StagePlace::Kind::kept: load_lanes(*layer_, d, from.type, kept_at_); break;
             case StagePlace::Kind::number:
@@ -417,7 +419,7 @@ class StagedColumns final : ColumnAhead {
         [&](const StagePlace& from, Vec d) {
           switch (from.kind) {
             case StagePlace::Kind::operand:
-              access_.load(layer, static_cast<std::size_t>(from.index), d, moved(from));
+              access_.load(layer, static_cast<std::size_t>(from.index), d, moved(from), from.type);
               break;
             case StagePlace::Kind::count: load_count(layer, d, from.type); break;
             case StagePlace::Kind::taken: layer.broadcast(d, DType::f64, c_.rbp + kTakenAs); break;

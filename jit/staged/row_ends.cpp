@@ -127,7 +127,7 @@ void StagedRows::pilot(const StagePass& pass, std::size_t depth) {
         [&](const StagePlace& place, Vec d) {
           if (place.kind == StagePlace::Kind::operand) {
             access_.load(*layer_, static_cast<std::size_t>(place.index), d,
-                         {depth, index, Part::full, tail_count(), step * lanes_, true, false});
+                         {depth, index, Part::full, tail_count(), step * lanes_, true, false}, place.type);
           } else if (place.kind == StagePlace::Kind::share) {
             const float share = 1.0F / static_cast<float>(schedule_.pilot * lanes_);
             fill(layer, d, place.type, std::bit_cast<std::uint32_t>(share));

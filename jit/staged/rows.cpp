@@ -252,7 +252,7 @@ void StagedRows::step(const StagePass& pass, const StageProgram& program, const 
       [&](const StagePlace& place, Vec d) {
         switch (place.kind) {
           case StagePlace::Kind::operand:
-            access_.load(*layer_, static_cast<std::size_t>(place.index), d, here(place));
+            access_.load(*layer_, static_cast<std::size_t>(place.index), d, here(place), place.type);
             break;
           case StagePlace::Kind::set: load_lanes(*layer_, d, place.type, set(place.index, which + place.step)); break;
           case StagePlace::Kind::mask: load_mask(*layer_, d, place.type); break;

@@ -26,6 +26,8 @@ LaneOrder order_of(const Stages& stages, const kernel::KernelSpec& spec, const s
            (std::any_of(program.inputs.begin(), program.inputs.end(), is_operand) ||
             std::any_of(program.results.begin(), program.results.end(), is_operand));
   };
+  const auto in_lanes = [](const StageReduction& r) { return r.in_lanes; };
+  if (std::any_of(stages.reductions.begin(), stages.reductions.end(), in_lanes)) return LaneOrder::straight;
   if (schedule.nest == schedule::Nest::staged_columns &&
       std::any_of(stages.rows.begin(), stages.rows.end(), takes_halves))
     return LaneOrder::straight;

@@ -167,6 +167,8 @@ void store_rows_around(const KernelSpec& spec, const target::Target& target, Sch
 
 Status check_staged_rows(const KernelSpec& spec, const Schedule& schedule) {
   if (schedule.unroll != 1 && schedule.unroll != 2 && schedule.unroll != 4) return broken("unroll is not 1, 2 or 4");
+  if (kernel::is_ordered(spec) && (!scans_in_lanes(spec) || schedule.unroll != 1))
+    return broken("lanes run along a line in order, a step at a time, of sums from its first element on alone");
   const int rows = schedule.rows_at_once;
   if (rows != 1 && rows != 2 && rows != 4) return broken("rows is not 1, 2 or 4");
   const bool is_one = kernel::reduced_levels(spec) == static_cast<int>(spec.levels.size());

@@ -10,6 +10,7 @@
 #include "schedule/around.hpp"
 #include "schedule/broken.hpp"
 #include "schedule/machine.hpp"
+#include "schedule/ordered.hpp"
 #include "schedule/stage_traits.hpp"
 
 namespace tenfold::schedule {
@@ -204,6 +205,7 @@ void choose_staged_columns(const KernelSpec& spec, const target::Target& target,
 }
 
 Status check_staged_columns(const KernelSpec& spec, const Schedule& schedule) {
+  if (scans_in_lanes(spec)) return broken("lanes run along lines of such sums");
   if (schedule.keep > 0 && spec.inputs.size() + spec.outputs.size() > kMostBesideKept)
     return broken("too many operands beside what scratch keeps");
   if ((schedule.part > 0) != (schedule.keep > 0) || schedule.part % 16 != 0 || schedule.part > schedule.columns ||

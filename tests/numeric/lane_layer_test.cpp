@@ -68,8 +68,8 @@ constexpr std::size_t kMostLanes = 64;
 using Lanes = std::array<Words, kMostLanes>;
 using Results = std::array<std::uint64_t, kMostLanes>;
 
-/// What the interpreter makes of `node`.
-Results defined(const LaneNode& node, const Lanes& lanes) {
+/// What the interpreter makes of `node`, in steps of so many lanes.
+Results defined(const LaneNode& node, const Lanes& lanes, int step = 16) {
   const std::size_t bytes = static_cast<std::size_t>(lane_bytes(node.type));
   const std::size_t result_bytes = static_cast<std::size_t>(lane_bytes(jit::result_type(node)));
   jit::LaneProgram program;
@@ -85,7 +85,7 @@ Results defined(const LaneNode& node, const Lanes& lanes) {
   std::array<std::byte, 8 * kMostLanes> results{};
   const void* const inputs[] = {packed[0].data(), packed[1].data(), packed[2].data()};
   void* const outputs[] = {results.data()};
-  jit::interpret(program, kMostLanes, inputs, outputs);
+  jit::interpret(program, kMostLanes, inputs, outputs, static_cast<std::size_t>(step));
   Results unpacked{};
   for (std::size_t i = 0; i < kMostLanes; ++i)
     std::memcpy(&unpacked[i], results.data() + i * result_bytes, result_bytes);
@@ -314,6 +314,7 @@ std::vector<LaneNode> all_nodes() {
   put({widen}, {f32});
   put({narrow}, {f64});
   put({low_half}, {i64});
+  put({prefix_sum, last_lane, shift_in}, {f64, i32, i64});
   put({add, subtract, multiply, equal, less, select, bit_and, bit_or, bit_xor, bit_and_not}, {i16, i8});
   put({greatest_signed, greatest_unsigned, least_signed, least_unsigned}, {i16, i8});
   put({shift_left, shift_right, shift_right_arithmetic}, {i16}, {0, 1, 8, 15});
@@ -405,7 +406,7 @@ class LaneOperations : public LaneLayers {
             place < 0 ? a.constants[arg]
                       : before.lane(a.vecs[static_cast<std::size_t>(place)], i, lane_bytes(a.node.type));
       }
-    const Results expected = defined(a.node, lanes);
+    const Results expected = defined(a.node, lanes, a.lanes);
     for (int i = 0; i < a.lanes; ++i) {
       const std::uint64_t got = after.lane(d, i, lane_bytes(jit::result_type(a.node)));
       const auto lane = static_cast<std::size_t>(i);
@@ -901,7 +902,7 @@ class LanePrograms : public LaneLayers {
     std::vector<void*> to;
     for (std::size_t input = 0; input < inputs; ++input) from.push_back(block.vectors[input].data());
     for (std::size_t r = 0; r < program.results.size(); ++r) to.push_back(expected.vectors[kResults + r].data());
-    jit::interpret(program, lanes, from, to);
+    jit::interpret(program, lanes, from, to, lanes);
     ASSERT_EQ(run(code_of(program, free), block), "") << program.print();
     for (std::size_t r = 0; r < program.results.size(); ++r) {
       const LaneType type = jit::result_type(program.nodes[static_cast<std::size_t>(program.results[r])]);

@@ -154,7 +154,9 @@ class Ordered : public ::testing::TestWithParam<DType> {
         ASSERT_EQ(region.kind, compiler::RegionReport::Kind::kernel) << region.reason;
         several_ += region.kernels.size() > 1 ? 1 : 0;
         for (const compiler::KernelReport& kernel : region.kernels)
-          (kernel.schedule.width > 0 ? turned_ : across_) += 1;
+          (kernel.schedule.nest == schedule::Nest::staged_rows ? along_
+           : kernel.schedule.width > 0                         ? turned_
+                                                               : across_) += 1;
       }
       std::deque<GuardedBuffer> got;
       std::vector<Bytes> to;
@@ -172,13 +174,14 @@ class Ordered : public ::testing::TestWithParam<DType> {
     }
   }
 
-  int turned_ = 0, across_ = 0, several_ = 0;
+  int along_ = 0, turned_ = 0, across_ = 0, several_ = 0;
 };
 
 TEST_P(Ordered, HasTheReferencesBitsOnEveryLevel) {
   if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
   std::mt19937_64 random(case_seed("ordered", static_cast<std::uint64_t>(GetParam())));
   for (std::uint64_t n = 0; n < kCases && !HasFatalFailure(); ++n) check(draw(GetParam(), n % 5 == 0, random), random);
+  EXPECT_GT(along_, 50);
   EXPECT_GT(turned_, 50);
   EXPECT_GT(across_, 50);
   EXPECT_GT(several_, 20);
@@ -189,13 +192,14 @@ TEST(OrderedSums, AreThoseOfDouble) {
   if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
   std::mt19937_64 random(case_seed("ordered sums", 0));
   std::normal_distribution<float> normal(0.1F);
-  for (const Dims& shape : {Dims{1, 4096}, Dims{3, 1000}, Dims{1, 997}, Dims{40, 300}, Dims{300, 40}})
-    for (const std::int64_t axis : {0, 1}) {
+  for (const Dims& shape : {Dims{1, 4096}, Dims{3, 1000}, Dims{1, 997}, Dims{40, 300}, Dims{300, 40}, Dims{2, 16384},
+                            Dims{1, 131072}, Dims{3, 16400}})
+    for (const auto& [axis, reverse] : {std::pair{0, false}, {0, true}, {1, false}, {1, true}}) {
       OrderedCase c;
       c.tensors = {{DType::f32, shape, row_major_strides(shape)}, {DType::f32, shape, row_major_strides(shape)}};
       c.op.dialect = graph::Dialect::core;
       c.op.kind = "scan";
-      c.op.attributes = {{"axis", axis}, {"exclusive", false}, {"reverse", random() % 2 == 0}};
+      c.op.attributes = {{"axis", std::int64_t{axis}}, {"exclusive", random() % 2 == 0}, {"reverse", reverse}};
       const auto count = static_cast<std::size_t>(numel(shape).value());
       std::vector<float> x(count), got(count);
       for (float& value : x) value = normal(random);

@@ -23,13 +23,16 @@ constexpr std::int64_t kFewLines = 8, kLeastElements = 512;
 /// Pieces of a line: those that fill vectors first. Each has some elements more than there are pieces.
 constexpr std::int64_t kSummedPieces[] = {64, 32, 48, 16}, kPlacedPieces[] = {32, 16};
 constexpr std::int64_t kMostPieces = 63, kLeastPieces = 8, kLeastOfPiece = 16;
+/// Of lines along which lanes run, so that pieces are for threads alone.
+constexpr std::int64_t kLeastOfPieceInLanes = 1024;
 
 /// 0: no number of pieces does. The first of all may be among what pieces leave.
 std::int64_t pieces_of(const KernelSpec& spec) {
   const bool ranks = schedule::places_of(spec) > 0;
   const std::int64_t extent = kernel::reduced_count(spec);
   if (kernel::kept_count(spec) > kFewLines || extent < kLeastElements) return 0;
-  const auto does = [&](std::int64_t pieces) { return extent % pieces == 0 && extent / pieces >= kLeastOfPiece; };
+  const std::int64_t least = schedule::scans_in_lanes(spec) ? kLeastOfPieceInLanes : kLeastOfPiece;
+  const auto does = [&](std::int64_t pieces) { return extent % pieces == 0 && extent / pieces >= least; };
   const std::span<const std::int64_t> preferred =
       ranks ? std::span<const std::int64_t>(kPlacedPieces) : std::span<const std::int64_t>(kSummedPieces);
   for (const std::int64_t pieces : preferred)

@@ -26,14 +26,21 @@ std::size_t kernels_of(const std::string& text) {
 }
 
 TEST(LinePieces, AreOfFewLongLines) {
-  EXPECT_EQ(kernels_of(sums(3, 1024)), 3U);
-  EXPECT_EQ(kernels_of(sums(8, 512)), 3U);
-  EXPECT_EQ(kernels_of(sums(9, 512)), 0U) << "lanes enough";
-  EXPECT_EQ(kernels_of(sums(3, 511)), 0U) << "short";
-  EXPECT_EQ(kernels_of(sums(3, 1021)), 0U) << "a prime";
+  EXPECT_EQ(kernels_of(sums(3, 1024, "reverse ")), 3U);
+  EXPECT_EQ(kernels_of(sums(8, 512, "reverse ")), 3U);
+  EXPECT_EQ(kernels_of(sums(9, 512, "reverse ")), 0U) << "lanes enough";
+  EXPECT_EQ(kernels_of(sums(3, 511, "reverse ")), 0U) << "short";
+  EXPECT_EQ(kernels_of(sums(3, 1021, "reverse ")), 0U) << "a prime";
   EXPECT_EQ(kernels_of("kernel\nspace kept 3, reduced 1024\nin x0 f32 [1024, 1]\nout y0 f32 [1, 0]\n%0 = load x0\n"
                        "%1 = reduce max %0\nstore y0 %1\n"),
             0U);
+}
+
+/// Where lanes run along a line, pieces are for threads.
+TEST(LinePieces, OfLinesInLanesAreLong) {
+  EXPECT_EQ(kernels_of(sums(3, 1024)), 0U);
+  EXPECT_EQ(kernels_of(sums(3, 16384)), 3U) << "16 of 1024";
+  EXPECT_EQ(kernels_of(sums(3, 16400)), 3U) << "10 of 1640";
 }
 
 TEST(LinePieces, WhatPiecesLeaveAreCandidates) {

@@ -69,6 +69,33 @@ inline void each3(Lanes& d, const Arguments& a, Fn fn) {
     put<T>(d, i, static_cast<T>(fn(get<T>(*a[0], i), get<T>(*a[1], i), get<T>(*a[2], i))));
 }
 
+/// Of steps of so many lanes.
+template <class T>
+void run_between_lanes(LaneOp op, Lanes& d, const Arguments& a, std::size_t lanes) {
+  for (std::size_t first = 0; first < kBlock; first += lanes) {
+    std::vector<T> step(lanes);
+    for (std::size_t i = 0; i < lanes; ++i) step[i] = get<T>(*a[0], first + i);
+    const std::vector<T> before = step;
+    for (std::size_t half = 1; op == LaneOp::prefix_sum && half < lanes; half *= 2) {
+      const std::vector<T> halves = step;
+      for (std::size_t i = 0; i < lanes; ++i) step[i] += i & half ? halves[(i & ~(half - 1)) - 1] : T{0};
+    }
+    for (std::size_t i = 0; op == LaneOp::last_lane && i < lanes; ++i) step[i] = before.back();
+    for (std::size_t i = 0; op == LaneOp::shift_in && i < lanes; ++i)
+      step[i] = i == 0 ? get<T>(*a[1], first + lanes - 1) : before[i - 1];
+    for (std::size_t i = 0; i < lanes; ++i) put(d, first + i, step[i]);
+  }
+}
+
+void run_between_lanes(const LaneNode& node, Lanes& d, const Arguments& a, std::size_t lanes) {
+  switch (node.type) {
+    case LaneType::f64: return run_between_lanes<double>(node.op, d, a, lanes);
+    case LaneType::i64: return run_between_lanes<std::uint64_t>(node.op, d, a, lanes);
+    case LaneType::i32: return run_between_lanes<std::uint32_t>(node.op, d, a, lanes);
+    default: std::abort();
+  }
+}
+
 template <class T>
 T rounded(T x, std::uint64_t rounding) {
   switch (static_cast<LaneRounding>(rounding)) {
@@ -219,7 +246,7 @@ void fill(Lanes& d, const LaneNode& node) {
 }  // namespace
 
 void interpret(const LaneProgram& program, std::size_t count, std::span<const void* const> inputs,
-               std::span<void* const> results) {
+               std::span<void* const> results, std::size_t step) {
   std::vector<Lanes> values(program.nodes.size());
   for (std::size_t at = 0; at < count; at += kBlock) {
     const std::size_t lanes = std::min(kBlock, count - at);
@@ -235,7 +262,8 @@ void interpret(const LaneProgram& program, std::size_t count, std::span<const vo
         Arguments arguments{};
         for (std::size_t k = 0; k < 3; ++k)
           if (node.args[k] >= 0) arguments[k] = &values[static_cast<std::size_t>(node.args[k])];
-        run_node(node, values[n], arguments);
+        is_between_lanes(node.op) ? run_between_lanes(node, values[n], arguments, step)
+                                  : run_node(node, values[n], arguments);
       }
     }
     for (std::size_t r = 0; r < results.size(); ++r) {

@@ -12,8 +12,8 @@
 namespace tenfold::jit {
 
 /// Runs `program` on `count` lanes. inputs[i] points at the lanes of argument i, 4 or 8 bytes each, as its type is;
-/// results[i] gets those of result i.
+/// results[i] gets those of result i. Steps of `step` lanes, a power of two, see each other's (is_between_lanes).
 void interpret(const LaneProgram& program, std::size_t count, std::span<const void* const> inputs,
-               std::span<void* const> results);
+               std::span<void* const> results, std::size_t step = 16);
 
 }  // namespace tenfold::jit
