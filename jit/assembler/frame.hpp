@@ -38,6 +38,11 @@ inline constexpr int kRuns = kRunsLeft + kSlot;
 inline constexpr int kRunRest = kRuns + kSlot;
 inline constexpr int kAskFor = kRunRest + kSlot;
 inline constexpr int kAskApart = kAskFor + kSlot;
+/// Staged rows whose last pass trails: whether there is a row for it, and where scratch keeps elements of this row, and
+/// of that one.
+inline constexpr int kTrails = kSavedOutput;
+inline constexpr int kKeptNow = kTrails + kSlot;
+inline constexpr int kKeptBefore = kKeptNow + kSlot;
 inline constexpr int kMasks = 320;                ///< of the AVX2 layer, three of 64 bytes
 inline constexpr int kStaging = kMasks + 3 * 64;  ///< 256 bytes for element-wise copies
 /// Arg-reductions: numbers of four rows, in each lane; what keys come to; in stages that of a step's first element, or
@@ -46,6 +51,7 @@ inline constexpr int kRows = kStaging + 256;
 inline constexpr int kRecords = kRows + 256;  ///< accumulators of a tile of columns
 
 static_assert(kAskApart < kSavedOutput);
+static_assert(kKeptBefore < kTailCount);
 static_assert(kColumnSteps + kSlot <= kMasks);
 
 }  // namespace tenfold::jit::frame

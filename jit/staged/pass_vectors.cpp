@@ -16,8 +16,9 @@ int position(const std::vector<int>& list, int what) {
 
 }  // namespace
 
-PassVectors::PassVectors(const Stages& stages, const StagePass& pass, const LaneLayer& layer, int sets, int total_parts)
-    : sets_(sets), total_parts_(total_parts), free_(layer.vectors()) {
+PassVectors::PassVectors(const Stages& stages, const StagePass& pass, const LaneLayer& layer, int sets, int total_parts,
+                         const StagePass* beside)
+    : sets_(sets), total_parts_(total_parts), beside_(beside), free_(layer.vectors()) {
   first_set_ = free_ - 1;
   const int of_sets = static_cast<int>(pass.reductions.size()) * sets;
   if (of_sets < layer.vectors()) {
@@ -110,6 +111,8 @@ int PassVectors::needed_by(const StageProgram& program) const {
 /// values there.
 int PassVectors::needed_by_steps(const Stages& stages, const StagePass& pass) const {
   int most = needed_by(pass.step);
+  if (beside_ != nullptr)
+    most = std::max(most, vectors_needed(beside_->step.lanes, std::vector<bool>(beside_->step.inputs.size(), false)));
   for (const int r : pass.reductions) {
     const StageProgram& flush = stages.reductions[static_cast<std::size_t>(r)].flush;
     const bool joins = sets_read_by(flush).size() > 1;

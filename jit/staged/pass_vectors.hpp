@@ -15,8 +15,9 @@ namespace tenfold::jit {
 class PassVectors {
  public:
   /// `sets`: of each reduction. `total_parts`: vectors that a total in wider lanes takes; 0:
-  /// totals are in memory.
-  PassVectors(const Stages& stages, const StagePass& pass, const LaneLayer& layer, int sets, int total_parts);
+  /// totals are in memory. `beside`: a pass whose steps are run between those of `pass`, with nothing in vectors.
+  PassVectors(const Stages& stages, const StagePass& pass, const LaneLayer& layer, int sets, int total_parts,
+              const StagePass* beside = nullptr);
 
   /// Each -1 where it is in memory.
   Vec set(int reduction, int which) const;
@@ -51,6 +52,7 @@ class PassVectors {
   std::vector<Total> totals_;
   std::vector<LaneSource> constants_;
   int sets_, total_parts_;
+  const StagePass* beside_;
   int free_, folding_ = 0;
   Vec first_set_ = 0, first_saved_ = 0;  ///< the uppermost
 };

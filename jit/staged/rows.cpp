@@ -21,6 +21,8 @@ using Xbyak::Reg64;
 
 namespace {
 
+constexpr int kHalfPage = 2048;
+
 /// Sets of a pass that may have any number of them. What comes from far away is no sooner there: softmax of f32 [4096,
 /// 1024] takes 1.40 ms with four, 1.37 with two.
 int most_sets(const schedule::Schedule& schedule) {
@@ -38,17 +40,23 @@ StagedRows::StagedRows(Assembler& assembler, const Stages& stages, const kernel:
   saved_ = places_;
   totals_ = saved_ + static_cast<int>(stages.saved.size()) * kPlaceBytes;
   set_places_ = totals_ + reductions * kPlaceBytes;
-  kept_ = set_places_ + reductions * most_sets_ * kPlaceBytes;
+  trailing_saved_ = set_places_ + reductions * most_sets_ * kPlaceBytes;
+  const bool trails = trailing_pass() != nullptr;
+  kept_ = trailing_saved_ + (trails ? static_cast<int>(stages.saved.size()) * kPlaceBytes : 0);
   // A partial step writes a whole vector.
-  const bool keeps = stages.kept.node >= 0 && stages.kept.output == KeptValue::kInScratch;
-  frame_bytes_ = kept_ + (keeps ? static_cast<int>(schedule.keep * kKeptBytes) : 0) + kPlaceBytes;
+  const int kept_bytes = keeps_in_scratch() ? static_cast<int>(schedule.keep * kKeptBytes) : 0;
+  // Half a page from a whole number of pages: a load waits for a store before it whose address ends alike.
+  kept_apart_ = (kept_bytes + kPlaceBytes + kHalfPage) / (2 * kHalfPage) * 2 * kHalfPage + kHalfPage;
+  frame_bytes_ = kept_ + kept_bytes + kPlaceBytes + (trails && kept_bytes > 0 ? kept_apart_ : 0);
   spill_ = group_rows() * frame_bytes_;
 }
 
 std::int64_t StagedRows::emit() {
   start(group_rows(), frame_bytes_);
   std::vector<int> kept = levels(false);
-  if (schedule_.runs) {
+  if (trailing_pass() != nullptr) {
+    rows_in_turn(std::move(kept));
+  } else if (schedule_.runs) {
     const int last = kept.back();
     kept.pop_back();
     walk_.over(kept, 0,
@@ -68,7 +76,8 @@ std::int64_t StagedRows::emit() {
 /// Each pass takes the rows of a group in turns, so that the end of one row hides behind the next one's elements.
 void StagedRows::passes(std::size_t depth) {
   const std::vector<int> reduced = levels(true);
-  for (std::size_t pass = 0; pass < stages_.passes.size(); ++pass) {
+  const std::size_t count = stages_.passes.size() - (trailing_pass() != nullptr ? 1 : 0);
+  for (std::size_t pass = 0; pass < count; ++pass) {
     const StagePass& of = stages_.passes[pass];
     const StageProgram& ends = stages_.rows[pass + 1];
     const bool at_once = take_one_program(ends);
@@ -79,7 +88,11 @@ void StagedRows::passes(std::size_t depth) {
       if (!of.drift.results.empty()) c_.mov(c_.qword[c_.rbp + frame::kPilotMoved], 0);
       c_.L(again);
       for (const int r : of.reductions) init_total(of, r);
-      each_way(of, [&] { walk_.over(reduced, depth, [&](std::size_t inner) { row(of, inner); }); });
+      if (&of + 1 == trailing_pass()) {
+        row_beside_trailing(of, depth);
+      } else {
+        each_way(of, [&] { walk_.over(reduced, depth, [&](std::size_t inner) { row(of, inner); }); });
+      }
       for (const int r : of.reductions) fold(of, r);
       if (!of.drift.results.empty()) move_pilot(of, depth, again);
       if (!of.second_look.empty()) look_again(of, of.second_look[0], depth);
@@ -87,6 +100,7 @@ void StagedRows::passes(std::size_t depth) {
     });
     if (at_once) rows_of_group(ends, depth);
   }
+  if (trailing_pass() != nullptr) let_trail(depth);
 }
 
 /// Where the row's pilot was far from its mean, the pass `again` about that; once, as the mean may lie between two
@@ -139,6 +153,7 @@ void StagedRows::row(const StagePass& pass, std::size_t depth) {
   RowRun run{pass,    depth,  vectors_of(pass).sets(), among(pass, Which::chained), among(pass, Which::others),
              Gpr(a_), Gpr(a_)};
   const OperandWalk::KeptPointers pointers(walk_, depth);
+  take_kept_places(pass);
   for (const int slot : vectors_of(pass).saved_slots())
     layer_->load_all(vectors_of(pass).saved(slot), stages_.saved[static_cast<std::size_t>(slot)], saved(slot));
   layer_->hold(vectors_of(pass).constants(), vectors_of(pass).free());
@@ -147,6 +162,8 @@ void StagedRows::row(const StagePass& pass, std::size_t depth) {
   rest_of_row(run);
   flush_sets(pass, run.others, run.sets);
   layer_->hold({}, 0);
+  kept_now_.reset();
+  kept_before_.reset();
 }
 
 OperandWalk::At StagedRows::at(const RowRun& run, Part part, int offset) {
@@ -177,6 +194,7 @@ void StagedRows::whole_blocks(RowRun& run) {
   const std::optional<StageProgram> two = two_steps(pass);
   for (int which = 0; which < run.sets; which += two ? 2 : 1)
     step(pass, two ? *two : pass.step, at(run, Part::full, which * lanes_), which);
+  trail(run, Part::full, run.sets);
   c_.add(run.index, run.sets * lanes_);
   c_.dec(run.left);
   c_.jnz(again, Xbyak::CodeGenerator::T_NEAR);
@@ -203,6 +221,7 @@ void StagedRows::rest_of_row(RowRun& run) {
     c_.jz(tail, Xbyak::CodeGenerator::T_NEAR);
     c_.L(single);
     step(pass, pass.step, at(run, Part::full), 0);
+    trail(run, Part::full, 1);
     c_.add(run.index, lanes_);
     c_.dec(run.left);
     c_.jnz(single, Xbyak::CodeGenerator::T_NEAR);
@@ -211,6 +230,7 @@ void StagedRows::rest_of_row(RowRun& run) {
   c_.cmp(c_.qword[tail_count()], 0);
   c_.jz(flush, Xbyak::CodeGenerator::T_NEAR);
   step(pass, pass.tail, at(run, Part::tail), 0);
+  trail(run, Part::tail, 1);
   c_.L(flush);
   flush_sets(pass, run.chained, 1);
   c_.L(flushed);
@@ -219,11 +239,15 @@ void StagedRows::rest_of_row(RowRun& run) {
 /// Side by side, rounded together where the machine does that; nothing where there is one set, or no room.
 std::optional<StageProgram> StagedRows::two_steps(const StagePass& pass) const {
   if (vectors_of(pass).sets() == 1) return std::nullopt;
-  StageProgram both = with_joined_results(
-      side_by_side(pass.step), [this](int k) { return access_.joins(*layer_, static_cast<std::size_t>(k)); },
-      [this](int k) { return access_.is_bf16(static_cast<std::size_t>(k)); });
+  StageProgram both = joined_steps(pass.step);
   if (!vectors_of(pass).has_room_for(both)) return std::nullopt;
   return both;
+}
+
+StageProgram StagedRows::joined_steps(const StageProgram& step) const {
+  return with_joined_results(
+      side_by_side(step), [this](int k) { return access_.joins(*layer_, static_cast<std::size_t>(k)); },
+      [this](int k) { return access_.is_bf16(static_cast<std::size_t>(k)); });
 }
 
 /// At most kChain of the `groups` of `sets` steps that are left, or all.

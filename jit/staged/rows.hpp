@@ -25,7 +25,9 @@ class StagedRows final : StagedKernel {
   Memory saved(int slot) const { return c_.rbp + (saved_ + slot * kPlaceBytes); }
   Memory total(int r) const { return c_.rbp + (totals_ + r * kPlaceBytes); }
   Memory set(int r, int which) const { return c_.rbp + (set_places_ + (r * most_sets_ + which) * kPlaceBytes); }
+  /// Of this row; where the last pass trails there are two such places, in turns.
   Memory kept(const OperandWalk::At& at) const {
+    if (kept_now_) return kept_now_->reg() + at.index * kKeptBytes + at.offset * kKeptBytes;
     return c_.rbp + at.index * kKeptBytes + (kept_ + at.offset * kKeptBytes);
   }
   int total_parts() const { return lanes_ / narrow_layer_->lanes(); }
@@ -54,8 +56,21 @@ class StagedRows final : StagedKernel {
   enum class Which { chained, others };
   std::vector<int> among(const StagePass& pass, Which which) const;
   std::optional<StageProgram> two_steps(const StagePass& pass) const;
+  StageProgram joined_steps(const StageProgram& step) const;
   void take_groups(const Xbyak::Reg64& groups, int sets, bool chained);
   void step(const StagePass& pass, const StageProgram& program, const OperandWalk::At& at, int which);
+
+  // The last pass, if it trails (trailing_pass.cpp).
+  void rows_in_turn(std::vector<int> kept);
+  void row_beside_trailing(const StagePass& pass, std::size_t depth);
+  void let_trail(std::size_t depth);
+  void end_trailing();
+  /// What the last pass does of the row before, where steps of as many sets have been.
+  void trail(const RowRun& run, Part part, int sets);
+  void trailing_step(const StagePass& pass, const StageProgram& program, const OperandWalk::At& at);
+  void take_kept_places(const StagePass& pass);
+  Memory trailing_saved(int slot) const { return c_.rbp + (trailing_saved_ + slot * kPlaceBytes); }
+  bool keeps_in_scratch() const { return stages_.kept.node >= 0 && stages_.kept.output == KeptValue::kInScratch; }
 
   // Ends.
   void init_total(const StagePass& pass, int r);
@@ -72,7 +87,10 @@ class StagedRows final : StagedKernel {
 
   int most_sets_;        ///< of any pass
   int frame_bytes_ = 0;  ///< scratch of a row
-  int saved_ = 0, totals_ = 0, set_places_ = 0, kept_ = 0;
+  int saved_ = 0, totals_ = 0, set_places_ = 0, trailing_saved_ = 0, kept_ = 0;
+  int kept_apart_ = 0;                         ///< from one of two places of kept elements to the other
+  std::optional<Gpr> kept_now_, kept_before_;  ///< those, of the row whose loops are emitted
+  const StagePass* beside_ = nullptr;          ///< the trailing pass, where steps of another one take it along
 };
 
 }  // namespace tenfold::jit

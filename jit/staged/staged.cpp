@@ -67,19 +67,27 @@ void StagedKernel::plan_vectors(int sets, int most, int total_parts) {
   }
 }
 
+const StagePass* StagedKernel::trailing_pass() const {
+  const std::vector<StagePass>& passes = stages_.passes;
+  const bool can = passes.size() > 1 && passes.back().reductions.empty() && !reads_numbers(passes.back().step);
+  return schedule_.trails && can ? &passes.back() : nullptr;
+}
+
 PassVectors StagedKernel::plan(const StagePass& pass, int sets, int most, int total_parts) const {
+  const StagePass* trailing = trailing_pass();
+  const StagePass* const beside = trailing != nullptr && &pass == trailing - 1 ? trailing : nullptr;
   const bool in_any_order = std::all_of(pass.reductions.begin(), pass.reductions.end(), [this](int r) {
     return kernel::is_order_free(stages_.reductions[static_cast<std::size_t>(r)].monoid);
   });
   if (most > sets && in_any_order && !pass.reductions.empty() && pass.step.lanes.nodes.size() <= kShortStep)
-    if (PassVectors more(stages_, pass, *layer_, most, total_parts); more.holds_sets(pass)) return more;
-  PassVectors made(stages_, pass, *layer_, sets, total_parts);
+    if (PassVectors more(stages_, pass, *layer_, most, total_parts, beside); more.holds_sets(pass)) return more;
+  PassVectors made(stages_, pass, *layer_, sets, total_parts, beside);
   // How many sets a sum has decides its bits, but not those of an arg-reduction, which takes two or three vectors for
   // each.
   const bool sums = std::ranges::any_of(
       pass.reductions, [this](int r) { return stages_.reductions[static_cast<std::size_t>(r)].is_chained(); });
   if (sets > 1 && !made.holds_sets(pass) && reads_numbers(pass.step) && !sums)
-    return PassVectors(stages_, pass, *layer_, 1, total_parts);
+    return PassVectors(stages_, pass, *layer_, 1, total_parts, beside);
   return made;
 }
 

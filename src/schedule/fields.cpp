@@ -22,6 +22,7 @@ constexpr Field kFields[] = {
     {"turns", &Schedule::turns, kRows},
     {"ahead", &Schedule::ahead, kRows | kColumns | kPacked | kStaged},
     {"early", &Schedule::early, kStagedRows},
+    {"trails", &Schedule::trails, kStagedRows},
     {"adds", &Schedule::adds, kRows | kColumns},
     {"around", &Schedule::around, kColumns | kFlat | kStaged},
     {"claim", &Schedule::claim, kFlat | kStaged},

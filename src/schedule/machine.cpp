@@ -16,7 +16,7 @@ constexpr Machine kFar{
     .columns = {.pages_of_long_rows = true, .direct_rows_of_memory_ask = true, .places_unasked_in_l3 = true},
     .packed = {.asks = kNever, .tiny_rows_ask = true, .loose_rows_ask = true},
     .flat = {.runs = {1, 1, true}, .expensive_runs_beyond_l2 = true},
-    .staged_rows = {.read_rows_take_turns = true, .asks_beyond_l2 = true, .runs = true},
+    .staged_rows = {.read_rows_take_turns = true, .asks_beyond_l2 = true, .expensive_rows_trail = true, .runs = true},
     .staged_columns = {.scratch_keeps = false,
                        .computes_again = {2, 1},
                        .avx512_computes_again = true,

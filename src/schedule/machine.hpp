@@ -94,6 +94,7 @@ struct Machine {
     bool expensive_turns_around = false;     ///< and so do expensive ones
     bool pairs_around = false;               ///< rows that go around come in pairs where L3 holds what they read
     bool asks_beyond_l2 = false;             ///< what computes asks for the next row, beyond L2
+    bool expensive_rows_trail = false;       ///< the last pass over expensive words trails, beyond L2
     Share asks = kNever;                     ///< rows of several passes do from so much on
     Share one_pass_asks = kNever;            ///< rows of one pass do from so much on
     bool runs = false;                       ///< rows from memory come in four runs

@@ -97,6 +97,10 @@ std::vector<bool> claims_of(const Schedule& base) {
   return base.nest == Nest::flat || is_staged(base.nest) ? std::vector<bool>{false, true} : std::vector<bool>{false};
 }
 
+std::vector<bool> trails_of(const Schedule& base) {
+  return base.nest == Nest::staged_rows ? std::vector<bool>{base.trails, !base.trails} : std::vector<bool>{false};
+}
+
 std::vector<bool> serpentines_of(const Schedule& base) {
   return base.nest == Nest::staged_columns ? std::vector<bool>{base.serpentine, !base.serpentine}
                                            : std::vector<bool>{false};
@@ -130,6 +134,7 @@ std::vector<Axis> axes_of(const KernelSpec& spec, const Schedule& base) {
                  s.stored = of.stored;
                }),
           axis(claims_of(base), [](Schedule& s, bool claim) { s.claim = claim; }),
+          axis(trails_of(base), [](Schedule& s, bool trails) { s.trails = trails; }),
           axis(keeps_of(base), [](Schedule& s, std::int64_t keep) { s.keep = keep; }),
           axis(tiles_of(spec, base), [](Schedule& s, const Cut& tile) { s.tile = tile; })};
 }

@@ -51,6 +51,9 @@ struct Schedule {
   /// next. Staged rows: the second pass, or the only one, prefetches the next row.
   bool ahead = false;
   bool early = false;  ///< staged rows, with `ahead`: half as far again, for what would not be there in time
+  /// Staged rows: the last pass, which stores, goes over a row along with the last reductions of the next one, so that
+  /// what it waits for is waited for while those are computed.
+  bool trails = false;
   /// Rows and columns of sums of f16: chains take elements, not products of them with 1, and these come in vectors of
   /// 64 bytes with AVX-512, for machines on which products wait for the ports of conversions.
   bool adds = false;

@@ -38,6 +38,8 @@ constexpr std::int64_t kCachedPart = 8;
 constexpr std::int64_t kMostNextRow = 128 << 10;
 /// Rows with a pilot, which are read from L2 again, ask for the next one up to this length.
 constexpr std::int64_t kMostPilotRow = 16 << 10;
+/// Operands of rows whose last pass trails.
+constexpr std::size_t kMostOfTrailing = 4;
 /// Rows in runs: so many and more, of so many bytes; of cheap ones alone from two pages on.
 constexpr std::int64_t kLeastRunRows = 16, kLeastRunRow = 512, kLeastCheapRunRow = 2048, kMostRunRow = 128 << 10;
 
@@ -117,6 +119,27 @@ bool takes_four(const KernelSpec& spec, const target::Target& target) {
   return has_long_ends(spec) && (is_cached(spec, target) || anywhere || 2 * row_bytes <= kShortRowBytes);
 }
 
+/// Whether the last pass has but elements to store, and there is a next row for it to go along with; an operand takes
+/// a register, as do the places of two kept rows.
+bool may_trail(const KernelSpec& spec, const Schedule& schedule) {
+  const int last = kernel::pass_count(spec) - 1;
+  if (last < 1 || !writes_elements(spec) || kernel::is_ordered(spec) || kernel::innermost(spec, false) < 0 ||
+      kernel::reduced_levels(spec) != 1 || schedule.rows_at_once != 1 || schedule.runs ||
+      spec.inputs.size() + spec.outputs.size() > kMostOfTrailing)
+    return false;
+  const std::vector<int> pass = kernel::passes_of(spec);
+  for (std::size_t i = 0; i < spec.body.size(); ++i)
+    if (spec.body[i].kind == kernel::Node::Kind::reduce && pass[i] > last) return false;
+  return true;
+}
+
+/// Whether what is computed hides what stores wait for: 16-bit elements are bound by their conversions all the same,
+/// and what a cache of the core's own takes is not waited for.
+bool gains_by_trailing(const KernelSpec& spec, const target::Target& target) {
+  return machine_of(target).staged_rows.expensive_rows_trail && expensive_functions(spec) > 0 &&
+         byte_size(spec.inputs[0].dtype) >= 4 && kernel::bytes_read(spec) > target.l2_bytes;
+}
+
 /// Whether the second pass, or the only one, asks for the next row while its own is near: where what it computes would
 /// wait for the cache that the row comes from.
 bool asks_for_next_row(const KernelSpec& spec, const target::Target& target, const Schedule& schedule) {
@@ -176,6 +199,8 @@ Status check_staged_rows(const KernelSpec& spec, const Schedule& schedule) {
   if (schedule.ahead && is_one) return broken("there is no next row");
   if (schedule.early && (!schedule.ahead || schedule.runs))
     return broken("early is for rows that ask for the next one");
+  if (schedule.trails && !may_trail(spec, schedule))
+    return broken("what trails stores elements behind reductions, of one row at a time, and few operands");
   if (schedule.runs && (!schedule.ahead || rows > 1 || kernel::reduced_levels(spec) > 1))
     return broken("runs are of rows of one level, and ask for the next ones");
   return {};
@@ -206,6 +231,7 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
                       pays_around(spec, schedule.vector_level, target, expensive_around);
     schedule.ahead = schedule.runs || asks_for_next_row(spec, target, schedule);
     if (schedule.around && schedule.ahead && !schedule.runs && turns_around) store_rows_around(spec, target, schedule);
+    schedule.trails = gains_by_trailing(spec, target) && may_trail(spec, schedule);
   } else {
     choose_staged_columns(spec, target, schedule);
   }

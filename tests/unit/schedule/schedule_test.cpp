@@ -1215,7 +1215,31 @@ TEST(Choose, RowsOfExponentialsWaitInScratchWhereTheOutputGoesAroundAFarLastCach
   EXPECT_EQ(print(choose(softmax.value(), machine)), "avx2 staged_rows level=1 unroll=2 keep=16384 tile=0:1024");
   machine.l3 = target::L3::far;
   EXPECT_EQ(print(choose(softmax.value(), machine)),
-            "avx2 staged_rows level=1 unroll=2 ahead=1 around=1 claim=1 keep=16384 tile=0:1024");
+            "avx2 staged_rows level=1 unroll=2 ahead=1 trails=1 around=1 claim=1 keep=16384 tile=0:1024");
+}
+
+/// Of exponentials of words, from more than L2, a row at a time.
+TEST(Choose, StoresOfExponentialsTrailWhereTheLastCacheIsFar) {
+  const auto trails = [](std::int64_t rows, std::int64_t columns, const char* dtype, const char* element,
+                         target::L3 l3 = target::L3::far) {
+    const std::string extent = std::to_string(columns);
+    const Result<KernelSpec> spec = kernel::parse(
+        "kernel\nspace kept " + std::to_string(rows) + ", reduced " + extent + "\nin x0 " + dtype + " [" + extent +
+        ", 1]\nout y0 " + dtype + " [" + extent + ", 1]\n%0 = load x0\n%1 = cast f32 %0\n%2 = " + element +
+        " %1\n%3 = reduce sum %2\n%4 = div %2 %3\n%5 = cast " + dtype + " %4\nstore y0 %5\n");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    target::Target machine;
+    machine.isa = target::Isa::avx2;
+    machine.l3 = l3;
+    return choose(spec.value(), machine).trails;
+  };
+  EXPECT_TRUE(trails(4096, 1024, "f32", "exp"));
+  EXPECT_TRUE(trails(64, 32000, "f32", "exp"));
+  EXPECT_FALSE(trails(4096, 1024, "f32", "exp", target::L3::near));
+  EXPECT_FALSE(trails(64, 1024, "f32", "exp")) << "in L2";
+  EXPECT_FALSE(trails(4096, 1024, "f32", "abs")) << "cheap";
+  EXPECT_FALSE(trails(8192, 1024, "bf16", "exp")) << "bound by conversions";
+  EXPECT_FALSE(trails(65536, 256, "f32", "exp")) << "in pairs";
 }
 
 TEST(Choose, SumsOfF16AddWhereProductsWaitForConversions) {
@@ -1250,6 +1274,7 @@ TEST(Check, RefusesWhatTheEmitterCannotFollow) {
       {staged_columns, "avx2 staged_columns level=1 rows=8 stored=8 columns=512"},
       {staged_rows, "avx2 staged_rows level=1 unroll=2 stored=8"},
       {staged_rows, "avx2 staged_rows level=1 unroll=2 early=1"},
+      {staged_rows, "avx2 staged_rows level=1 unroll=2 trails=1"},
       {staged_columns, "avx2 staged_columns level=1 rows=8 early=1 columns=512"},
       {staged_columns, "avx2 staged_columns level=1 rows=8 keep=64 part=64 columns=512"},
       {staged_columns, "avx2 staged_columns level=1 rows=8 keep=128 columns=512"},
@@ -1311,26 +1336,26 @@ TEST(Check, RefusesWhatTheNestDoesNotHave) {
   } cases[] = {
       {rows,
        "avx2 rows level=1",
-       {"stored=8", "pilot=2", "early=1", "around=1", "claim=1", "serpentine=1", "runs=1", "keep=128", "part=16",
-        "columns=64", "width=8"}},
+       {"stored=8", "pilot=2", "early=1", "trails=1", "around=1", "claim=1", "serpentine=1", "runs=1", "keep=128",
+        "part=16", "columns=64", "width=8"}},
       {columns,
        "avx2 columns level=1 rows=4 columns=1024",
-       {"unroll=2", "stored=8", "pilot=2", "turns=4", "early=1", "claim=1", "serpentine=1", "runs=1", "keep=128",
-        "part=16"}},
+       {"unroll=2", "stored=8", "pilot=2", "turns=4", "early=1", "trails=1", "claim=1", "serpentine=1", "runs=1",
+        "keep=128", "part=16"}},
       {packed,
        "avx2 packed level=1 width=13",
-       {"unroll=1", "rows=4", "stored=8", "pilot=2", "turns=4", "early=1", "adds=1", "around=1", "claim=1",
+       {"unroll=1", "rows=4", "stored=8", "pilot=2", "turns=4", "early=1", "trails=1", "adds=1", "around=1", "claim=1",
         "serpentine=1", "runs=1", "keep=16", "part=16", "columns=64", "split=1:4"}},
       {flat,
        "avx2 flat level=0",
-       {"unroll=1", "rows=4", "stored=8", "pilot=2", "turns=4", "ahead=1", "early=1", "adds=1", "serpentine=1",
-        "keep=16", "part=16"}},
+       {"unroll=1", "rows=4", "stored=8", "pilot=2", "turns=4", "ahead=1", "early=1", "trails=1", "adds=1",
+        "serpentine=1", "keep=16", "part=16"}},
       {staged_rows,
        "avx2 staged_rows level=1",
        {"stored=8", "turns=4", "adds=1", "serpentine=1", "part=16", "columns=64", "width=8", "split=1:4"}},
       {staged_columns,
        "avx2 staged_columns level=1 rows=8 columns=512",
-       {"unroll=2", "pilot=2", "turns=4", "early=1", "adds=1", "runs=1", "split=0:4"}},
+       {"unroll=2", "pilot=2", "turns=4", "early=1", "trails=1", "adds=1", "runs=1", "split=0:4"}},
   };
   for (const auto& [spec, plain, others] : cases) {
     ASSERT_TRUE(check(spec, parse(plain).value()).ok()) << plain;
