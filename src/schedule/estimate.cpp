@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <variant>
 
+#include "schedule/fields.hpp"
 #include "schedule/neighbours.hpp"
 
 namespace tenfold::schedule {
@@ -50,6 +53,13 @@ double columns_cycles(const KernelSpec& spec, const Schedule& schedule, const ta
          records * (2 * record_bytes > static_cast<double>(target.l1_bytes) ? 2 : 0.5);
 }
 
+/// How many fields are others.
+std::ptrdiff_t changes(const Schedule& base, const Schedule& candidate) {
+  return std::ranges::count_if(fields(), [&](const Field& field) {
+    return std::visit([&](auto member) { return base.*member != candidate.*member; }, field.member);
+  });
+}
+
 }  // namespace
 
 double estimate(const KernelSpec& spec, const Schedule& schedule, const target::Target& target) {
@@ -67,16 +77,19 @@ std::vector<Schedule> promising(const KernelSpec& spec, const Schedule& base, co
                                 std::size_t most) {
   struct Ranked {
     Schedule schedule;
+    std::ptrdiff_t changes;
     double cycles;
   };
   std::vector<Ranked> all;
   double least = estimate(spec, base, target);
   for (const Schedule& candidate : neighbours(spec, base)) {
-    all.push_back({candidate, estimate(spec, candidate, target)});
+    all.push_back({candidate, changes(base, candidate), estimate(spec, candidate, target)});
     least = std::min(least, all.back().cycles);
   }
   std::erase_if(all, [least](const Ranked& ranked) { return ranked.cycles > kHopeless * least; });
-  std::stable_sort(all.begin(), all.end(), [](const Ranked& a, const Ranked& b) { return a.cycles < b.cycles; });
+  std::stable_sort(all.begin(), all.end(), [](const Ranked& a, const Ranked& b) {
+    return std::pair(a.changes, a.cycles) < std::pair(b.changes, b.cycles);
+  });
   if (all.size() > most) all.resize(most);
   std::vector<Schedule> found;
   for (const Ranked& ranked : all) found.push_back(ranked.schedule);

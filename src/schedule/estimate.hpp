@@ -15,7 +15,8 @@ namespace tenfold::schedule {
 /// Cycles that a run might take: rough, for comparing schedules of one spec with each other.
 double estimate(const kernel::KernelSpec& spec, const Schedule& schedule, const target::Target& target);
 
-/// The neighbours worth measuring: at most `most`, best estimate first, none far above the least.
+/// The neighbours worth measuring: at most `most`, those that are other in fewest fields first, of these the best
+/// estimate; none far above the least.
 std::vector<Schedule> promising(const kernel::KernelSpec& spec, const Schedule& base, const target::Target& target,
                                 std::size_t most);
 

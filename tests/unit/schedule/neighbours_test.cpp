@@ -129,6 +129,30 @@ TEST(Neighbours, ThePromisingOnesAreAPartOfThem) {
   }
 }
 
+/// However many there are, each field is tried by itself.
+TEST(Neighbours, TheNearestOnesComeFirst) {
+  const Result<KernelSpec> softmax = kernel::parse(
+      "kernel\nspace kept 4096, reduced 1024\nin x0 f32 [1024, 1]\nout y0 f32 [1024, 1]\n%0 = load x0\n"
+      "%1 = exp %0\n%2 = reduce sum %1\n%3 = div %1 %2\nstore y0 %3\n");
+  ASSERT_TRUE(softmax.ok()) << softmax.status().message();
+  const KernelSpec& spec = softmax.value();
+  const Schedule base = choose(spec, machine(2));
+  constexpr std::size_t kMost = 24;
+  ASSERT_GT(neighbours(spec, base).size(), kMost);
+  const std::vector<Schedule> some = promising(spec, base, machine(2), kMost);
+  const auto has = [&](const auto& change) {
+    Schedule wanted = base;
+    change(wanted);
+    return std::ranges::find(some, wanted) != some.end();
+  };
+  EXPECT_TRUE(has([](Schedule& s) { s.rows_at_once = 2; }));
+  EXPECT_TRUE(has([](Schedule& s) { s.ahead = !s.ahead; }));
+  EXPECT_TRUE(has([](Schedule& s) { s.trails = !s.trails; }));
+  EXPECT_TRUE(has([](Schedule& s) { s.around = !s.around; }));
+  EXPECT_TRUE(has([](Schedule& s) { s.claim = !s.claim; }));
+  EXPECT_TRUE(has([](Schedule& s) { s.keep = 0; }));
+}
+
 TEST(Estimate, SeesWhatIsHopeless) {
   const KernelSpec spec = spec_of("max", "f32", "reduced 4096, kept 4096", "[4096, 1]", "[0, 1]");
   const Schedule base = choose(spec, machine(1));
