@@ -401,6 +401,11 @@ std::optional<Result<Stages>> stages_of_elements(const KernelSpec& spec) {
 
 }  // namespace
 
+const StagePass* trailing_pass(const Stages& stages, const schedule::Schedule& schedule) {
+  const bool can = stages.passes.size() > 1 && stages.passes.back().reductions.empty();
+  return schedule.trails && can ? &stages.passes.back() : nullptr;
+}
+
 Result<Stages> find_stages(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
   if (std::optional<Result<Stages>> elements = stages_of_elements(spec)) return *std::move(elements);
   std::vector<int> sums(spec.body.size(), -1);

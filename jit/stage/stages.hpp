@@ -161,6 +161,9 @@ struct Stages {
   int lanes = 16;
 };
 
+/// The last pass, if it goes over a row along with the pass before it over the next one (Schedule::trails); null.
+const StagePass* trailing_pass(const Stages& stages, const schedule::Schedule& schedule);
+
 /// The program of an elementwise body (body_program.hpp) with the operands that it reads and stores.
 StageProgram with_operands(const LaneProgram& program, const kernel::KernelSpec& spec);
 

@@ -13,7 +13,7 @@ constexpr int kLine = 64;
 NextRows::NextRows(Assembler& assembler, OperandWalk& walk, const Stages& stages, const schedule::Schedule& schedule,
                    const StagePass& pass)
     : a_(assembler), walk_(walk), schedule_(schedule) {
-  const std::size_t last = stages.passes.size() - (schedule.trails && stages.passes.size() > 1 ? 2 : 1);
+  const std::size_t last = stages.passes.size() - (trailing_pass(stages, schedule) != nullptr ? 2 : 1);
   const std::size_t asks = std::min<std::size_t>(1, last);
   if (!schedule.ahead || &pass != &stages.passes[asks]) return;
   places_ = stages.passes[0].step.inputs;

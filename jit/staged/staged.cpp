@@ -67,14 +67,8 @@ void StagedKernel::plan_vectors(int sets, int most, int total_parts) {
   }
 }
 
-const StagePass* StagedKernel::trailing_pass() const {
-  const std::vector<StagePass>& passes = stages_.passes;
-  const bool can = passes.size() > 1 && passes.back().reductions.empty() && !reads_numbers(passes.back().step);
-  return schedule_.trails && can ? &passes.back() : nullptr;
-}
-
 PassVectors StagedKernel::plan(const StagePass& pass, int sets, int most, int total_parts) const {
-  const StagePass* trailing = trailing_pass();
+  const StagePass* const trailing = trailing_pass();
   const StagePass* const beside = trailing != nullptr && &pass == trailing - 1 ? trailing : nullptr;
   const bool in_any_order = std::all_of(pass.reductions.begin(), pass.reductions.end(), [this](int r) {
     return kernel::is_order_free(stages_.reductions[static_cast<std::size_t>(r)].monoid);

@@ -35,8 +35,7 @@ class StagedKernel {
   /// vectors have room for `most` sets: a set waits for its last step to end.
   void plan_vectors(int sets, int most, int total_parts);
   const PassVectors& vectors_of(const StagePass& pass) const { return vectors_.at(&pass); }
-  /// The last pass, if it goes over a row along with the pass before it over the next one (Schedule::trails); null.
-  const StagePass* trailing_pass() const;
+  const StagePass* trailing_pass() const { return jit::trailing_pass(stages_, schedule_); }
 
   /// Emits `body`, a pass or part of one; twice where elements may go around the caches, with around_ set and clear.
   void each_way(const StagePass& pass, const std::function<void()>& body);
