@@ -3,16 +3,12 @@
 // TbbArena: see the header. docs/threads.md says why oneTBB and not pthreadpool, with the measurements.
 #include "runtime/arena_tbb.hpp"
 
-#include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
-#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <cstddef>
 #include <optional>
-
-#include "runtime/late_workers.hpp"
 
 namespace tenfold::runtime {
 
@@ -31,17 +27,9 @@ TbbArena::TbbArena(int threads) : impl_(std::make_unique<Impl>()) {
 
 TbbArena::~TbbArena() = default;
 
-bool TbbArena::spread(int times, void (*fn)(void* context), void* context) noexcept try {
-  const WorkersWanted wanted;
-  impl_->arena.execute([=] {
-    tbb::parallel_for(
-        tbb::blocked_range<int>(0, times, 1),
-        [=](const tbb::blocked_range<int>&) {
-          note_share();
-          fn(context);
-        },
-        tbb::simple_partitioner());
-  });
+bool TbbArena::enqueue(void (*fn)(void* context), void* context) noexcept try {
+  if (tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism) < 2) return false;
+  impl_->arena.enqueue([=] { fn(context); });
   return true;
 } catch (...) {
   return false;

@@ -2,7 +2,7 @@
 //
 // The one door to oneTBB. Its file is compiled without ThreadSanitizer: Debian's libtbb is not instrumented, so the
 // sanitizer would see the headers' half of every hand-over and call it a race. What our own side needs ordered is
-// ordered by our own atomics (default_pool.cpp), which the sanitizer does see.
+// ordered by our own atomics (crew.cpp), which the sanitizer does see.
 #pragma once
 
 #include <memory>
@@ -17,9 +17,9 @@ class TbbArena {
   TbbArena(const TbbArena&) = delete;
   TbbArena& operator=(const TbbArena&) = delete;
 
-  /// Calls fn(context) up to `times` times, once on the caller and the others on workers that have time; returns when
-  /// all calls that began have ended. False when oneTBB had no memory to start them all.
-  bool spread(int times, void (*fn)(void* context), void* context) noexcept;
+  /// Has a worker call fn(context), some time. False when none will: the host allows oneTBB one thread, or there was
+  /// no memory.
+  bool enqueue(void (*fn)(void* context), void* context) noexcept;
 
   /// Cores in the affinity mask.
   static int cores() noexcept;

@@ -85,6 +85,22 @@ void move(pid_t thread) noexcept {
     static_cast<void>(sched_setaffinity(thread, sizeof allowed, &allowed));
 }
 
+/// Moves them, if it is late.
+void look_back(Clock::time_point now) noexcept {
+  caller.last = now;
+  if (now - caller.since < kLate) return;
+  for (Worker& worker : workers) {
+    if (worker.came_after(caller.since) || !worker.try_lock()) continue;
+    if (worker.came_after(worker.moved)) worker.pause = kBetweenMoves;
+    if (worker.thread != 0 && now - worker.moved >= worker.pause) {
+      worker.moved = now;
+      worker.pause = std::min(2 * worker.pause, kMostBetweenMoves);
+      move(worker.thread);
+    }
+    worker.unlock();
+  }
+}
+
 }  // namespace
 
 void note_share() noexcept {
@@ -98,27 +114,14 @@ WorkersWanted::WorkersWanted() noexcept {
   if (mine.worker != nullptr || !any_is_known.load(std::memory_order_relaxed)) return;
   const Clock::time_point now = Clock::now();
   if (now - caller.last > kBetweenJobs) caller.since = now;
-  caller.last = now;
   caller.wants = true;
+  look_back(now);
 }
 
 WorkersWanted::~WorkersWanted() { caller.wants = false; }
 
 void move_late_workers() noexcept {
-  if (!caller.wants) return;
-  const Clock::time_point now = Clock::now();
-  caller.last = now;
-  if (now - caller.since < kLate) return;
-  for (Worker& worker : workers) {
-    if (worker.came_after(caller.since) || !worker.try_lock()) continue;
-    if (worker.came_after(worker.moved)) worker.pause = kBetweenMoves;
-    if (worker.thread != 0 && now - worker.moved >= worker.pause) {
-      worker.moved = now;
-      worker.pause = std::min(2 * worker.pause, kMostBetweenMoves);
-      move(worker.thread);
-    }
-    worker.unlock();
-  }
+  if (caller.wants) look_back(Clock::now());
 }
 
 }  // namespace tenfold::runtime

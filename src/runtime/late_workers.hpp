@@ -8,10 +8,12 @@
 
 namespace tenfold::runtime {
 
-/// Whoever begins with a share of a job. A thread that has never been a caller is a worker, and known until it ends.
+/// Whoever comes to do jobs, and whoever begins with a share of one. A thread that has never been a caller is a worker,
+/// and known until it ends.
 void note_share() noexcept;
 
-/// For as long as a caller wants workers to come, and takes tasks itself.
+/// For as long as a caller wants workers to come, and takes tasks itself. Begins with move_late_workers(), for bursts
+/// of short jobs.
 class WorkersWanted {
  public:
   WorkersWanted() noexcept;
@@ -20,7 +22,7 @@ class WorkersWanted {
   WorkersWanted& operator=(const WorkersWanted&) = delete;
 };
 
-/// Whoever has done a task. If it is a caller that has wanted workers for 150 us, in one job or in several close
+/// Whoever has done a long task. If it is a caller that has wanted workers for 150 us, in one job or in several close
 /// together, those that have not begun with a share since leave its CPU, if that is where they wait and if they may run
 /// on others. Costs a microsecond a worker, of eight at most; who does not come then is asked again after 200 us, after
 /// twice as long, and so on.

@@ -19,6 +19,7 @@
 #include "runtime/float_state.hpp"
 #include "runtime/kept.hpp"
 #include "runtime/late_workers.hpp"
+#include "runtime/shares.hpp"
 
 namespace tenfold::runtime {
 namespace {
@@ -61,9 +62,9 @@ struct Operands {
   }
 };
 
-/// Narrows `args` to one piece of `grid`.
-void cut(jit::KernelArgs& args, const KernelStep& step, const Grid& grid, std::int64_t piece) noexcept {
-  const std::int64_t begin = piece * grid.grain;
+/// Narrows `args` to some neighbouring pieces of `grid`.
+void cut(jit::KernelArgs& args, const KernelStep& step, const Grid& grid, const TaskRun& pieces) noexcept {
+  const std::int64_t begin = pieces.begin * grid.grain;
   const int input_count = static_cast<int>(step.inputs.size());
   const int output_count = static_cast<int>(step.outputs.size());
   for (int i = 0; i < input_count; ++i)
@@ -72,60 +73,74 @@ void cut(jit::KernelArgs& args, const KernelStep& step, const Grid& grid, std::i
   for (int o = 0; o < output_count; ++o)
     args.outputs[o] =
         static_cast<std::byte*>(args.outputs[o]) + begin * args.strides[jit::stride_index(input_count + o, grid.level)];
-  args.extents[grid.level] = std::min(grid.grain, grid.extent - begin);
+  args.extents[grid.level] = std::min(pieces.size() * grid.grain, grid.extent - begin);
 }
 
-/// The tasks of one step, handed out one by one to whoever asks.
+/// The tasks of one step.
 struct Tasks {
   const KernelStep& step;
   const jit::KernelArgs& whole;  ///< before any cut; no scratch yet
   const bool tiled;              ///< whether the step's tile is cut
-  const std::int64_t count = (tiled ? step.tile.pieces : 1) * step.split.pieces;
-  std::atomic<std::int64_t> next{0};
+  const std::int64_t count;
+  Shares shares;
   std::atomic<std::int64_t> done{0};
   std::atomic<bool> out_of_memory{false};
 
-  void run_one(std::int64_t task, void* scratch) const noexcept {
+  Tasks(const KernelStep& s, const jit::KernelArgs& args, bool cuts_tile, std::int64_t threads) noexcept
+      : step(s),
+        whole(args),
+        tiled(cuts_tile),
+        count((tiled ? step.tile.pieces : 1) * step.split.pieces),
+        shares(count, threads) {}
+
+  /// Neighbours along the tile's level are one call; those of a split have results of their own.
+  std::int64_t most_at_once() const noexcept { return step.split.level < 0 ? count : 1; }
+
+  void run_some(const TaskRun& tasks, void* scratch) const noexcept {
     jit::KernelArgs args;
     std::memcpy(&args, &whole, jit::args_bytes(step.inputs.size()));
     args.scratch = scratch;
-    const std::int64_t part = task % step.split.pieces;
-    if (tiled) cut(args, step, step.tile, task / step.split.pieces);
-    if (step.split.level >= 0) {
-      cut(args, step, step.split, part);
+    if (step.split.level < 0) {
+      if (tiled) cut(args, step, step.tile, tasks);
+    } else {
+      const std::int64_t tile = tasks.begin / step.split.pieces, part = tasks.begin % step.split.pieces;
+      if (tiled) cut(args, step, step.tile, {tile, tile + 1});
+      cut(args, step, step.split, {part, part + 1});
       for (std::size_t o = 0; o < step.outputs.size(); ++o)
         args.outputs[o] = static_cast<std::byte*>(args.outputs[o]) + part * step.split_output_stride[o];
     }
     step.code->function()(&args);
   }
 
-  void run_all_with(void* scratch) noexcept {
+  void run_all_with(std::int64_t share, void* scratch) noexcept {
     const FloatState state;
+    const std::int64_t most = most_at_once();
+    const bool tasks_are_long = step.effort * step.bytes_moved >= count * kBytesPerThread;
     std::int64_t own = 0;
-    for (std::int64_t task = next.fetch_add(1, std::memory_order_relaxed); task < count;
-         task = next.fetch_add(1, std::memory_order_relaxed), ++own) {
-      run_one(task, scratch);
-      move_late_workers();
+    for (TaskRun tasks = shares.take(share, most); !tasks.empty(); tasks = shares.take(share, most)) {
+      run_some(tasks, scratch);
+      own += tasks.size();
+      if (tasks_are_long) move_late_workers();
     }
     done.fetch_add(own, std::memory_order_relaxed);
   }
 
   /// In a function of its own, so that only threads that need the space have it on their stack.
-  [[gnu::noinline]] void run_all_on_stack() noexcept {
+  [[gnu::noinline]] void run_all_on_stack(std::int64_t share) noexcept {
     alignas(64) std::byte scratch[kStackScratchBytes];
-    run_all_with(scratch);
+    run_all_with(share, scratch);
   }
 
   /// Runs tasks until there are none left. Allocates when this thread has not yet run a kernel with as much scratch,
   /// which schedules keep far below what a thread keeps.
-  void run_all() noexcept {
-    if (next.load(std::memory_order_relaxed) >= count) return;
+  void run_all(std::int64_t share) noexcept {
+    if (done.load(std::memory_order_relaxed) >= count) return;
     const std::int64_t bytes = step.code->scratch_bytes();
-    if (bytes <= 0) return run_all_with(nullptr);
-    if (bytes <= kStackScratchBytes) return run_all_on_stack();
+    if (bytes <= 0) return run_all_with(share, nullptr);
+    if (bytes <= kStackScratchBytes) return run_all_on_stack(share);
     const Kept<KernelScratch> scratch(bytes);
     if (!scratch.has_memory()) return out_of_memory.store(true, std::memory_order_relaxed);
-    run_all_with(scratch.data());
+    run_all_with(share, scratch.data());
   }
 };
 
@@ -182,12 +197,12 @@ Status run_tasks(const KernelStep& step, const Operands& operands, ThreadPool* p
   fill(args, step, operands);
   const std::int64_t threads = threads_of(pool, worth(step, max_threads));
   // Tiles are for threads: one thread reads rows as long as they are.
-  Tasks tasks{step, args, threads > 1 && step.tile.level >= 0};
+  Tasks tasks(step, args, threads > 1 && step.tile.level >= 0, threads);
   if (threads < 2) {
-    tasks.run_all();
+    tasks.run_all(0);
   } else {
     pool->parallel_for(
-        threads, [](void* context, std::int64_t) { static_cast<Tasks*>(context)->run_all(); }, &tasks);
+        threads, [](void* context, std::int64_t share) { static_cast<Tasks*>(context)->run_all(share); }, &tasks);
   }
   if (tasks.done.load(std::memory_order_relaxed) >= tasks.count) return {};
   if (tasks.out_of_memory.load(std::memory_order_relaxed))
@@ -219,26 +234,26 @@ Status run_call(const CallStep& step, const Operands& operands) try {
   return Status(Code::internal_error, std::string("execute: a step outside the JIT threw '") + error.what() + "'");
 }
 
-/// The tasks of a TaskStep, handed out one by one to whoever asks.
+/// The tasks of a TaskStep.
 struct ForeignTasks {
   const TaskStep& step;
+  Shares shares;
   std::array<const void*, TaskStep::kMostOperands> inputs{};
   std::array<void*, TaskStep::kMostOperands> outputs{};
-  std::atomic<std::int64_t> next{0};
   std::atomic<std::int64_t> done{0};
   std::atomic<bool> lacks_scratch{false};
   std::mutex mutex{};  ///< guards the first failure, which is one of these
   Status first_failure{};
   bool out_of_memory = false;  ///< said in words by the caller: there may be no memory for words here
 
-  void run_all() noexcept {
-    if (next.load(std::memory_order_relaxed) >= step.tasks) return;
+  void run_all(std::int64_t share) noexcept {
+    if (done.load(std::memory_order_relaxed) >= step.tasks) return;
     const Kept<TaskScratch> scratch(step.scratch_bytes);
     // Which matters if no other thread runs all tasks.
     if (!scratch.has_memory()) return lacks_scratch.store(true, std::memory_order_relaxed);
     const FloatState state;
-    for (std::int64_t task = next.fetch_add(1); task < step.tasks; task = next.fetch_add(1)) {
-      run_one(task, scratch.data());
+    for (TaskRun task = shares.take(share, 1); !task.empty(); task = shares.take(share, 1)) {
+      run_one(task.begin, scratch.data());
       done.fetch_add(1, std::memory_order_relaxed);
       move_late_workers();
     }
@@ -274,15 +289,16 @@ struct ForeignTasks {
 };
 
 Status run_tasks(const TaskStep& step, const Operands& operands, ThreadPool* pool, int max_threads) {
-  ForeignTasks tasks{step};
+  const std::int64_t threads = threads_of(pool, worth(step, max_threads));
+  ForeignTasks tasks{step, Shares(step.tasks, threads)};
   for (std::size_t i = 0; i < step.inputs.size(); ++i) tasks.inputs[i] = operands.source(step.inputs[i]);
   for (std::size_t o = 0; o < step.outputs.size(); ++o) tasks.outputs[o] = operands.target(step.outputs[o]);
-  const std::int64_t threads = threads_of(pool, worth(step, max_threads));
   if (threads < 2) {
-    tasks.run_all();
+    tasks.run_all(0);
   } else {
     pool->parallel_for(
-        threads, [](void* context, std::int64_t) { static_cast<ForeignTasks*>(context)->run_all(); }, &tasks);
+        threads, [](void* context, std::int64_t share) { static_cast<ForeignTasks*>(context)->run_all(share); },
+        &tasks);
   }
   if (!tasks.first_failure.ok()) return tasks.first_failure;
   const bool ran_all = tasks.done.load() >= step.tasks;

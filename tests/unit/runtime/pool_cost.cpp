@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one fork-join costs in the thread pools that Debian offers: pthreadpool (workers spin, or yield at once) and
-// oneTBB. Run by hand; the numbers that decided are in docs/threads.md. Not a test and not part of `all`.
+// What one fork-join costs in the thread pools that Debian offers, pthreadpool (workers spin, or yield at once) and
+// oneTBB, and in Tenfold's, whose workers are oneTBB's and stay for a moment. Run by hand; the numbers that decided are
+// in docs/threads.md. Not a test and not part of `all`.
 //
 // Empty tasks flatter a pool whose caller can finish before a worker wakes. So there is a second table: one task of the
 // same length per thread; what the job takes beyond that length is what the second thread really costs.
@@ -24,6 +25,8 @@
 #include <memory>
 #include <thread>
 #include <vector>
+
+#include "runtime/default_pool.hpp"
 
 namespace {
 
@@ -78,6 +81,23 @@ Run make_tbb(std::size_t threads) {
   };
 }
 
+Run make_tenfold(std::size_t threads) {
+  struct Job {
+    Task task;
+    void* context;
+  };
+  const std::shared_ptr<tenfold::ThreadPool> pool = tenfold::runtime::make_pool(static_cast<int>(threads));
+  return [pool](std::size_t n, Task task, void* context) {
+    Job job{task, context};
+    pool->parallel_for(
+        static_cast<std::int64_t>(n),
+        [](void* c, std::int64_t i) {
+          static_cast<Job*>(c)->task(static_cast<Job*>(c)->context, static_cast<std::size_t>(i));
+        },
+        &job);
+  };
+}
+
 struct Cost {
   double median_us = 0;
   double best_us = 0;
@@ -85,13 +105,20 @@ struct Cost {
   double cpu_us = 0;    ///< processor time of the whole process per call, idle time included
 };
 
+/// What takes no longer than a system wakes threads in is spent awake, as by a host that does something else.
+void pause(std::chrono::microseconds idle) {
+  if (idle >= std::chrono::milliseconds(1)) return std::this_thread::sleep_for(idle);
+  const auto end = std::chrono::steady_clock::now() + idle;
+  while (std::chrono::steady_clock::now() < end) continue;
+}
+
 Cost measure(const Run& run, std::size_t tasks, Task task, void* context, std::chrono::microseconds idle, int rounds) {
   std::vector<double> times;
   times.reserve(static_cast<std::size_t>(rounds));
   for (int i = 0; i < 20; ++i) run(tasks, task, context);
   const double cpu_before = seconds(CLOCK_PROCESS_CPUTIME_ID);
   for (int i = 0; i < rounds; ++i) {
-    if (idle.count() > 0) std::this_thread::sleep_for(idle);
+    pause(idle);
     const double before = seconds(CLOCK_MONOTONIC);
     run(tasks, task, context);
     times.push_back(1e6 * (seconds(CLOCK_MONOTONIC) - before));
@@ -111,7 +138,8 @@ int main(int argc, char** argv) {
       {"serial", make_serial},
       {"pthreadpool spin", [](std::size_t n) { return make_pthreadpool(n, 0); }},
       {"pthreadpool yield", [](std::size_t n) { return make_pthreadpool(n, PTHREADPOOL_FLAG_YIELD_WORKERS); }},
-      {"oneTBB", make_tbb}};
+      {"oneTBB", make_tbb},
+      {"Tenfold", make_tenfold}};
   std::printf("%zu threads, %d rounds; microseconds per fork-join\n", threads, rounds);
   std::printf("%-18s %6s %8s %8s %9s %9s %9s %9s\n", "pool", "tasks", "steps", "idle us", "best", "median", "p99",
               "cpu");
@@ -129,7 +157,7 @@ int main(int argc, char** argv) {
     table(2, 0, idle_us);
     table(16, 0, idle_us);
   }
-  for (const int idle_us : {0, 1000, 10000})
+  for (const int idle_us : {0, 20, 100, 1000, 10000})
     for (const std::int64_t steps : {1000, 4000, 16000, 64000}) table(threads, steps, idle_us);
   return calls.load() > 0 ? 0 : 1;
 }

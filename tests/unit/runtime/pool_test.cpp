@@ -2,6 +2,7 @@
 //
 // The default pool: every index once, whoever calls, however deep, and after fork().
 #include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,6 +71,69 @@ TEST(Pool, HasAsManyThreadsAsItSays) {
         &meeting);
     EXPECT_TRUE(meeting.met) << threads << " threads never ran together";
   }
+}
+
+/// Both present, within a time in which even a thread that waits for a CPU comes.
+struct Pair {
+  std::atomic<int> present{0};
+  std::atomic<bool> met{true};
+  static void meet(void* context, std::int64_t) {
+    Pair& pair = *static_cast<Pair*>(context);
+    pair.present.fetch_add(1);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (pair.present < 2)
+      if (std::chrono::steady_clock::now() > deadline) return pair.met.store(false);
+  }
+};
+
+/// A worker that has nothing to do stays for 50 us. Jobs come before that, after it, and just then; none may find that
+/// it was counted on and has gone.
+TEST(Pool, WorkersComeHoweverLongAgoTheLastJobWas) {
+  const std::unique_ptr<ThreadPool> pool = make_pool(2);
+  for (int i = 0; i < 20'000; ++i) {
+    Pair pair;
+    pool->parallel_for(2, Pair::meet, &pair);
+    ASSERT_TRUE(pair.met) << "job " << i;
+    const auto next =
+        std::chrono::steady_clock::now() + std::chrono::nanoseconds(i % 5 == 0 ? i % 7 : 44'000 + i * 37 % 16'000);
+    while (std::chrono::steady_clock::now() < next) continue;
+  }
+}
+
+TEST(Pool, WorkersOfOneCallerComeToTheNext) {
+  const std::unique_ptr<ThreadPool> pool = make_pool(3);
+  std::atomic<bool> met{true};
+  std::vector<std::thread> callers;
+  callers.reserve(2);
+  for (int t = 0; t < 2; ++t)
+    callers.emplace_back([&] {
+      for (int i = 0; i < 500 && met; ++i) {
+        Pair pair;
+        pool->parallel_for(2, Pair::meet, &pair);
+        if (!pair.met) met = false;
+      }
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_TRUE(met);
+}
+
+/// The host's word counts: its limit on oneTBB leaves the caller alone once those who stay have gone.
+TEST(Pool, AHostThatAllowsOneThreadGetsOne) {
+  const std::unique_ptr<ThreadPool> pool = make_pool(2);
+  const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
+  struct Strays {
+    std::thread::id self = std::this_thread::get_id();
+    std::atomic<int> count{0};
+  } strays;
+  pool->parallel_for(
+      64,
+      [](void* context, std::int64_t) {
+        Strays& s = *static_cast<Strays*>(context);
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+        if (std::this_thread::get_id() != s.self) s.count.fetch_add(1);
+      },
+      &strays);
+  EXPECT_EQ(strays.count, 0);
 }
 
 TEST(Pool, NestedCallsRunOnTheirOwnThread) {
