@@ -90,6 +90,9 @@ Json region_json(const compiler::RegionReport& region, bool with_asm) {
     json["kernels"].back()[listed.ok() ? "asm" : "asm_notice"] =
         listed.ok() ? listed.value() : listed.status().message();
   }
+  if (region.selection)
+    json["selection"] = {
+        {"places", region.selection->places}, {"extent", region.selection->extent}, {"block", region.selection->block}};
   if (region.heavy) {
     json["onednn"] = {
         {"implementation", region.heavy->implementation}, {"spec", region.heavy->spec}, {"tasks", region.heavy->tasks}};

@@ -8,6 +8,8 @@
 //               elements and many operands become several kernels
 //               of a tuning file: measured schedules instead              tuning.cpp, schedule/neighbours.cpp
 //   heavy       MatMul and its like are calls of oneDNN                   heavy/, onednn/
+//   select      TopK of long lines: blocks' extremes by a kernel, then    lower/selection.cpp,
+//               those who may be among the first, one by one              bind/first_of_line.cpp
 //   emit        machine code, or the cached kernel of the same class      cache/, jit/
 //   bind        buffers, strides and grids: a step of the program         bind/
 //
@@ -90,6 +92,11 @@ Status compile_region(const graph::Graph& graph, const Region& region, Buffers& 
     report.kind = RegionReport::Kind::onednn;
     report.bytes_moved = report.bytes_least = least_bytes(graph, last);
     add_heavy_step(*region.heavy, buffers, compiled.program, report);
+  } else if (region.selection) {
+    report.kind = RegionReport::Kind::selection;
+    report.bytes_least = least_bytes(graph, last);
+    status = add_selection_steps(*region.selection, buffers, compiled.program, report);
+    report.bytes_moved = std::max(report.bytes_moved, report.bytes_least);
   } else if (region.status.ok()) {
     for (const PlannedPart& part : region.parts) {
       // The parts of a copy write one output, each its share.

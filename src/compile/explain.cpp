@@ -23,6 +23,10 @@ void print_region(std::ostringstream& out, std::size_t index, const RegionReport
       out << "oneDNN " << region.heavy->implementation << ", " << region.heavy->tasks
           << (region.heavy->tasks == 1 ? " task" : " tasks");
       break;
+    case RegionReport::Kind::selection:
+      out << "the first " << region.selection->places << " of lines of " << region.selection->extent;
+      if (region.selection->block > 0) out << ", in blocks of " << region.selection->block;
+      break;
     case RegionReport::Kind::nothing: out << "nothing to do"; break;
   }
   out << '\n';

@@ -30,14 +30,21 @@ struct HeavyReport {
   std::vector<DType> widened;  ///< dtypes of operands that it is given as f32
 };
 
+/// The first of all, of long lines.
+struct SelectionReport {
+  std::int64_t places = 0, extent = 0;  ///< of a line
+  std::int64_t block = 0;               ///< elements of a block, whose extremes the kernels find; 0: no blocks
+};
+
 /// What became of a group of ops; for explain.
 struct RegionReport {
-  enum class Kind { kernel, reference, nothing, onednn };
+  enum class Kind { kernel, reference, nothing, onednn, selection };
   Kind kind = Kind::kernel;
-  std::vector<std::string> ops;       ///< "op 7 'reduce_0' (ReduceMax)"
-  std::vector<KernelReport> kernels;  ///< in the order they run
-  std::optional<HeavyReport> heavy;   ///< of kind onednn
-  std::int64_t bytes_least = 0;       ///< region inputs read once plus outputs written once
+  std::vector<std::string> ops;              ///< "op 7 'reduce_0' (ReduceMax)"
+  std::vector<KernelReport> kernels;         ///< in the order they run
+  std::optional<HeavyReport> heavy;          ///< of kind onednn
+  std::optional<SelectionReport> selection;  ///< of kind selection
+  std::int64_t bytes_least = 0;              ///< region inputs read once plus outputs written once
   std::int64_t bytes_moved = 0;
   std::string reason;  ///< why it is not compiled; empty when it is
 };
@@ -49,6 +56,7 @@ constexpr std::string_view to_string(RegionReport::Kind kind) noexcept {
     case RegionReport::Kind::reference: return "reference";
     case RegionReport::Kind::nothing: return "nothing";
     case RegionReport::Kind::onednn: return "onednn";
+    case RegionReport::Kind::selection: return "selection";
   }
   return "unknown";
 }

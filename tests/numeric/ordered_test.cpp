@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ops that walk lines in order (compile/lower/ordered.hpp): sums so far, from either end, with and without their own
-// element, and the first of all elements in either direction with their indices. Random shapes, axes, layouts and
-// numbers with ties, zeros of both signs, infinities and NaNs, lines around the widths of pieces, buffers that end at a
-// page that cannot be touched. The sums of these numbers are exact, so that every level must give the reference's bits.
+// element, and the first of all elements in either direction with their indices, of long lines or in many places too.
+// Random shapes, axes, layouts and numbers with ties, zeros of both signs, infinities and NaNs, lines around the widths
+// of pieces, buffers that end at a page that cannot be touched. The sums of these numbers are exact, so that every
+// level must give the reference's bits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +38,8 @@ constexpr std::int64_t kLines[] = {2,  3,  4,  5,  7,  8,  9,  15,  16,  17,  31
                                    49, 63, 64, 65, 95, 96, 97, 127, 128, 131, 192, 193, 200, 333};
 constexpr std::int64_t kOthers[] = {1, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 64, 70, 129};
 /// Of few lines, which are cut into pieces where their length has a divisor that does.
-constexpr std::int64_t kLongLines[] = {512, 520, 521, 577, 593, 600, 999, 1000, 1024, 1031, 1600, 2048, 3000};
+constexpr std::int64_t kLongLines[] = {512,  520,  521,  577,  593,  600,  999,  1000,
+                                       1024, 1031, 1600, 2048, 3000, 4096, 4219, 8200};
 constexpr std::int64_t kMostElements = 12'000;
 constexpr std::uint64_t kCases = 250;  ///< of each dtype
 
@@ -86,7 +88,9 @@ OrderedCase draw(DType dtype, bool is_long, std::mt19937_64& random) {
     c.tensors.push_back({dtype, shape, drawn_strides(shape, random)});
     return c;
   }
-  const auto k = static_cast<std::int64_t>(1 + random() % (random() % 4 == 0 ? 16 : 6));
+  // More than 16 are selected (compile/lower/selection.hpp), and so are the first of long lines.
+  constexpr std::uint64_t kPlaces[] = {6, 6, 6, 16, 16, 60};
+  const auto k = static_cast<std::int64_t>(1 + random() % kPlaces[random() % std::size(kPlaces)]);
   c.op.attributes.push_back({"k", std::min(k, shape[axis])});
   c.op.attributes.push_back({"largest", random() % 3 != 0});
   shape[axis] = std::min(k, shape[axis]);
@@ -151,6 +155,10 @@ class Ordered : public ::testing::TestWithParam<DType> {
       const Result<compiler::Compiled> compiled = compiler::compile(core, target);
       ASSERT_TRUE(compiled.ok()) << compiled.status().message();
       for (const compiler::RegionReport& region : compiled.value().regions) {
+        if (region.kind == compiler::RegionReport::Kind::selection) {
+          (region.selection->block > 0 ? selected_in_blocks_ : selected_) += 1;
+          continue;
+        }
         ASSERT_EQ(region.kind, compiler::RegionReport::Kind::kernel) << region.reason;
         several_ += region.kernels.size() > 1 ? 1 : 0;
         for (const compiler::KernelReport& kernel : region.kernels)
@@ -174,7 +182,7 @@ class Ordered : public ::testing::TestWithParam<DType> {
     }
   }
 
-  int along_ = 0, turned_ = 0, across_ = 0, several_ = 0;
+  int along_ = 0, turned_ = 0, across_ = 0, several_ = 0, selected_ = 0, selected_in_blocks_ = 0;
 };
 
 TEST_P(Ordered, HasTheReferencesBitsOnEveryLevel) {
@@ -185,6 +193,35 @@ TEST_P(Ordered, HasTheReferencesBitsOnEveryLevel) {
   EXPECT_GT(turned_, 50);
   EXPECT_GT(across_, 50);
   EXPECT_GT(several_, 20);
+}
+
+/// Lines that are long, or of which many places are asked for.
+OrderedCase draw_selection(DType dtype, std::mt19937_64& random) {
+  OrderedCase c;
+  const std::size_t rank = 1 + random() % 3, axis = random() % rank;
+  const auto extent = static_cast<std::int64_t>(random() % 3 == 0 ? 17 + random() % 600 : 600 + random() % 12'000);
+  Dims shape(rank);
+  for (std::size_t dim = 0; dim < rank; ++dim)
+    shape[dim] = dim == axis ? extent : static_cast<std::int64_t>(1 + random() % (extent > 600 ? 3 : 8));
+  const auto most = static_cast<std::uint64_t>(random() % 4 == 0 ? extent : std::min<std::int64_t>(extent, 300));
+  const auto k = static_cast<std::int64_t>(17 + random() % (most - 16));
+  c.op.dialect = graph::Dialect::core;
+  c.op.kind = "top_k";
+  c.op.attributes = {{"axis", static_cast<std::int64_t>(axis)}, {"k", k}, {"largest", random() % 2 == 0}};
+  c.tensors.push_back({dtype, shape, drawn_strides(shape, random)});
+  shape[axis] = k;
+  c.tensors.push_back({dtype, shape, drawn_strides(shape, random)});
+  c.tensors.push_back({random() % 3 == 0 ? DType::s32 : DType::s64, shape, drawn_strides(shape, random)});
+  return c;
+}
+
+TEST_P(Ordered, SelectsTheFirstOfLongLines) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  std::mt19937_64 random(case_seed("selections", static_cast<std::uint64_t>(GetParam())));
+  for (std::uint64_t n = 0; n < kCases / 2 && !HasFatalFailure(); ++n)
+    check(draw_selection(GetParam(), random), random);
+  EXPECT_GT(selected_, 50);
+  EXPECT_GT(selected_in_blocks_, 50);
 }
 
 /// Of numbers whose sums are not exact: off by half a unit in the last place, and next to nothing more.

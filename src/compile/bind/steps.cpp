@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compile/bind/index_pieces.hpp"
+#include "compile/bind/selection_steps.hpp"
 #include "compile/cache/kernel_cache.hpp"
 #include "graph/eval/eval.hpp"
 #include "schedule/levels.hpp"
@@ -87,18 +88,13 @@ Status add_index_steps(const Plan& plan, const kernel::KernelSpec& spec, const L
   return {};
 }
 
-}  // namespace
-
-Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffers, runtime::Program& program,
-                        RegionReport& report) {
-  if (plan.index_grain > 0)
-    return add_index_steps(plan, lowered.spec, buffers.location(lowered.inputs[0]),
-                           buffers.location(lowered.outputs[0]), buffers, program, report);
+/// Of kernels whose operands lie there.
+Status add_planned_steps(const Plan& plan, const std::vector<Location>& inputs, const std::vector<Location>& outputs,
+                         Buffers& buffers, runtime::Program& program, RegionReport& report) {
   std::vector<Location> between;
   for (const std::int64_t bytes : plan.between) between.push_back(buffers.temporary(bytes));
-  const auto locate = [&](const Place& place, const std::vector<OperandSource>& operands) {
-    const auto index = static_cast<std::size_t>(place.index);
-    Location found = place.kind == Place::Kind::between ? between[index] : buffers.location(operands[index]);
+  const auto locate = [&](const Place& place, const std::vector<Location>& operands) {
+    Location found = (place.kind == Place::Kind::between ? between : operands)[static_cast<std::size_t>(place.index)];
     found.offset += place.offset;
     return found;
   };
@@ -106,13 +102,44 @@ Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffe
     auto made = kernel_step(kernel, report);
     if (!made.ok()) return made.status();
     std::unique_ptr<runtime::KernelStep> step = std::move(made).value();
-    for (const Place& place : kernel.reads) step->inputs.push_back(locate(place, lowered.inputs));
+    for (const Place& place : kernel.reads) step->inputs.push_back(locate(place, inputs));
     for (const Place& place : kernel.writes) {
-      step->outputs.push_back(locate(place, lowered.outputs));
+      step->outputs.push_back(locate(place, outputs));
       step->split_output_stride.push_back(place.kind == Place::Kind::between ? kernel.partial_stride_bytes : 0);
     }
     program.steps.push_back({std::move(step), nullptr});
   }
+  return {};
+}
+
+}  // namespace
+
+Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffers, runtime::Program& program,
+                        RegionReport& report) {
+  if (plan.index_grain > 0)
+    return add_index_steps(plan, lowered.spec, buffers.location(lowered.inputs[0]),
+                           buffers.location(lowered.outputs[0]), buffers, program, report);
+  const auto locations = [&buffers](const std::vector<OperandSource>& operands) {
+    std::vector<Location> found;
+    for (const OperandSource& operand : operands) found.push_back(buffers.location(operand));
+    return found;
+  };
+  return add_planned_steps(plan, locations(lowered.inputs), locations(lowered.outputs), buffers, program, report);
+}
+
+Status add_selection_steps(const PlannedSelection& planned, Buffers& buffers, runtime::Program& program,
+                           RegionReport& report) {
+  const Selection& selection = planned.selection;
+  report.selection = SelectionReport{selection.places, selection.extent(), selection.block};
+  Location extremes;
+  if (selection.block > 0) {
+    extremes = buffers.temporary(extreme_bytes(selection));
+    Status status =
+        add_planned_steps(planned.plan, {buffers.location(selection.source)}, {extremes}, buffers, program, report);
+    if (!status.ok()) return status;
+  }
+  program.steps.push_back(
+      {nullptr, nullptr, std::make_unique<runtime::TaskStep>(selection_step(selection, buffers, extremes))});
   return {};
 }
 

@@ -15,6 +15,10 @@ namespace tenfold::compiler {
 Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffers, runtime::Program& program,
                         RegionReport& report);
 
+/// Appends the steps of a selection; fills `report`.
+Status add_selection_steps(const PlannedSelection& planned, Buffers& buffers, runtime::Program& program,
+                           RegionReport& report);
+
 /// Appends a step that calls oneDNN; fills `report`.
 void add_heavy_step(const HeavyOp& heavy, Buffers& buffers, runtime::Program& program, RegionReport& report);
 

@@ -75,6 +75,12 @@ class Partitioner {
       if (heavy.ok()) group.region.heavy = std::move(heavy).value();
       return group;
     }
+    if (ops.size() == 1 && is_selection(graph_, graph_.ops[*ops.begin()])) {
+      Result<PlannedSelection> selection = select(graph_.ops[*ops.begin()]);
+      group.region.status = selection.status();
+      if (selection.ok()) group.region.selection = std::move(selection).value();
+      return group;
+    }
     Result<std::vector<Lowered>> lowered = lower_group(ops, group.region.ops);
     group.region.status = lowered.status();
     if (!lowered.ok()) return group;
@@ -88,6 +94,18 @@ class Partitioner {
       group.region.parts.push_back({std::move(part), std::move(plan).value()});
     }
     return group;
+  }
+
+  Result<PlannedSelection> select(const Op& op) const {
+    if (target_.isa == target::Isa::reference) return Status(Code::unsupported_target, "the target is 'reference'");
+    Result<Selection> selection = lower_selection(graph_, op);
+    if (!selection.ok()) return selection.status();
+    PlannedSelection planned{std::move(selection).value(), {}};
+    if (planned.selection.block == 0) return planned;
+    Result<Plan> plan = make_plan(planned.selection.extremes, target_, pieces_);
+    if (!plan.ok()) return plan.status();
+    planned.plan = std::move(plan).value();
+    return planned;
   }
 
   static Result<std::vector<Lowered>> only(Result<Lowered> lowered) {
@@ -177,6 +195,9 @@ class Partitioner {
     for (const GroupId group : {a, b})
       if (const Region& region = at(group).region; region.heavy)
         return refuse(graph::describe(graph_.ops[region.ops.back()]) + " runs on oneDNN");
+    for (const GroupId group : {a, b})
+      if (const Region& region = at(group).region; region.selection)
+        return refuse(graph::describe(graph_.ops[region.ops.back()]) + " selects from its lines one by one");
     for (const GroupId group : {a, b})
       if (is_movement(graph_.ops[*order_.ops(group).begin()])) return refuse("a slice or concatenation is a copy");
     if (spec_of(a).body.size() + spec_of(b).body.size() > kMostNodes)

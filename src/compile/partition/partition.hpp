@@ -15,6 +15,7 @@
 
 #include "compile/heavy/heavy.hpp"
 #include "compile/lower/lower.hpp"
+#include "compile/lower/selection.hpp"
 #include "compile/plan/plan.hpp"
 #include "graph/ir/graph.hpp"
 #include "target/target.hpp"
@@ -26,13 +27,19 @@ struct PlannedPart {
   Plan plan;
 };
 
+struct PlannedSelection {
+  Selection selection;
+  Plan plan;  ///< of the extremes; no kernels where there are no blocks
+};
+
 /// Ops that run as one kernel, or as the several that plan.hpp cuts it into; one op as several copies
-/// (lower/copies.hpp); one op that oneDNN runs; or one op for the reference evaluator.
+/// (lower/copies.hpp); one op that oneDNN runs; one that is a selection; or one op for the reference evaluator.
 struct Region {
-  std::vector<graph::OpId> ops;    ///< in topological order, views that they look through included
-  Status status;                   ///< why it has no kernel; there are no parts then
-  std::vector<PlannedPart> parts;  ///< one, but for copies
-  std::optional<HeavyOp> heavy;    ///< what oneDNN runs; there are no parts then
+  std::vector<graph::OpId> ops;               ///< in topological order, views that they look through included
+  Status status;                              ///< why it has no kernel; there are no parts then
+  std::vector<PlannedPart> parts;             ///< one, but for copies
+  std::optional<HeavyOp> heavy;               ///< what oneDNN runs; there are no parts then
+  std::optional<PlannedSelection> selection;  ///< likewise
 };
 
 /// Two ops that share a value and not a kernel.
