@@ -23,7 +23,7 @@ class Shares {
  public:
   /// `threads`: that will ask, one at least. More than kMost have a share of their own in common with others.
   Shares(std::int64_t tasks, std::int64_t threads) noexcept
-      : count_(static_cast<std::size_t>(std::min<std::int64_t>(threads, kMost))) {
+      : count_(static_cast<std::size_t>(std::clamp<std::int64_t>(threads, 1, kMost))) {
     const std::int64_t count = static_cast<std::int64_t>(count_);
     for (std::size_t share = 0; share < count_; ++share) {
       const std::int64_t number = static_cast<std::int64_t>(share);

@@ -121,6 +121,7 @@ Status add_kernel_steps(const Plan& plan, const Lowered& lowered, Buffers& buffe
                            buffers.location(lowered.outputs[0]), buffers, program, report);
   const auto locations = [&buffers](const std::vector<OperandSource>& operands) {
     std::vector<Location> found;
+    found.reserve(operands.size());
     for (const OperandSource& operand : operands) found.push_back(buffers.location(operand));
     return found;
   };
