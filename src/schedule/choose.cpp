@@ -58,9 +58,16 @@ std::int64_t outer_tasks(const KernelSpec& spec, int vector_level) {
   return tasks;
 }
 
+/// Whether each core has a sliver of columns that is wide enough, and that its L2 has room for, though parts of pages
+/// lie in half of its sets.
+bool takes_slivers(const KernelSpec& spec, int vector_level, const target::Target& target) {
+  const std::int64_t row_bytes = kernel::level(spec, vector_level).extent * byte_size(spec.inputs[0].dtype);
+  return 2 * kernel::bytes_read(spec) <= target.l2_bytes && row_bytes >= target.cores * kSliverRowBytes;
+}
+
 /// Cuts the widest reduced level when the kept levels give too few tasks. Grains are whole blocks of a row (pages), or
 /// whole chains of a column, so that no piece ends inside one.
-Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, int cores) {
+Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, const target::Target& target) {
   // Packed rows are many.
   if (kernel::bytes_read(spec) < kSplitBytes || schedule.nest == Nest::packed) return {};
   std::int64_t tasks = outer_tasks(spec, schedule.vector_level);
@@ -70,10 +77,11 @@ Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, 
   if (columns) tasks *= std::max<std::int64_t>(1, kept / tasks / lanes_of_tile / 4);
   const int level = widest_level(spec, true);
   if (tasks >= kEnoughTasks || level < 0) return {};
+  if (columns && is_exact(lanes) && takes_slivers(spec, schedule.vector_level, target)) return {};
   const std::int64_t extent = kernel::level(spec, level).extent;
   static_assert(kPageElements % (kChain * kChainedUnroll * 16) == 0);
   const std::int64_t whole = level == schedule.vector_level ? kPageElements : kChain;
-  const std::int64_t wanted = is_exact(lanes) ? std::clamp<std::int64_t>(cores, 2, kSplitPieces) : kSplitPieces;
+  const std::int64_t wanted = is_exact(lanes) ? std::clamp<std::int64_t>(target.cores, 2, kSplitPieces) : kSplitPieces;
   const std::int64_t grain = divide_up(divide_up(extent, wanted), whole) * whole;
   const std::int64_t pieces = divide_up(extent, grain);
   const std::int64_t partial_bytes =
@@ -144,7 +152,9 @@ int choose_arg_unroll(const KernelSpec& spec, int vector_level, const ReduceBody
 }
 
 /// Splits the reduced levels, or else tiles the kept ones.
-void cut(const KernelSpec& spec, const ReduceBody& body, int cores, bool may_split, Schedule& schedule) {
+void cut(const KernelSpec& spec, const ReduceBody& body, const target::Target& target, bool may_split,
+         Schedule& schedule) {
+  const int cores = target.cores;
   const Lanes lanes = lanes_of(spec, body);
   if (gives_index(lanes)) {
     schedule.tile = choose_tile(spec, schedule, lanes, cores);
@@ -153,7 +163,7 @@ void cut(const KernelSpec& spec, const ReduceBody& body, int cores, bool may_spl
     return;
   }
   // Pieces of what comes out the same however it is cut are for threads alone.
-  if (may_split && (!is_exact(lanes) || cores > 1)) schedule.split = choose_split(spec, schedule, lanes, cores);
+  if (may_split && (!is_exact(lanes) || cores > 1)) schedule.split = choose_split(spec, schedule, lanes, target);
   if (schedule.split.level < 0) schedule.tile = choose_tile(spec, schedule, lanes, cores);
 }
 
@@ -221,7 +231,7 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
     schedule.isa = isa_of_columns(spec, lanes, schedule, target.isa);
   }
   schedule.adds = machine_of(target).sums_of_f16_add && schedule.nest != Nest::packed && may_add(spec, body.value());
-  cut(spec, body.value(), target.cores, may_split, schedule);
+  cut(spec, body.value(), target, may_split, schedule);
   return schedule;
 }
 
