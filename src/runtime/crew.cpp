@@ -35,6 +35,9 @@ bool look_for(std::chrono::microseconds time, const Came& came) noexcept {
   return false;
 }
 
+/// Threads that one thread calls for: to call takes longer than a short job.
+constexpr int kCalls = 2;
+
 constexpr std::uint32_t kPlace = 1u << 16, kPresent = kPlace - 1;
 constexpr int kMostPlaces = 0x7fff;
 
@@ -104,10 +107,11 @@ bool Crew::run(const Job& job, TbbArena& arena) {
   const int others = static_cast<int>(std::min(job.count, static_cast<std::int64_t>(desks_.size()))) - 1;
   desk->job = job;
   desk->next.store(1, std::memory_order_relaxed);
+  desk->arena = &arena;
   // Sequentially consistent, as what follows is, and what those who leave do: either they see this job, or this caller
   // that they have left.
   desk->places.store(static_cast<std::uint32_t>(std::min(others, kMostPlaces)) * kPlace);
-  call_for(others - at_hand(*desk), arena);
+  call_for_more(*desk);
   {
     const TaskMark mark;
     job.fn(job.context, 0);
@@ -118,29 +122,30 @@ bool Crew::run(const Job& job, TbbArena& arena) {
   return true;
 }
 
-/// Those that stay, were called and have not come yet, or have a place at `mine`: who is called and sits nowhere else.
-int Crew::at_hand(const Desk& mine) const noexcept {
-  int at_hand = called_.load();
-  for (const Desk& desk : desks_)
-    if (&desk != &mine) at_hand -= static_cast<int>(desk.places.load(std::memory_order_relaxed) & kPresent);
-  return at_hand;
+/// Places that nobody will take who stays, or was called and has not come yet: who is called and sits nowhere.
+int Crew::missing_at(const Desk& desk) const noexcept {
+  int missing = static_cast<int>(desk.places.load(std::memory_order_relaxed) / kPlace) - called_.load();
+  for (const Desk& other : desks_) missing += static_cast<int>(other.places.load(std::memory_order_relaxed) & kPresent);
+  return missing;
 }
 
-void Crew::call_for(int workers, TbbArena& arena) noexcept {
+void Crew::call_for_more(const Desk& desk) noexcept {
   const int most = static_cast<int>(desks_.size()) - 1;
-  for (; workers > 0 && called_.load() < most; --workers) {
+  for (int calls = std::min(missing_at(desk), kCalls); calls > 0 && called_.load() < most; --calls) {
     members_.fetch_add(1);
     called_.fetch_add(1);
-    if (arena.enqueue([](void* crew) { static_cast<Crew*>(crew)->serve(); }, this)) continue;
+    if (desk.arena->enqueue([](void* crew) { static_cast<Crew*>(crew)->serve(); }, this)) continue;
     called_.fetch_sub(1);
     members_.fetch_sub(1);
     return;
   }
 }
 
-bool Crew::work_at_any() noexcept {
+/// `was_called`: for the first job since.
+bool Crew::work_at_any(bool was_called) noexcept {
   for (Desk& desk : desks_) {
     if (!desk.sit_down()) continue;
+    if (was_called) call_for_more(desk);
     note_share();
     desk.work();
     desk.stand_up();
@@ -163,13 +168,12 @@ void Crew::serve() noexcept {
   // cannot see.
   static_cast<void>(members_.load(std::memory_order_acquire));
   note_share();
-  for (;;) {
-    while (work_at_any()) {
-    }
+  for (bool was_called = true;;) {
+    while (work_at_any(was_called)) was_called = false;
     if (!is_dismissed.load() && stay()) continue;
     // Whoever puts a job on a desk from here on calls for somebody else; so this is the last look.
     called_.fetch_sub(1);
-    if (!work_at_any()) break;
+    if (!work_at_any(false)) break;
     called_.fetch_add(1);
   }
   leave();

@@ -4,9 +4,10 @@
 // as calls follow each other, and finds the next one by itself: within half a microsecond, where handing a task to a
 // worker of oneTBB takes two or three (docs/threads.md).
 //
-// The story of a job: its caller takes a *desk*, puts the job there with a number of places, calls for as many more
-// threads as do not stay already, and takes indices itself. Whoever stays looks over the desks again and again; who
-// gets a place takes indices until there are none. Then the caller closes the places and waits for those who have one.
+// The story of a job: its caller takes a *desk*, puts the job there with a number of places, and takes indices itself.
+// Whoever stays looks over the desks again and again; who gets a place takes indices until there are none. If fewer
+// stay than there are places, the caller calls for two more, and so does each of those who come so. When all indices
+// are taken the caller closes the places and waits for those who have one.
 #pragma once
 
 #include <atomic>
@@ -55,6 +56,7 @@ class Crew {
     alignas(64) std::atomic<std::uint32_t> places{0};
     Job job{};
     std::atomic<std::int64_t> next{0};
+    TbbArena* arena = nullptr;  ///< there as long as the job is
 
     bool has_place() const noexcept;
     bool sit_down() noexcept;
@@ -64,10 +66,10 @@ class Crew {
   };
 
   Desk* take_desk() noexcept;
-  int at_hand(const Desk& mine) const noexcept;
-  void call_for(int workers, TbbArena& arena) noexcept;
+  int missing_at(const Desk& desk) const noexcept;
+  void call_for_more(const Desk& desk) noexcept;
   void serve() noexcept;
-  bool work_at_any() noexcept;
+  bool work_at_any(bool was_called) noexcept;
   bool stay() const noexcept;
   void leave() noexcept;
 

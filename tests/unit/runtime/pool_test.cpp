@@ -52,7 +52,7 @@ TEST(Pool, TheDefaultPoolIsOneAndHasACoreOrMore) {
 
 /// As many tasks as threads that all wait for each other: only ends when they really run at the same time.
 TEST(Pool, HasAsManyThreadsAsItSays) {
-  for (const int threads : {2, 3}) {
+  for (const int threads : {2, 3, 12}) {
     const std::unique_ptr<ThreadPool> pool = make_pool(threads);
     struct Meeting {
       int size;
