@@ -263,6 +263,61 @@ TEST(OrderedSums, AreThoseOfDouble) {
     }
 }
 
+/// Lines of views, read where they lie or written out before: by many places and by few, long ones and short ones.
+TEST(OrderedViews, AreSelectedFromAsTheyLie) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  std::mt19937_64 random(case_seed("ordered views", 0));
+  const struct {
+    const char *input, *view, *made;
+    Dims shape;
+    std::vector<std::int64_t> places;
+  } kViews[] = {
+      {"f32[300,40]", "core.transpose (%0) {permutation = [1, 0]}", "f32[40,300]", {40, 300}, {5, 50}},
+      {"f32[5000,3]", "core.transpose (%0) {permutation = [1, 0]}", "f32[3,5000]", {3, 5000}, {5, 50}},
+      {"f32[300,40]", "core.reshape (%0) {shape = [2, 6000]}", "f32[2,6000]", {2, 6000}, {5, 50}},
+      {"f32[1,5000]", "core.broadcast (%0) {shape = [3, 5000]}", "f32[3,5000]", {3, 5000}, {5, 50}},
+      {"f32[3,1]", "core.broadcast (%0) {shape = [3, 5000]}", "f32[3,5000]", {3, 5000}, {5, 50}},
+      {"f32[4,6000]",
+       "core.slice (%0) {starts = [1, 700], steps = [2, 1], shape = [2, 5000]}",
+       "f32[2,5000]",
+       {2, 5000},
+       {5, 50}},
+  };
+  for (const auto& [input, view, made, shape, places] : kViews)
+    for (const std::int64_t k : places) {
+      const std::string dims = "[" + std::to_string(shape[0]) + "," + std::to_string(k) + "]";
+      const std::string text = std::string("graph {\n  %0 = input : ") + input + "\n  %1 = " + view + " : " + made +
+                               "\n  %2, %3 = core.top_k (%1) {axis = 1, k = " + std::to_string(k) +
+                               ", largest = true} : f32" + dims + ", s64" + dims + "\n  output %2, %3\n}\n";
+      SCOPED_TRACE(text);
+      Result<graph::Graph> parsed = graph::parse(text);
+      ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+      graph::Graph core = parsed.value();
+      const TensorDesc in_desc = graph::desc_of(core.values[core.inputs[0]]);
+      std::vector<float> x(static_cast<std::size_t>(numel(in_desc.shape).value()));
+      for (float& value : x) value = static_cast<float>(random() % 4096);
+      const auto count = static_cast<std::size_t>(shape[0] * k);
+      std::vector<float> values(count), expected_values(count);
+      std::vector<std::int64_t> indices(count), expected_indices(count);
+      const graph::ConstTensor in{in_desc, x.data()};
+      const graph::MutableTensor outs[] = {{graph::desc_of(core.values[core.outputs[0]]), expected_values.data()},
+                                           {graph::desc_of(core.values[core.outputs[1]]), expected_indices.data()}};
+      ASSERT_TRUE(graph::evaluate(core, {&in, 1}, outs).ok());
+      ASSERT_TRUE(graph::run_pipeline(core).ok());
+      for (const target::Isa isa : all_levels()) {
+        target::Target target;
+        target.isa = isa;
+        const Result<compiler::Compiled> compiled = compiler::compile(core, target);
+        ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+        const Bytes from{x.data(), 4 * x.size()};
+        const std::vector<Bytes> to{{values.data(), 4 * count}, {indices.data(), 8 * count}};
+        ASSERT_TRUE(run_at(compiled.value().program, isa, {&from, 1}, to).ok());
+        ASSERT_EQ(values, expected_values) << target::to_string(isa);
+        ASSERT_EQ(indices, expected_indices) << target::to_string(isa);
+      }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Ordered, ::testing::ValuesIn(kTypes),
                          [](const auto& at) { return std::string(to_string(at.param)); });
 

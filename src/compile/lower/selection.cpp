@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compile/lower/lower.hpp"
+#include "compile/lower/strided.hpp"
 #include "kernel/nodes.hpp"
 
 namespace tenfold::compiler {
@@ -72,13 +73,13 @@ bool is_selection(const graph::Graph& graph, const graph::Op& op) {
   return places_of(op) > kMostOfKernel || (input.shape[axis] >= kLeastLine && strides_of(input)[axis] == 1);
 }
 
-Result<Selection> lower_selection(const graph::Graph& graph, const graph::Op& op) {
+Result<Selection> lower_selection(const graph::Graph& graph, const graph::Op& op,
+                                  std::span<const graph::OpId> through) {
   Selection selection;
   selection.places = places_of(op);
   selection.largest = graph::attribute_or<bool>(op, "largest", true);
   selection.axis = axis_of(op);
   selection.input = graph::desc_of(graph.values[op.inputs[0]]);
-  selection.source = {op.inputs[0]};
   if (!has_kernels(selection.input.dtype))
     return Status(Code::unsupported_dtype, "no kernels for " + std::string(to_string(selection.input.dtype)));
   if (selection.places < 1 || selection.extent() >= std::numeric_limits<std::int32_t>::max())
@@ -89,6 +90,12 @@ Result<Selection> lower_selection(const graph::Graph& graph, const graph::Op& op
     selection.results[which] = graph::desc_of(graph.values[op.outputs[which]]);
     selection.targets[which] = {op.outputs[which]};
   }
+  const Result<StridedWalk> walk = strided_walk(graph, op.inputs[0], through);
+  if (!walk.ok()) return walk.status();
+  selection.input.strides = walk.value().strides;
+  selection.source = {walk.value().root, walk.value().first * byte_size(selection.input.dtype)};
+  if (selection.places <= kMostOfKernel && walk.value().strides[selection.axis] != 1)
+    return Status(Code::unsupported_shape, "elements of a line lie apart");
   selection.block = block_of(selection.extent(), selection.places);
   if (selection.block == 0) return selection;
   Result<kernel::KernelSpec> spec = extremes_of_blocks(selection);

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "compile/lower/operand_source.hpp"
 #include "graph/ir/graph.hpp"
@@ -39,7 +40,8 @@ struct Selection {
 /// Whether the op is a core.top_k that is better selected.
 bool is_selection(const graph::Graph& graph, const graph::Op& op);
 
-/// Of such an op; unsupported_* when the reference evaluator has to run it.
-Result<Selection> lower_selection(const graph::Graph& graph, const graph::Op& op);
+/// Of such an op, whose input is read where it lies through the views among `through`. unsupported_* where one has to
+/// be written out first, or the reference evaluator has to run the op.
+Result<Selection> lower_selection(const graph::Graph& graph, const graph::Op& op, std::span<const graph::OpId> through);
 
 }  // namespace tenfold::compiler

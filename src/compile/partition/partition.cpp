@@ -76,7 +76,7 @@ class Partitioner {
       return group;
     }
     if (ops.size() == 1 && is_selection(graph_, graph_.ops[*ops.begin()])) {
-      Result<PlannedSelection> selection = select(graph_.ops[*ops.begin()]);
+      Result<PlannedSelection> selection = select(graph_.ops[*ops.begin()], group.region.ops);
       group.region.status = selection.status();
       if (selection.ok()) group.region.selection = std::move(selection).value();
       return group;
@@ -96,9 +96,9 @@ class Partitioner {
     return group;
   }
 
-  Result<PlannedSelection> select(const Op& op) const {
+  Result<PlannedSelection> select(const Op& op, const std::vector<OpId>& through) const {
     if (target_.isa == target::Isa::reference) return Status(Code::unsupported_target, "the target is 'reference'");
-    Result<Selection> selection = lower_selection(graph_, op);
+    Result<Selection> selection = lower_selection(graph_, op, through);
     if (!selection.ok()) return selection.status();
     PlannedSelection planned{std::move(selection).value(), {}};
     if (planned.selection.block == 0) return planned;
