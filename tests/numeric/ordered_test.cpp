@@ -132,6 +132,12 @@ void fill(const OrderedCase& c, std::byte* data, std::mt19937_64& random) {
   }
 }
 
+Result<compiler::Compiled> compile_for(target::Isa isa, const graph::Graph& core) {
+  target::Target target;
+  target.isa = isa;
+  return compiler::compile(core, target);
+}
+
 std::size_t bytes_of(const TensorDesc& desc) { return static_cast<std::size_t>(span_bytes(desc).value()); }
 
 class Ordered : public ::testing::TestWithParam<DType> {
@@ -150,9 +156,7 @@ class Ordered : public ::testing::TestWithParam<DType> {
     for (std::size_t i = 1; i < c.tensors.size(); ++i) outputs.push_back({c.tensors[i], expected[i - 1].data()});
     ASSERT_TRUE(graph::evaluate_op(c.op, {&in, 1}, outputs).ok());
     for (const target::Isa isa : all_levels()) {
-      target::Target target;
-      target.isa = isa;
-      const Result<compiler::Compiled> compiled = compiler::compile(core, target);
+      const Result<compiler::Compiled> compiled = compile_for(isa, core);
       ASSERT_TRUE(compiled.ok()) << compiled.status().message();
       for (const compiler::RegionReport& region : compiled.value().regions) {
         if (region.kind == compiler::RegionReport::Kind::selection) {
@@ -249,9 +253,7 @@ TEST(OrderedSums, AreThoseOfDouble) {
       graph::Graph core = graph_of(c);
       ASSERT_TRUE(graph::run_pipeline(core).ok());
       for (const target::Isa isa : all_levels()) {
-        target::Target target;
-        target.isa = isa;
-        const Result<compiler::Compiled> compiled = compiler::compile(core, target);
+        const Result<compiler::Compiled> compiled = compile_for(isa, core);
         ASSERT_TRUE(compiled.ok()) << compiled.status().message();
         const Bytes from{x.data(), 4 * count}, to{got.data(), 4 * count};
         ASSERT_TRUE(run_at(compiled.value().program, isa, {&from, 1}, {&to, 1}).ok());
@@ -305,9 +307,7 @@ TEST(OrderedViews, AreSelectedFromAsTheyLie) {
       ASSERT_TRUE(graph::evaluate(core, {&in, 1}, outs).ok());
       ASSERT_TRUE(graph::run_pipeline(core).ok());
       for (const target::Isa isa : all_levels()) {
-        target::Target target;
-        target.isa = isa;
-        const Result<compiler::Compiled> compiled = compiler::compile(core, target);
+        const Result<compiler::Compiled> compiled = compile_for(isa, core);
         ASSERT_TRUE(compiled.ok()) << compiled.status().message();
         const Bytes from{x.data(), 4 * x.size()};
         const std::vector<Bytes> to{{values.data(), 4 * count}, {indices.data(), 8 * count}};
