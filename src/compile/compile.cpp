@@ -126,8 +126,10 @@ Result<Compiled> compile(const graph::Graph& graph, const target::Target& target
   Compiled compiled;
   Partition parts = partition(graph, target, options.fuse, options.pieces);
   if (options.tuning != nullptr)
-    for (Region& region : parts.regions)
+    for (Region& region : parts.regions) {
+      if (region.selection) apply_tuning(*options.tuning, target, region.selection->plan, compiled.notices);
       for (PlannedPart& part : region.parts) apply_tuning(*options.tuning, target, part.plan, compiled.notices);
+    }
   Buffers buffers(graph, parts.regions, compiled.program);
   for (const Region& region : parts.regions) {
     Status status = compile_region(graph, region, buffers, compiled);

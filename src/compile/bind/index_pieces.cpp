@@ -29,13 +29,13 @@ std::int32_t read_s32(const void* from, std::int64_t at) {
   return value;
 }
 
+}  // namespace
+
 void write_index(std::byte* to, std::int64_t index, DType dtype) {
   const auto narrow = static_cast<std::int32_t>(index);
   if (dtype == DType::s64) std::memcpy(to, &index, sizeof index);
   if (dtype == DType::s32) std::memcpy(to, &narrow, sizeof narrow);
 }
-
-}  // namespace
 
 IndexPieces index_pieces(const kernel::KernelSpec& spec, std::int64_t grain) {
   IndexPieces made;

@@ -6,6 +6,7 @@
 // elements, so ties and NaNs go as they do in one piece. No arithmetic on elements happens here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct IndexPieces {
 
   std::int64_t outputs() const noexcept { return static_cast<std::int64_t>(rows.size()); }
 };
+
+/// `dtype`: s64 or s32.
+void write_index(std::byte* to, std::int64_t index, DType dtype);
 
 /// Of an arg-reduction in pieces of `grain`, which is greater than 0.
 IndexPieces index_pieces(const kernel::KernelSpec& spec, std::int64_t grain);

@@ -2,11 +2,11 @@
 #include "compile/bind/selection_steps.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "compile/bind/first_of_line.hpp"
+#include "compile/bind/index_pieces.hpp"
 #include "schedule/levels.hpp"
 
 namespace tenfold::compiler {
@@ -62,15 +62,9 @@ struct SelectedLines {
 
   void write(const Line& line, std::span<const std::uint32_t> found, std::byte* to_values,
              std::byte* to_indices) const {
-    const bool wide = selection.results[1].dtype == DType::s64;
     for (const std::uint32_t index : found) {
       first.copy(line.first + index * line.step, to_values);
-      const std::int64_t whole = index;
-      const auto narrow = static_cast<std::int32_t>(index);
-      if (wide)
-        std::memcpy(to_indices, &whole, sizeof whole);
-      else
-        std::memcpy(to_indices, &narrow, sizeof narrow);
+      write_index(to_indices, index, selection.results[1].dtype);
       to_values += values.step;
       to_indices += indices.step;
     }

@@ -44,9 +44,6 @@ Result<Lowered> lower_scan(const graph::Graph& graph, const graph::Op& op, std::
 Result<Lowered> lower_top_k(const graph::Graph& graph, const graph::Op& op, std::size_t axis) {
   const auto k = graph::attribute_or<std::int64_t>(op, "k", 0);
   if (k < 1) return Status(Code::unsupported_shape, "the first 0 elements");
-  if (2 * k > kernel::kMaxOutputs)
-    return Status(Code::unsupported_shape,
-                  "kernels find the first " + std::to_string(kernel::kMaxOutputs / 2) + " elements at most");
   const bool largest = graph::attribute_or<bool>(op, "largest", true);
   Lowered lowered{line_spec(graph::desc_of(graph.values[op.inputs[0]]), axis), {{op.inputs[0]}}, {}};
   for (std::size_t which = 0; which < op.outputs.size(); ++which) {

@@ -10,8 +10,8 @@ namespace tenfold::compiler {
 
 bool is_ordered(const graph::Op& op) noexcept;
 
-/// Of such an op; of core.top_k the kernel has an output for each place and one for its index. unsupported_*: no
-/// kernel.
+/// Of such an op, which is no selection (selection.hpp); of core.top_k the kernel has an output for each place and one
+/// for its index. unsupported_*: no kernel.
 Result<Lowered> lower_ordered(const graph::Graph& graph, const graph::Op& op);
 
 }  // namespace tenfold::compiler

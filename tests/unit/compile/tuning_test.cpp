@@ -96,6 +96,15 @@ TEST(TuningFile, AnEntryIsUsedForItsKernelAlone) {
   EXPECT_EQ(tuning.find(other.spec, target::Isa::avx2, 1), nullptr) << "another shape";
 }
 
+TEST(TuningFile, AnEntryIsUsedForTheKernelOfASelection) {
+  const Sample sample{core_graph(
+      "graph {\n  %0 = input : f32[64, 32000]\n  %1, %2 = core.top_k (%0) {axis = 1, k = 50, largest = true} : "
+      "f32[64,50], s64[64,50]\n  output %1, %2\n}\n")};
+  std::vector<std::string> notices;
+  EXPECT_EQ(sample.scheduled(sample.line, &notices), schedule::print(sample.other));
+  EXPECT_TRUE(notices.empty());
+}
+
 TEST(TuningFile, FilesAreMergedAndTheLaterCounts) {
   const Sample sample;
   const std::string back = print(TuningRecord{kCpu, "2026-01-02", 1, 1.1, sample.kernel.spec, sample.kernel.schedule});
