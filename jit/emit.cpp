@@ -30,6 +30,10 @@ namespace {
 static_assert(kMaxInputs == kernel::kMaxInputs && kMaxOutputs == kernel::kMaxOutputs &&
               kMaxLevels == kernel::kMaxLevels);
 
+Encoding encoding_of(const schedule::Schedule& schedule) {
+  return schedule.isa == target::Isa::avx2 ? Encoding::vex : Encoding::evex;
+}
+
 std::int64_t scratch_bytes(const ReduceState& state, const schedule::Schedule& schedule) {
   if (schedule.nest == schedule::Nest::rows)
     return frame::kRecords + state.traits().record_planes * state.plane_bytes();
@@ -179,7 +183,7 @@ Result<EmittedCode> emit(const kernel::KernelSpec& spec, const schedule::Schedul
   if (schedule::is_staged(schedule.nest)) return emit_stages(spec, schedule);
   const Result<schedule::ReduceBody> body = schedule::read_body(spec);
   if (!body.ok()) return body.status();
-  Assembler assembler;
+  Assembler assembler(encoding_of(schedule));
   const std::unique_ptr<VectorLayer> layer = VectorLayer::make(assembler, schedule.isa);
   const std::unique_ptr<ReduceState> state = ReduceState::make(*layer, spec, body.value(), schedule);
   // Narrow columns: the records of a row stand beside those of the tile, and what is folded reads on by one.

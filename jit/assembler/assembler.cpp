@@ -22,12 +22,23 @@ constexpr int kCalleeSaved[] = {Xbyak::Operand::RBX, Xbyak::Operand::RBP, Xbyak:
 
 }  // namespace
 
-Assembler::Assembler()
-    : buffer_(std::make_unique_for_overwrite<Block[]>(kBufferBytes / sizeof(Block))),
+Assembler::Assembler(Encoding encoding)
+    : encoding_(encoding),
+      buffer_(std::make_unique_for_overwrite<Block[]>(kBufferBytes / sizeof(Block))),
       free_(std::begin(kLeasable), std::end(kLeasable)) {
   Xbyak::ClearError();
   generator_ = std::make_unique<Xbyak::CodeGenerator>(kBufferBytes, buffer_.get());
   generator_->setDefaultJmpNEAR(true);
+}
+
+void Assembler::select(const Xbyak::Ymm& d, const Xbyak::Ymm& mask, const Xbyak::Operand& yes, const Xbyak::Ymm& no) {
+  if (encoding_ == Encoding::vex) return generator_->vpblendvb(d, no, yes, mask);
+  // Each bit of the last operand is the answer for the bits of d, the second and the third, as a number.
+  constexpr int kSecondAsksThirdElseFirst = 0xb8, kFirstAsksThirdElseSecond = 0xac, kSecondAsksFirstElseThird = 0xe2;
+  if (d == mask) return generator_->vpternlogd(d, no, yes, kFirstAsksThirdElseSecond);
+  if (d == yes) return generator_->vpternlogd(d, mask, no, kSecondAsksFirstElseThird);
+  if (d != no) generator_->vmovdqa(d, no);
+  generator_->vpternlogd(d, mask, yes, kSecondAsksThirdElseFirst);
 }
 
 Xbyak::Address Assembler::constant(const Bytes64& bytes, int at) {

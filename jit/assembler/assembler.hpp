@@ -18,15 +18,23 @@
 
 namespace tenfold::jit {
 
+/// Of instructions on vectors of up to 32 bytes: that of AVX2, or AVX-512's as well, which has more of them.
+enum class Encoding { vex, evex };
+
 class Assembler {
  public:
   using Bytes64 = std::array<std::uint8_t, 64>;
 
-  Assembler();
+  explicit Assembler(Encoding encoding = Encoding::vex);
   Assembler(const Assembler&) = delete;
   Assembler& operator=(const Assembler&) = delete;
 
   Xbyak::CodeGenerator& code() noexcept { return *generator_; }
+  Encoding encoding() const noexcept { return encoding_; }
+
+  /// d = yes in bytes whose mask is all ones, no where it is 0. In EVEX one operation, where Golden Cove takes
+  /// three for a blend.
+  void select(const Xbyak::Ymm& d, const Xbyak::Ymm& mask, const Xbyak::Operand& yes, const Xbyak::Ymm& no);
 
   /// 64 bytes, all of them copies of the low `bytes` (2, 4 or 8) of `pattern`, as a memory operand.
   Xbyak::Address splat(std::uint64_t pattern, int bytes);
@@ -65,6 +73,7 @@ class Assembler {
   struct alignas(64) Block {
     std::uint8_t bytes[64];
   };
+  Encoding encoding_;
   std::unique_ptr<Block[]> buffer_;
   std::unique_ptr<Xbyak::CodeGenerator> generator_;
   std::vector<std::unique_ptr<Constant>> constants_;

@@ -45,7 +45,7 @@ Memory PackedBlock::at(const Reg64& in, int offset, int bytes) {
 // ---- the block
 
 void PackedBlock::keep_constants(const Reg64& in, const Reg64& out) {
-  Assembler assembler;
+  Assembler assembler(assembler_.encoding());
   PackedBlock sketch(assembler, spec_, body_);
   sketch.emit(in, out);
   std::vector<PackedVectors::Constant> constants = sketch.v_.constants();

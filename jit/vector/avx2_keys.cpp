@@ -88,7 +88,7 @@ void PackedVectors::step_codes(Register d, Register codes, Register mask, bool d
 }
 
 void PackedVectors::blend(Register d, Register taken, Register mask) {
-  code_.vpblendvb(Ymm(d), Ymm(d), Ymm(taken), Ymm(mask));
+  assembler_.select(Ymm(d), Ymm(mask), Ymm(taken), Ymm(d));
 }
 
 void PackedVectors::equal_bytes(const Xbyak::Reg32& d, Register a, Register b, int bytes) {
@@ -118,8 +118,8 @@ void PackedVectors::load_integers(Register d, const Memory& from, int bytes, boo
 void PackedVectors::take_better(Register best, Register index, Register x, Register at, bool greatest) {
   const Ymm better(15);
   greatest ? code_.vpcmpgtd(better, Ymm(x), Ymm(best)) : code_.vpcmpgtd(better, Ymm(best), Ymm(x));
-  code_.vpblendvb(Ymm(best), Ymm(best), Ymm(x), better);
-  code_.vpblendvb(Ymm(index), Ymm(index), Ymm(at), better);
+  assembler_.select(Ymm(best), better, Ymm(x), Ymm(best));
+  assembler_.select(Ymm(index), better, Ymm(at), Ymm(index));
 }
 
 void PackedVectors::store_indices(const Memory& to, Register s, DType dtype) {

@@ -282,7 +282,7 @@ Ymm PackedVectors::beyond(Register keys, bool above, std::uint64_t limit, int by
 
 void PackedVectors::replace_beyond(Register d, bool above, std::uint64_t limit, std::uint64_t other, int bytes) {
   const Ymm mask = beyond(d, above, limit, bytes);
-  code_.vpblendvb(Ymm(d), Ymm(d), splat_of(other, bytes), mask);
+  assembler_.select(Ymm(d), mask, splat_of(other, bytes), Ymm(d));
 }
 
 /// Of zeros, and only of these, each order of the operands may give other bits: of +0 and -0 the greater is what both
@@ -337,7 +337,7 @@ void PackedVectors::jump_unless_signs(Register s, bool set, int bytes, const Xby
 void PackedVectors::choose_by_sign(Register d, Register s, Register negative, Register positive, int bytes) {
   if (bytes == 4) return code_.vblendvps(Ymm(d), Ymm(positive), Ymm(negative), Ymm(s));
   code_.vpsraw(Ymm(15), Ymm(s), 15);
-  code_.vpblendvb(Ymm(d), Ymm(positive), Ymm(negative), Ymm(15));
+  assembler_.select(Ymm(d), Ymm(15), Ymm(negative), Ymm(positive));
 }
 
 void PackedVectors::copy(Register d, Register s) { code_.vmovdqa(Ymm(d), Ymm(s)); }

@@ -33,9 +33,9 @@ void PackedVectors::part(Register early, Register x_number, Register y_number, i
     default:
       code_.vmovdqu(mask, assembler_.splat(0xff00, 2));
       code_.vpsllw(first, y, 8);
-      code_.vpblendvb(first, x, first, mask);
+      assembler_.select(first, mask, first, x);
       code_.vpsrlw(x, x, 8);
-      code_.vpblendvb(y, x, y, mask);
+      assembler_.select(y, mask, y, x);
       break;
   }
 }
@@ -43,9 +43,9 @@ void PackedVectors::part(Register early, Register x_number, Register y_number, i
 void PackedVectors::swap_quarters(Register d) { code_.vpermq(Ymm(d), Ymm(d), 0xd8); }
 
 void PackedVectors::blend(Register d, const Bytes& other, Register mask, bool set) {
-  if (set) return code_.vpblendvb(Ymm(d), Ymm(d), assembler_.bytes(other), Ymm(mask));
+  if (set) return assembler_.select(Ymm(d), Ymm(mask), assembler_.bytes(other), Ymm(d));
   load_constant(15, other);
-  code_.vpblendvb(Ymm(d), Ymm(15), Ymm(d), Ymm(mask));
+  assembler_.select(Ymm(d), Ymm(mask), Ymm(d), Ymm(15));
 }
 
 void PackedVectors::equal(Register mask, Register a, Register b, int bytes) {
@@ -84,7 +84,7 @@ void PackedVectors::add_bytes(Register d, Register s, const Bytes& to, int bytes
 
 void PackedVectors::choose(Register d, Register mask, const Bytes& taken, const Bytes& other) {
   load_constant(d, other);
-  code_.vpblendvb(Ymm(d), Ymm(d), assembler_.bytes(taken), Ymm(mask));
+  assembler_.select(Ymm(d), Ymm(mask), assembler_.bytes(taken), Ymm(d));
 }
 
 void PackedVectors::store_places(const Memory& to, Register s, int bytes, DType dtype) {
