@@ -16,6 +16,7 @@
 #include "jit/columns/direct.hpp"
 #include "jit/columns/grouped_sweeps.hpp"
 #include "jit/columns/narrow.hpp"
+#include "jit/columns/row_search.hpp"
 #include "jit/columns/strips.hpp"
 #include "jit/columns/sweep.hpp"
 
@@ -36,6 +37,7 @@ class Columns {
         sweep_(nest) {
     if (!reduced_.empty()) reduced_.pop_back();
     if (sweeps_groups(n_)) n_.s.roles().chains->keep_totals_apart();
+    if (nest.schedule.searches) n_.s.roles().row_search->remember_sweeps(rows_at_once_);
   }
 
   void emit() {
@@ -67,6 +69,7 @@ class Columns {
     take_tile();
     sweep_.each_record([this](const Reg64& record, Part) { n_.s.init_record(record); });
     reduce_tile();
+    if (n_.schedule.searches && n_.schedule.width == 0) search_tile();
     n_.store_either_way([this] {
       sweep_.each_record(
           [this](const Reg64& record, Part part) {
@@ -86,6 +89,17 @@ class Columns {
     }
     c_.jmp(tile);
     c_.L(done);
+  }
+
+  void search_tile() {
+    Gpr columns(n_.a);
+    RowSearcher search(n_);
+    rows_.load_count(columns);
+    search.begin(columns, sweep_.row_stride);
+    c_.mov(columns, n_.in);
+    sweep_.each_record([&](const Reg64& record, Part part) { search.record(record, columns, part); },
+                       [&] { n_.step_back(columns, n_.s.input_bytes()); });
+    search.end();
   }
 
   /// Tiles as wide as a strip have their accumulators in registers where they are whole.

@@ -43,15 +43,20 @@ class NarrowColumns {
   void in_turn(const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
   void steps_in_turn(const Xbyak::Reg64& first, const Xbyak::Reg64& rows, int of_step);
   void groups_in_turn(const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
+  void search_groups(const Xbyak::Reg64& rows_left);
   void fold_places(int rows);
   void in_groups(const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
   void in_two_steps(const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
   void pass_in_two_steps(Pass pass, const Xbyak::Reg64& first, const Xbyak::Reg64& rows);
   void each_group_record(const std::function<void(const Xbyak::Reg64&)>& body);
-  void sweep(const Xbyak::Reg64& first, const Xbyak::Reg64* stream);
+  /// A group of each of four streams, or `at_once` groups, one after another, as the columns nest sweeps over a tile.
+  void sweep_streams(const Xbyak::Reg64& first, const Xbyak::Reg64& stream);
+  void sweep(const Xbyak::Reg64& first, int at_once);
+  void sweep_rows(const Xbyak::Reg64& first, const Xbyak::Reg64& p, const std::vector<Memory>& rows);
   void fold_group();
   int records_of_row() const;
   int rows_of_group() const;
+  int group_bytes() const;
   Memory group_record() const;
 
   LoopNest& n_;

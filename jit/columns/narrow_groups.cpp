@@ -21,6 +21,8 @@ constexpr int kStreams = 4;
 
 int NarrowColumns::records_of_row() const { return (width_ + n_.s.lanes() - 1) / n_.s.lanes(); }
 
+int NarrowColumns::group_bytes() const { return rows_of_group() * row_bytes(); }
+
 int NarrowColumns::rows_of_group() const { return static_cast<int>(n_.schedule.columns) / width_; }
 
 Memory NarrowColumns::group_record() const { return record(records_of_row() + 1); }
@@ -33,12 +35,12 @@ void NarrowColumns::in_groups(const Reg64& first, const Reg64& rows) {
   c_.shr(sweeps, std::countr_zero(static_cast<unsigned>(rows_of_sweep)));
   c_.jz(done);
   c_.and_(rows, rows_of_sweep - 1);
-  c_.imul(stream, sweeps, rows_of_group() * row_bytes());
+  c_.imul(stream, sweeps, group_bytes());
   n_.s.set_pass(Pass::whole);
   each_group_record([this](const Reg64& at) { n_.s.init_record(at); });
   c_.L(again);
-  sweep(first, &stream.reg());
-  c_.add(first, rows_of_group() * row_bytes());
+  sweep_streams(first, stream);
+  c_.add(first, group_bytes());
   c_.dec(sweeps);
   c_.jnz(again);
   // The first stream has ended where the second began.
@@ -46,16 +48,16 @@ void NarrowColumns::in_groups(const Reg64& first, const Reg64& rows) {
   c_.L(single);
   c_.cmp(rows, rows_of_group());
   c_.jb(folded);
-  sweep(first, nullptr);
-  c_.add(first, rows_of_group() * row_bytes());
+  sweep(first, 1);
+  c_.add(first, group_bytes());
   c_.sub(rows, rows_of_group());
   c_.jmp(single);
   c_.L(folded);
   if (n_.s.traits().takes_twice) {
     Label none;
     step_back(first, rows, rows_of_group(), none);
-    sweep(first, nullptr);
-    c_.add(first, rows_of_group() * row_bytes());
+    sweep(first, 1);
+    c_.add(first, group_bytes());
     c_.L(none);
   }
   fold_group();
@@ -75,16 +77,21 @@ void NarrowColumns::each_group_record(const std::function<void(const Reg64&)>& b
   c_.jnz(again);
 }
 
-/// One group of each of four streams, or without them one group, as the columns nest sweeps over a tile.
-void NarrowColumns::sweep(const Reg64& first, const Reg64* stream) {
+void NarrowColumns::sweep_streams(const Reg64& first, const Reg64& stream) {
   Gpr p(n_.a);
-  std::optional<Gpr> stream3;
-  if (stream != nullptr) {
-    stream3.emplace(n_.a);
-    c_.lea(*stream3, c_.ptr[*stream + *stream * 2]);
-  }
-  const std::vector<Memory> rows =
-      stream != nullptr ? places_of_streams(p, *stream, stream3, kStreams) : std::vector<Memory>{p.reg()};
+  std::optional<Gpr> stream3(std::in_place, n_.a);
+  c_.lea(*stream3, c_.ptr[stream + stream * 2]);
+  sweep_rows(first, p, places_of_streams(p, stream, stream3, kStreams));
+}
+
+void NarrowColumns::sweep(const Reg64& first, int at_once) {
+  Gpr p(n_.a);
+  std::vector<Memory> rows;
+  for (int group = 0; group < at_once; ++group) rows.push_back(p.reg() + group * group_bytes());
+  sweep_rows(first, p, rows);
+}
+
+void NarrowColumns::sweep_rows(const Reg64& first, const Reg64& p, const std::vector<Memory>& rows) {
   take_sweep(n_, [&](Pass pass) {
     c_.mov(p, first);
     each_group_record([&](const Reg64& at) {

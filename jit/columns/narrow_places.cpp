@@ -5,7 +5,10 @@
 // keeps its extreme and the number of the step, or group. At the end the lanes that are one column meet
 // (state/places.hpp), with the rows' numbers for indices.
 
+#include <bit>
+
 #include "jit/columns/narrow.hpp"
+#include "jit/columns/row_search.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -16,6 +19,8 @@ using Xbyak::Reg64;
 /// Steps from one look for NaNs to the next, so that what is taken again is in L2 still; fewer than make a chain.
 constexpr int kStepsOfRun = 1024;
 constexpr int kUnroll = 4;
+/// Groups that are searched: where the first one is, and rows from there on.
+constexpr int kGroups = frame::kStreamOutput, kRows = frame::kStreamRows;
 
 }  // namespace
 
@@ -101,23 +106,24 @@ void NarrowColumns::steps_in_turn(const Reg64& first, const Reg64& rows, int of_
 }
 
 void NarrowColumns::groups_in_turn(const Reg64& first, const Reg64& rows) {
-  const int group_bytes = rows_of_group() * row_bytes();
-  Gpr stream(n_.a);
-  c_.mov(stream.r32(), group_bytes);
   each_group_record([this](const Reg64& at) { n_.s.init_record(at); });
+  if (n_.schedule.searches) {
+    c_.mov(n_.slot(kGroups), first);
+    c_.mov(n_.slot(kRows), rows);
+  }
   const auto flush = [&] {
     if (n_.s.chained()) each_group_record([this](const Reg64& at) { n_.s.flush_record(at); });
   };
-  for (const int at_once : {schedule::kChainedStreams, 1}) {
+  for (const int at_once : {n_.schedule.rows_at_once, 1}) {
     Label chain, again, ended;
     c_.L(chain);
     if (n_.s.chained()) c_.mov(n_.slot(frame::kChainLeft), n_.s.traits().chain / at_once);
     c_.L(again);
     c_.cmp(rows, at_once * rows_of_group());
     c_.jb(ended, Xbyak::CodeGenerator::T_NEAR);
-    sweep(first, at_once > 1 ? &stream.reg() : nullptr);
+    sweep(first, at_once);
     n_.s.roles().row_numbers->next_rows(at_once);
-    c_.add(first, at_once * group_bytes);
+    c_.add(first, at_once * group_bytes());
     c_.sub(rows, at_once * rows_of_group());
     if (n_.s.chained()) {
       c_.dec(n_.slot(frame::kChainLeft));
@@ -130,17 +136,34 @@ void NarrowColumns::groups_in_turn(const Reg64& first, const Reg64& rows) {
     c_.L(ended);
     flush();
   }
+  if (n_.schedule.searches) search_groups(rows);
+}
+
+void NarrowColumns::search_groups(const Reg64& rows_left) {
+  Gpr columns(n_.a);
+  RowSearcher search(n_);
+  {
+    Gpr groups(n_.a), stride(n_.a);
+    c_.mov(stride.r32(), group_bytes());
+    c_.mov(columns, n_.slot(kGroups));
+    c_.mov(groups, n_.slot(kRows));
+    c_.sub(groups, rows_left);
+    c_.shr(groups, std::countr_zero(static_cast<unsigned>(rows_of_group())));
+    search.begin(groups, stride);
+  }
+  each_group_record([&](const Reg64& at) { search.record(at, columns, Part::full); });
+  search.end();
 }
 
 /// The lanes that are one column, from the records of the group to those of the row.
 void NarrowColumns::fold_places(int rows) {
   const PlaceRule rule = n_.s.roles().row_numbers->place_rule();
   const int record_bytes = n_.s.lanes() * rule.lane_bits / 8;
-  const int group_bytes = (static_cast<int>(n_.schedule.columns) / n_.s.lanes() + 1) * record_bytes;
-  const int plane_bytes = group_bytes + (width_ / n_.s.lanes() + 1) * record_bytes;
+  const int group_plane = (static_cast<int>(n_.schedule.columns) / n_.s.lanes() + 1) * record_bytes;
+  const int plane_bytes = group_plane + (width_ / n_.s.lanes() + 1) * record_bytes;
   const int start = frame::kRecords + static_cast<int>(n_.s.traits().record_planes * n_.s.plane_bytes());
   const Places group{Xbyak::util::rbp + start, plane_bytes};
-  const Places row{Xbyak::util::rbp + (start + group_bytes), plane_bytes};
+  const Places row{Xbyak::util::rbp + (start + group_plane), plane_bytes};
   {
     Gpr to(n_.a);
     c_.lea(to, c_.ptr[group.first]);

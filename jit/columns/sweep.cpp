@@ -191,7 +191,7 @@ void ColumnSweep::rows_together(int at_once, const std::optional<Gpr>& stream3) 
   // none.
   Gpr next(n_.a);
   if (n_.s.traits().in_order) {
-    c_.lea(next, c_.ptr[p_.reg() + stream.reg() * 4]);
+    c_.lea(next, c_.ptr[p_.reg() + stream.reg() * at_once]);
   } else {
     c_.lea(next, c_.ptr[p_.reg() + row_stride.reg()]);
   }

@@ -43,7 +43,7 @@ constexpr int kMostSets = 2;
 constexpr int kRowsAtOnce = 4;
 static_assert(frame::kRows + kRowsAtOnce * kVectorBytes <= frame::kRecords);
 
-class ArgState final : public ReduceState, public RowNumbers, public SweepPasses, public GroupSearch {
+class ArgState final : public ReduceState, public RowNumbers, public SweepPasses, public GroupSearch, public RowSearch {
  public:
   ArgState(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body, schedule::Nest nest)
       : ReduceState(layer, spec, body,
@@ -60,6 +60,7 @@ class ArgState final : public ReduceState, public RowNumbers, public SweepPasses
       roles_.group_search = this;
     } else {
       roles_.row_numbers = this;
+      roles_.row_search = this;
       traits_.rows_in_registers = 1;
       roles_.sweep_passes = this;
       traits_.has_quick_pass = is_floating(input_);
@@ -90,7 +91,7 @@ class ArgState final : public ReduceState, public RowNumbers, public SweepPasses
 
   void step(int set, const Memory& from, Part part) override {
     arg_->load(kLoaded, input_, from, part);
-    const Memory row = row_number(row_);
+    const Memory row = row_number(sweep_rows_ > 0 ? 0 : row_);
     const IndexSource at{kAt, tiled_ ? &row : nullptr};
     if (pass_ == Pass::first && part != Part::tail) {
       arg_->take_number(rule_, best(set), index(set), kLoaded, at, kSum);
@@ -154,7 +155,35 @@ class ArgState final : public ReduceState, public RowNumbers, public SweepPasses
     arg_->set_index(index(0), at, lane_bits());
   }
 
+  void remember_sweeps(int rows) override { sweep_rows_ = rows; }
+  int numbers() const override { return 1; }
+  int number_bytes() const override { return lane_bytes(); }
+  Memory numbers_of(const Memory& record, int) const override { return record + kVectorBytes; }
+  void search(const Memory& record, const Memory& staged) override {
+    constexpr Vec kBest = 0, kFirst = 1, kElement = 2, kNumber = 3;
+    constexpr std::int64_t kNone = std::numeric_limits<std::int32_t>::max();
+    v_.load_bytes(kBest, record);
+    to_integers(kBest);
+    v_.splat(kFirst, static_cast<std::uint64_t>(kNone), lane_bytes());
+    for (int row = 0; row < sweep_rows_; ++row) {
+      arg_->load(kElement, input_, staged + row * step_bytes(), Part::full);
+      to_integers(kElement);
+      v_.splat(kNumber, static_cast<std::uint64_t>(row), lane_bytes());
+      arg_->drop_unequal(kNumber, kElement, kBest, kNone, lane_bits());
+      v_.integer(IntegerOp::least_signed, kFirst, kFirst, kNumber, lane_bits());
+    }
+    v_.load_bytes(kNumber, record + kVectorBytes);
+    v_.integer(IntegerOp::add, kNumber, kNumber, kFirst, lane_bits());
+    v_.store_bytes(record + kVectorBytes, kNumber);
+  }
+
   void step_rows(int set, const std::vector<Memory>& rows) override {
+    if (static_cast<int>(rows.size()) == sweep_rows_ && pass_ != Pass::again) {
+      v_.load_bytes(kAt, row_number(0));
+      arg_->take_group(rule_, {best(set), index(set), kSum, kLoaded}, rows, kAt);
+      row_ += sweep_rows_;
+      return;
+    }
     if (pass_ != Pass::first || !takes_pairs() || rows.size() % 2 != 0) return ReduceState::step_rows(set, rows);
     for (std::size_t row = 0; row < rows.size(); row += 2) {
       const Vec later = kLaterRows + row_ / 2;
@@ -345,6 +374,7 @@ class ArgState final : public ReduceState, public RowNumbers, public SweepPasses
   bool tiled_ = false;          ///< columns whose rows are counted in the frame
   bool numbers_steps_ = false;  ///< narrow columns: the first row's number is that of the next step
   int row_ = 0;                 ///< of a sweep
+  int sweep_rows_ = 0;          ///< rows of one, where it alone is remembered
 };
 
 }  // namespace

@@ -25,13 +25,14 @@ constexpr int kTaken = frame::kRows, kBefore = kTaken + 8, kSettled = kBefore + 
 constexpr int kCodesInFrame = frame::kRows + 64, kIndices = kCodesInFrame + 64;
 static_assert(kIndices + 32 * 4 <= frame::kRecords);
 
-class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses, public QuickSweeps {
+class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses, public QuickSweeps, public RowSearch {
  public:
   ColumnKeys(VectorLayer& layer, const kernel::KernelSpec& spec, const schedule::ReduceBody& body)
       : KeyState(layer, spec, body, 1 << (8 * byte_size(spec.inputs[0].dtype)),
                  1 + schedule::lanes_per_step(schedule::Lanes::keys, spec.inputs[0].dtype) / kGroup) {
     roles_.row_numbers = this;
     roles_.sweep_passes = this;
+    roles_.row_search = this;
     traits_.rows_in_registers = kRowsAtOnce;
     traits_.has_quick_pass = is_floating(input_);
     traits_.settles_few_rows = true;
@@ -65,22 +66,51 @@ class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses,
   /// Adjacent rows play it out in pairs, each column for itself, and the winner enters with its own code: three
   /// operations for each row that drops out, as many as to enter.
   void step_rows(int set, const std::vector<Memory>& rows) override {
-    if (rows.size() != kRowsAtOnce) return ReduceState::step_rows(set, rows);
+    if (static_cast<int>(rows.size()) == sweep_rows_) return step_sweep(rows);
+    if (rows.size() != kRowsAtOnce || sweep_rows_ > 0) return ReduceState::step_rows(set, rows);
     play({kUpper, kLoaded, kWinner}, rows[0], rows[1], kSecond);
     play({kOther, kUpper, kOtherWinner}, rows[2], rows[3], kFourth);
     keys_.integer(best_of_rows(), kUpper, kUpper, kLoaded, lane_bits());
     keys_.equal(kOther, kUpper, kLoaded, input_bytes());
     keys_.blend(kOtherWinner, kWinner, kOther);
-    if (takes_bits()) {
-      // Positive bits are the integers that they are mapped to.
-      if (!rule_.greatest) keys_.sign_to_integer(kUpper, kSpare, input_bytes());
-      keys_.integer(key_op(rule_), kExtremes, kExtremes, kUpper, lane_bits());
-    } else if (is_unsigned()) {
-      keys_.flip_signs(kUpper, input_bytes());
+    enter_winner(kUpper, kOtherWinner);
+  }
+
+  void remember_sweeps(int rows) override { sweep_rows_ = rows; }
+  int numbers() const override { return groups(); }
+  int number_bytes() const override { return 4; }
+  Memory numbers_of(const Memory& record, int at) const override { return total(record, at) + kBytes; }
+  void search(const Memory& record, const Memory& staged) override {
+    const auto row_at = [&](int number) { return staged + number * step_bytes(); };
+    for (int number = 0; number < sweep_rows_; ++number) {
+      if (is_floating(input_)) {
+        keys_.load(kLoaded, row_at(number));
+        map_to_key_order(keys_, rule_, {kLoaded, kSpare, kSeen}, true);
+      } else if (is_unsigned()) {
+        keys_.load(kLoaded, row_at(number));
+        keys_.flip_signs(kLoaded, input_bytes());
+      } else {
+        continue;
+      }
+      keys_.store(row_at(number), kLoaded);
     }
-    enter(kUpper, kOtherWinner);
-    if (pass_ == Pass::other) keys_.integer(key_op(opposite()), kExtremes, kExtremes, kBest, lane_bits());
-    row_ += kRowsAtOnce;
+    for (int group = 0; group < groups(); ++group) {
+      keys_.load(kBest, total(record, group));
+      keys_.splat(kCodes, 0, 4);
+      for (int number = sweep_rows_ - 1; number > 0; --number) {
+        keys_.load_integers(kLoaded, row_at(number) + codes_before(group), input_bytes(), true);
+        keys_.equal(kWinner, kLoaded, kBest, 4);
+        keys_.splat(kOther, static_cast<std::uint64_t>(number), 4);
+        keys_.blend(kCodes, kOther, kWinner);
+      }
+      keys_.load_integers(kLoaded, row_at(0) + codes_before(group), input_bytes(), true);
+      keys_.equal(kWinner, kLoaded, kBest, 4);
+      keys_.splat(kOther, 0, 4);
+      keys_.blend(kCodes, kOther, kWinner);
+      keys_.load(kUpper, numbers_of(record, group));
+      keys_.integer(IntegerOp::add, kUpper, kUpper, kCodes, 32);
+      keys_.store(numbers_of(record, group), kUpper);
+    }
   }
 
   void flush(int) override {
@@ -268,6 +298,30 @@ class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses,
     keys_.blend(kCodes, codes, kWinner);
   }
 
+  /// The best of a sweep, with `codes`.
+  void enter_winner(Register winner, Register codes) {
+    if (takes_bits()) {
+      // Positive bits are the integers that they are mapped to.
+      if (!rule_.greatest) keys_.sign_to_integer(winner, kSpare, input_bytes());
+      keys_.integer(key_op(rule_), kExtremes, kExtremes, winner, lane_bits());
+    } else if (is_unsigned()) {
+      keys_.flip_signs(winner, input_bytes());
+    }
+    enter(winner, codes);
+    if (pass_ == Pass::other) keys_.integer(key_op(opposite()), kExtremes, kExtremes, kBest, lane_bits());
+    row_ += kRowsAtOnce;
+  }
+
+  void step_sweep(const std::vector<Memory>& rows) {
+    for (std::size_t at = 0; at < rows.size(); ++at) {
+      const Register to = at == 0 ? kUpper : kLoaded;
+      load_row(to, rows[at]);
+      if (takes_bits()) keys_.integer(seen_op(own()), kSeen, kSeen, to, lane_bits());
+      if (at > 0) keys_.integer(best_of_rows(), kUpper, kUpper, kLoaded, lane_bits());
+    }
+    enter_winner(kUpper, kRow);
+  }
+
   void load_row(Register to, const Memory& from) {
     keys_.load(to, from);
     if (is_floating(input_) && !takes_bits()) map_to_key_order(keys_, rule_, {to, kSpare, kSeen}, !watches_numbers());
@@ -308,6 +362,7 @@ class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses,
   bool tiled_ = false;          ///< whose keys are in records
   bool numbers_steps_ = false;  ///< narrow columns
   int row_ = 0;                 ///< of a sweep
+  int sweep_rows_ = 0;          ///< rows of one, where it alone is remembered
   std::vector<Memory> indices_;
 };
 

@@ -110,6 +110,23 @@ class GroupSearch {
   ~GroupSearch() = default;
 };
 
+/// Columns that may know of an extreme no more than the sweep that it was in, until its rows are searched.
+class RowSearch {
+ public:
+  /// Before all else: step_rows() of so many rows leaves the number of the first of them.
+  virtual void remember_sweeps(int rows) = 0;
+  /// A record's numbers after flush_record(): so many vectors, in lanes of so many bytes.
+  virtual int numbers() const = 0;
+  virtual int number_bytes() const = 0;
+  virtual Memory numbers_of(const Memory& record, int at) const = 0;
+  /// The rows from each number on, step_bytes() apart in `staged`, which this clobbers: numbers become those of the
+  /// first row that has the extreme.
+  virtual void search(const Memory& record, const Memory& staged) = 0;
+
+ protected:
+  ~RowSearch() = default;
+};
+
 /// The roles of a state: itself, or null.
 struct StateRoles {
   WideTotals* wide_totals = nullptr;
@@ -119,6 +136,7 @@ struct StateRoles {
   QuickSweeps* quick_sweeps = nullptr;
   SignPasses* sign_passes = nullptr;
   GroupSearch* group_search = nullptr;
+  RowSearch* row_search = nullptr;
 };
 
 }  // namespace tenfold::jit

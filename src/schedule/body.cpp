@@ -94,6 +94,12 @@ bool remembers_groups(DType input, const ReduceBody& body) {
   return !body.last && !body.stores_extreme && (input == DType::f32 || input == DType::f64 || input == DType::s32);
 }
 
+bool remembers_sweeps(const kernel::KernelSpec& spec, Lanes lanes) {
+  if (lanes == Lanes::keys) return true;
+  const Result<ReduceBody> body = read_body(spec);
+  return lanes == Lanes::arg && body.ok() && remembers_groups(spec.inputs[0].dtype, body.value());
+}
+
 int lanes_per_step(Lanes lanes, DType input) {
   if (lanes == Lanes::arg) return byte_size(input) == 8 ? 8 : 16;
   if (lanes == Lanes::keys) return 32 / byte_size(input);

@@ -40,6 +40,8 @@ constexpr bool gives_index(Lanes lanes) { return lanes == Lanes::arg || lanes ==
 /// Whether a lane of an arg-reduction's row may remember which group of steps its extreme was in, and the place there
 /// is looked for at the end: of the first of equals alone, where an extreme of lanes is one instruction on any machine.
 bool remembers_groups(DType input, const ReduceBody& body);
+/// The same of columns, whose lanes may remember the sweep of rows that an extreme was in (Schedule::searches).
+bool remembers_sweeps(const kernel::KernelSpec& spec, Lanes lanes);
 /// Steps of such a group: the `unroll` of rows that have them.
 inline constexpr int kGroupSteps = 4;
 

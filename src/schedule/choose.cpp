@@ -261,14 +261,23 @@ Status check_rows(const KernelSpec& spec, const ReduceBody& body, const Schedule
   return {};
 }
 
+bool may_search_rows(const KernelSpec& spec, Lanes lanes, const Schedule& schedule) {
+  const std::int64_t least = schedule.width > 0 ? lanes_per_step(lanes, spec.inputs[0].dtype) + 1 : 1;
+  return remembers_sweeps(spec, lanes) && kernel::reduced_levels(spec) == 1 && schedule.columns >= least &&
+         schedule.rows_at_once >= kChainedStreams &&
+         spec.inputs[0].strides[static_cast<std::size_t>(schedule.vector_level)] == 1;
+}
+
 Status check_columns(const KernelSpec& spec, const ReduceBody& body, const Schedule& schedule) {
   const Lanes lanes = lanes_of(spec, body);
   if (schedule.around && !may_store_columns_around(spec, lanes, schedule))
     return broken("around is for columns of few rows that store whole lines");
   const int rows = schedule.rows_at_once;
   if (rows != 1 && rows != 2 && rows != 4 && rows != 8) return broken("rows is not 1, 2, 4 or 8");
-  if (rows == 8 && !is_exact(lanes) && lanes != Lanes::wide_f64)
-    return broken("8 rows are for exact states and sums of f64");
+  if (rows == 8 && !is_exact(lanes) && lanes != Lanes::wide_f64 && !schedule.searches)
+    return broken("8 rows are for exact states, sums of f64 and indices whose rows are searched");
+  if (schedule.searches && !may_search_rows(spec, lanes, schedule))
+    return broken("searches is for indices of one reduced level, in sweeps over tiles or groups of rows");
   if (lanes == Lanes::chained_f32 && schedule.columns > 0 && rows != kChainedStreams)
     return broken("chained columns run in 4 streams");
   if (schedule.ahead && schedule.columns != 0 && rows < 4)

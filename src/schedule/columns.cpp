@@ -235,7 +235,8 @@ Tile places_tile(const ColumnsCase& of) {
   const bool in_l3 = of.bytes > of.target.l2_bytes && of.bytes <= of.cache;
   const bool seen_coming = machine.places_unasked_in_l3 && in_l3 && of.lanes == Lanes::arg &&
                            (!of.avx2 || is_floating(of.spec.inputs[0].dtype));
-  return {(far ? kArgTileRecords : kNearArgTileRecords) * of.step, kChainedStreams, far && !seen_coming};
+  const bool in_l2 = machine.keys_unasked_in_l2 && of.lanes == Lanes::keys && of.bytes <= of.target.l2_bytes;
+  return {(far ? kArgTileRecords : kNearArgTileRecords) * of.step, kChainedStreams, far && !seen_coming && !in_l2};
 }
 
 /// Whether columns have no tile, but a row of accumulators in registers.
@@ -258,6 +259,17 @@ Tile tile_of(const ColumnsCase& of, bool narrow) {
   return exact_tile_of_rows(of, narrow);
 }
 
+/// So many rows gain more than the search costs, of elements of 8 and 16 bits twice as many; so many times as many
+/// where L2 has no more than the columns that have just been read, or not even these.
+constexpr std::int64_t kRowsWorthSearching = 512, kPassingRows = 4, kFarRows = 16;
+
+/// Whether the sweeps of tiles are remembered instead of rows. Narrow columns have a rule of their own.
+bool searches_tiles(const ColumnsCase& of) {
+  if (!remembers_sweeps(of.spec, of.lanes) || of.gap != 1 || of.reduced_levels != 1) return false;
+  const std::int64_t worth = (of.lanes == Lanes::keys ? 2 : 1) * kRowsWorthSearching, l2 = of.target.l2_bytes;
+  return of.rows >= worth * (of.bytes <= l2 ? 1 : of.rows * of.row_bytes <= l2 / 2 ? kPassingRows : kFarRows);
+}
+
 }  // namespace
 
 bool takes_lanes_across(const KernelSpec& spec, int vector_level) {
@@ -278,7 +290,9 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& t
   // Groups of rows of indices lose to row by row, which asks for rows ahead, where the last cache hardly holds the
   // tensor.
   if (lanes == Lanes::arg && narrow.columns > of.step && !of.near()) narrow = {};
-  const Tile tile = narrow.columns > 0 ? Tile{narrow.columns, rows_in_order(of)} : tile_of(of, narrow.width > 0);
+  schedule.searches = narrow.columns > 0 ? narrow.searches : searches_tiles(of);
+  Tile tile = narrow.columns > 0 ? Tile{narrow.columns, rows_in_order(of)} : tile_of(of, narrow.width > 0);
+  if (schedule.searches) tile = {tile.columns, kSearchedRows, tile.ahead && of.bytes > of.target.l2_bytes};
   schedule.width = narrow.width;
   schedule.columns = tile.columns;
   schedule.rows_at_once = tile.rows;

@@ -15,11 +15,14 @@ inline constexpr int kTileRecords = 128;
 /// Vector steps of a tile that is a strip: its chains run in registers.
 inline constexpr int kStripSteps = 4;
 
+/// Rows of a sweep of indices that is searched in the end (Schedule::searches).
+inline constexpr int kSearchedRows = 8;
+
 /// Whether lanes run across rows, as in columns, though elements of a row are neighbours: short rows of 64 bits, whose
 /// indices are wanted.
 bool takes_lanes_across(const kernel::KernelSpec& spec, int vector_level);
 
-/// Sets `columns`, `width`, `rows_at_once` and `ahead` of a schedule whose vector level is chosen and kept.
+/// Sets `columns`, `width`, `rows_at_once`, `ahead` and `searches` of a schedule whose vector level is chosen and kept.
 void choose_columns(const kernel::KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule);
 
 /// The level that the columns' kernel is of, on a machine of level `isa`. Sums of 16-bit floats, but for those of one

@@ -28,6 +28,7 @@ constexpr Field kFields[] = {
     {"claim", &Schedule::claim, kFlat | kStaged},
     {"serpentine", &Schedule::serpentine, kStagedColumns},
     {"skips", &Schedule::skips, kStagedColumns},
+    {"searches", &Schedule::searches, kColumns},
     {"runs", &Schedule::runs, kFlat | kStagedRows},
     {"keep", &Schedule::keep, kStaged},
     {"part", &Schedule::part, kStagedColumns},

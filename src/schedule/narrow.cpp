@@ -33,6 +33,19 @@ std::int64_t rows_of_group(const KernelSpec& spec, std::int64_t width, std::int6
   return group;
 }
 
+/// Indices: bytes of rows that are taken as one, so that a sweep of them has enough to do, where there
+/// are so many groups that what it takes to search them does not matter.
+constexpr std::int64_t kSearchedBytes = 256, kSearchedGroups = 1024;
+
+/// How many rows are taken as one then; 1 where they are not.
+std::int64_t rows_of_searched_group(const KernelSpec& spec, std::int64_t width, std::int64_t rows, std::int64_t step) {
+  const std::int64_t row_bytes = width * byte_size(spec.inputs[0].dtype);
+  if (width % step == 0 && row_bytes >= kSearchedBytes) return 1;
+  std::int64_t group = step / std::gcd(step, width);
+  while (group * row_bytes < kSearchedBytes) group *= 2;
+  return group * row_bytes <= kMostGroupBytes && rows >= group * kSearchedGroups ? group : 1;
+}
+
 /// A run of rows that others follow, elsewhere in memory, is folded by itself. What makes few groups is then better
 /// taken row by row, up to so many: of extremes, of those whose rows are long, of integers. Elements of 8 and 16 bits
 /// lose.
@@ -66,11 +79,15 @@ Narrow narrow_columns(const KernelSpec& spec, Lanes lanes, int vector_level) {
   const int built_in = static_cast<int>(width);
   if (lanes == Lanes::chained_f32) return width <= kStepsInRegisters * step ? Narrow{built_in, 0} : Narrow{};
   if (lanes == Lanes::wide_f64) return width <= step ? Narrow{built_in, step} : Narrow{};
+  const std::int64_t rows = kernel::level(spec, inner).extent;
+  if (remembers_sweeps(spec, lanes) && kernel::reduced_levels(spec) == 1) {
+    const std::int64_t group = rows_of_searched_group(spec, width, rows, step);
+    if (group > 1) return {built_in, group * width, true};
+  }
   // Whole rows that fill three quarters of a step are as good as groups, and need no records.
   if (step / width * width >= step * 3 / 4) return {built_in, step};
   // Indices of whole steps come row by row.
   if (gives_index(lanes) && width % step == 0) return {};
-  const std::int64_t rows = kernel::level(spec, inner).extent;
   const std::int64_t group = rows_of_group(spec, width, rows, step);
   const bool cheap = lanes == Lanes::integer || byte_size(spec.inputs[0].dtype) < 8;
   const bool few = rows < group * kFewGroups && width > step && width <= 2 * step;

@@ -12,6 +12,7 @@ namespace tenfold::schedule {
 struct Narrow {
   int width = 0;             ///< elements of a row; 0 for none
   std::int64_t columns = 0;  ///< of a group, or of one step; 0 where the tile does not matter
+  bool searches = false;     ///< groups, of whose sweeps alone indices are remembered (Schedule::searches)
 };
 
 Narrow narrow_columns(const kernel::KernelSpec& spec, Lanes lanes, int vector_level);

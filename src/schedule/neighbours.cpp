@@ -6,6 +6,7 @@
 #include <span>
 
 #include "schedule/body.hpp"
+#include "schedule/columns.hpp"
 #include "schedule/levels.hpp"
 
 namespace tenfold::schedule {
@@ -155,6 +156,11 @@ std::vector<Schedule> lone_changes(const Schedule& base) {
   };
   for (const int turns : turns_of(base)) add([turns](Schedule& s) { s.turns = turns; });
   for (const bool serpentine : serpentines_of(base)) add([serpentine](Schedule& s) { s.serpentine = serpentine; });
+  if (base.nest == Nest::columns)
+    add([](Schedule& s) {
+      s.searches = !s.searches;
+      s.rows_at_once = s.searches ? kSearchedRows : kChainedStreams;
+    });
   add([](Schedule& s) { s.early = !s.early; });
   add([](Schedule& s) { s.adds = !s.adds; });
   if (base.nest == Nest::staged_rows || base.nest == Nest::flat)

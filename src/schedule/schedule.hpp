@@ -66,6 +66,8 @@ struct Schedule {
   bool serpentine = false;
   /// Staged columns of ranks: a step is left out where no lane has an element among the first of its line so far.
   bool skips = false;
+  /// Columns of an index: of an extreme the sweep alone is remembered, whose rows are searched in the end.
+  bool searches = false;
   /// Four runs in turn. Flat: a few lines of each. Staged rows, with `ahead`: a row of each.
   bool runs = false;
   std::int64_t keep = 0;  ///< staged: elements of a row (columns: of each) that scratch may keep for a later pass

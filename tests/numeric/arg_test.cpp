@@ -11,11 +11,11 @@
 #include <cstring>
 #include <limits>
 
+#include "arg_case.hpp"
 #include "compile/compile.hpp"
 #include "coverage.hpp"
 #include "emulated_run.hpp"
 #include "emulator/emulator.hpp"
-#include "gaps.hpp"
 #include "graph/eval/eval.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph_value.hpp"
@@ -31,271 +31,12 @@ namespace {
 
 constexpr DType kAllTypes[] = {DType::f32, DType::f64, DType::bf16, DType::f16, DType::s8,  DType::u8,     DType::s16,
                                DType::u16, DType::s32, DType::u32,  DType::s64, DType::u64, DType::boolean};
-constexpr std::int64_t kSizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 18, 23, 24, 31, 32, 33, 34, 47, 48, 49, 63, 64,
-                                   65, 127, 128, 129, 200, 257,
-                                   // In groups of steps, with steps and elements left over or without.
-                                   384, 385, 399, 447, 449, 512, 530};
-constexpr std::int64_t kUsualElements = 1200, kMostElements = 30'000;
-/// For threads: above 256 KiB of one byte an element, below which the runtime touches no pool.
-constexpr std::int64_t kLargeElements = 400'000;
-constexpr std::array<std::string_view, 4> kAxes{"only", "first", "middle", "last"};
 constexpr std::int64_t kCases = 2312;  ///< of each dtype: 30,056 in all
 /// Emulation is slow: of the levels that the machine lacks, one case of three.
 constexpr std::int64_t kEmulatedEvery = 3;
 constexpr std::int64_t kLargeEvery = 48;
 constexpr std::pair<std::string_view, std::string_view> kPlaces[] = {
     {"only", "rows"}, {"first", "columns"}, {"middle", "columns"}, {"last", "rows"}};
-
-struct ArgCase {
-  TensorDesc in, index, extreme;
-  std::int64_t axis = 0;
-  bool greatest = true, last = false;
-  bool beside = false;         ///< the extreme is wanted too
-  bool extreme_first = false;  ///< its op comes first
-
-  graph::Graph graph() const;
-  std::string text() const;
-};
-
-graph::Op reduction(const ArgCase& c, bool is_index) {
-  const TensorDesc& out = is_index ? c.index : c.extreme;
-  graph::Op op;
-  op.id = is_index ? 1 : 2;
-  op.dialect = graph::Dialect::core;
-  op.kind = is_index ? "arg_reduce" : "reduce";
-  const bool keep = out.shape.size() == c.in.shape.size();
-  if (is_index) {
-    op.attributes = {{"mode", std::string(c.greatest ? "argmax" : "argmin")},
-                     {"axis", c.axis},
-                     {"keep_dims", keep},
-                     {"select_last", c.last}};
-  } else {
-    op.attributes = {
-        {"reduction", std::string(c.greatest ? "max" : "min")}, {"axes", Dims{c.axis}}, {"keep_dims", keep}};
-  }
-  op.inputs = {0};
-  return op;
-}
-
-graph::Graph ArgCase::graph() const {
-  graph::Graph g;
-  add_value(g, in);
-  const auto add_op = [&](bool is_index) {
-    graph::Op op = reduction(*this, is_index);
-    op.outputs = {add_value(g, is_index ? index : extreme)};
-    g.ops.push_back(op);
-  };
-  if (beside && extreme_first) add_op(false);
-  add_op(true);
-  if (beside && !extreme_first) add_op(false);
-  graph::connect(g);
-  return g;
-}
-
-std::string list(const Dims& dims) {
-  std::string text = "[";
-  for (const std::int64_t dim : dims) text += std::to_string(dim) + " ";
-  return text + "]";
-}
-
-std::string ArgCase::text() const {
-  return std::string(greatest ? "argmax " : "argmin ") + (last ? "last " : "first ") +
-         (beside ? extreme_first ? "after the extreme " : "before the extreme " : "") +
-         std::string(to_string(in.dtype)) + " " + list(in.shape) + " strides " + list(in.strides) + " axis " +
-         std::to_string(axis) + " gives " + std::string(to_string(index.dtype)) + " " + list(index.shape) +
-         " strides " + list(index.strides);
-}
-
-/// Row-major, or with gaps between and after the elements of a row.
-Dims drawn_strides(const Dims& shape, std::mt19937_64& random) {
-  Dims strides = row_major_strides(shape);
-  if (shape.empty() || random() % 3 != 0) return strides;
-  const std::int64_t gap = static_cast<std::int64_t>(random() % 3);
-  std::int64_t at = 1 + static_cast<std::int64_t>(random() % 2);
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    strides[i] = at;
-    at = at * std::max<std::int64_t>(1, shape[i]) + gap;
-  }
-  return strides;
-}
-
-Dims without(Dims shape, std::int64_t axis, bool keep) {
-  if (keep) {
-    shape[static_cast<std::size_t>(axis)] = 1;
-  } else {
-    shape.erase(shape.begin() + axis);
-  }
-  return shape;
-}
-
-/// The rank and the axis, `axes` being an index into kAxes.
-std::pair<std::size_t, std::size_t> draw_axis(std::size_t axes, std::mt19937_64& random) {
-  if (axes == 0) return {1, 0};
-  const std::size_t rank = (axes == 2 ? 3 : 2) + random() % (axes == 2 ? 2 : 3);
-  if (axes == 1) return {rank, 0};
-  return {rank, axes == 3 ? rank - 1 : 1 + random() % (rank - 2)};
-}
-
-ArgCase draw(DType dtype, std::size_t axes, bool large, std::mt19937_64& random) {
-  ArgCase c;
-  c.in.dtype = c.extreme.dtype = dtype;
-  c.index.dtype = random() % 3 == 0 ? DType::s32 : DType::s64;
-  const auto [rank, axis] = draw_axis(axes, random);
-  const std::int64_t most = large ? kLargeElements : random() % 8 == 0 ? kMostElements : kUsualElements;
-  std::int64_t elements = 1;
-  for (std::size_t dim = 0; dim < rank; ++dim) {
-    std::int64_t size = kSizes[random() % std::size(kSizes)];
-    if (elements * size > most) size = 3;
-    elements *= size;
-    c.in.shape.push_back(size);
-  }
-  if (large) c.in.shape[random() % rank] *= std::max<std::int64_t>(1, most / elements);
-  c.axis = static_cast<std::int64_t>(axis);
-  c.greatest = random() % 2 == 0;
-  c.last = random() % 2 == 0;
-  c.beside = random() % 2 == 0;
-  c.extreme_first = random() % 2 == 0;
-  c.index.shape = without(c.in.shape, c.axis, random() % 2 == 0);
-  c.extreme.shape = without(c.in.shape, c.axis, random() % 2 == 0);
-  c.in.strides = drawn_strides(c.in.shape, random);
-  c.index.strides = drawn_strides(c.index.shape, random);
-  c.extreme.strides = drawn_strides(c.extreme.shape, random);
-  return c;
-}
-
-/// Short rows side by side, some of them with a gap after each, or after every few.
-ArgCase draw_packed(DType dtype, std::int64_t width, std::mt19937_64& random) {
-  ArgCase c;
-  const auto rows = static_cast<std::int64_t>(8 + random() % (width > 128 ? 40 : 120));
-  const std::int64_t outer = random() % 3 == 0 ? 3 : 1, gap = static_cast<std::int64_t>(random() % 4);
-  const std::int64_t pitch = width + drawn_gap(random);
-  c.in = {dtype, {outer, rows, width}, {rows * pitch + gap, pitch, 1}};
-  c.index = {random() % 3 == 0 ? DType::s32 : DType::s64, {outer, rows, 1}, {rows + gap, 1, 1}};
-  c.extreme = {dtype, c.index.shape, c.index.strides};
-  c.axis = 2;
-  c.greatest = random() % 2 == 0;
-  c.last = random() % 2 == 0;
-  return c;
-}
-
-/// Rows of cells, few elements side by side that have an index each.
-ArgCase draw_cells(DType dtype, std::int64_t cell, std::mt19937_64& random) {
-  ArgCase c;
-  const auto count = static_cast<std::int64_t>(2 + random() % (random() % 4 == 0 ? 300 : 40));
-  const auto rows = static_cast<std::int64_t>(8 + random() % (count * cell > 128 ? 12 : 70));
-  const std::int64_t outer = random() % 3 == 0 ? 3 : 1, gap = static_cast<std::int64_t>(random() % 4);
-  const std::int64_t pitch = count * cell + drawn_gap(random);
-  c.in = {dtype, {outer, rows, count, cell}, {rows * pitch + gap, pitch, cell, 1}};
-  c.index = {random() % 3 == 0 ? DType::s32 : DType::s64, {outer, rows, 1, cell}, {rows * cell + gap, cell, cell, 1}};
-  c.extreme = {dtype, c.index.shape, c.index.strides};
-  c.axis = 2;
-  c.greatest = random() % 2 == 0;
-  c.last = random() % 2 == 0;
-  return c;
-}
-
-/// Rows of few columns one after another, enough of them for steps, or groups, of several rows.
-ArgCase draw_narrow(DType dtype, std::int64_t width, std::mt19937_64& random) {
-  ArgCase c;
-  // One case of eight has so many rows that keys of bytes are flushed between two steps.
-  const std::uint64_t most = random() % 8 == 0 ? 6000 : static_cast<std::uint64_t>(100 + 3000 / width);
-  const auto rows = static_cast<std::int64_t>(17 + random() % most);
-  const std::int64_t outer = random() % 3 == 0 ? 2 : 1, gap = static_cast<std::int64_t>(random() % 4);
-  c.in = {dtype, {outer, rows, width}, {rows * width + gap, width, 1}};
-  c.index = {random() % 3 == 0 ? DType::s32 : DType::s64, {outer, 1, width}, {width + gap, width, 1}};
-  c.extreme = {dtype, c.index.shape, c.index.strides};
-  c.axis = 1;
-  c.greatest = random() % 2 == 0;
-  c.last = random() % 3 == 0;
-  c.beside = random() % 4 == 0;
-  return c;
-}
-
-/// Few long rows, or a long tensor of few columns: what is read in pieces where there are several cores.
-ArgCase draw_long(DType dtype, std::mt19937_64& random) {
-  ArgCase c;
-  const bool rows = random() % 2 == 0;
-  const auto outputs = static_cast<std::int64_t>(1 + random() % (rows ? 2 : 9));
-  const auto gap = static_cast<std::int64_t>(random() % 4);
-  const std::int64_t extent =
-      (1 << 20) / byte_size(dtype) / outputs + 1 + static_cast<std::int64_t>(random() % (1 << 15));
-  c.in = rows ? TensorDesc{dtype, {outputs, extent}, {extent + gap, 1}}
-              : TensorDesc{dtype, {extent, outputs}, {outputs + gap, 1}};
-  c.axis = rows ? 1 : 0;
-  c.index = {random() % 3 == 0 ? DType::s32 : DType::s64, {outputs}, {1 + gap}};
-  c.extreme = {dtype, c.index.shape, c.index.strides};
-  c.greatest = random() % 2 == 0;
-  c.last = random() % 2 == 0;
-  // Beyond 2^20 elements a row's index and extreme are two regions.
-  c.beside = byte_size(dtype) > 1 && random() % 8 == 0;
-  return c;
-}
-
-/// The value that arg-max, or arg-min, wants least.
-void put_worst(const ArgCase& c, std::byte* data, std::int64_t at) {
-  const int size = byte_size(c.in.dtype);
-  const DTypeKind kind = row(c.in.dtype).kind;
-  if (is_floating(c.in.dtype)) return graph::store_real(c.in.dtype, data, at, c.greatest ? -INFINITY : INFINITY);
-  std::uint64_t bits = c.greatest ? 0 : kind == DTypeKind::boolean ? 1 : ~std::uint64_t{0};
-  if (kind == DTypeKind::signed_integer) bits = (std::uint64_t{1} << (8 * size - 1)) - (c.greatest ? 0 : 1);
-  std::memcpy(data + at * size, &bits, static_cast<std::size_t>(size));
-}
-
-/// A real, NaNs with their signs.
-void put_signed(DType dtype, std::byte* data, std::int64_t at, double value) {
-  graph::store_real(dtype, data, at, value);
-  if (std::isnan(value) && std::signbit(value)) data[(at + 1) * byte_size(dtype) - 1] |= std::byte{0x80};
-}
-
-enum class Fill { any, few, worst, ordered };
-
-void fill_input(const ArgCase& c, std::byte* data, std::mt19937_64& random) {
-  fill_gaps(data, static_cast<std::size_t>(span_bytes(c.in).value()), random);
-  const Fill fill = static_cast<Fill>(random() % 4);
-  const int size = byte_size(c.in.dtype);
-  const bool nans = random() % 3 == 0;
-  std::uint64_t counted = random();
-  for (const std::int64_t at : element_offsets(c.in)) {
-    const std::uint64_t bits = random();
-    counted += fill == Fill::ordered ? 1 : 0;
-    if (fill == Fill::worst && bits % 61 != 0) {
-      put_worst(c, data, at);
-    } else if (is_floating(c.in.dtype)) {
-      // Few different ones make ties, zeros of both signs among them.
-      double value = fill == Fill::few ? static_cast<double>(bits % 3) - 1 : static_cast<double>(bits >> 40);
-      if ((bits & 1) != 0) value = -value;
-      if (fill == Fill::ordered) value = static_cast<double>(counted % 1024);
-      if (bits % 211 == 3) value = (bits & 1024) != 0 ? INFINITY : -INFINITY;
-      if (nans && bits % 199 == 5) value = (bits & 1024) != 0 ? NAN : -NAN;
-      put_signed(c.in.dtype, data, at, value);
-    } else if (c.in.dtype == DType::boolean) {
-      data[at] = static_cast<std::byte>(bits & 1);
-    } else {
-      // Beyond 2^53 two neighbours are one double; ties of the few.
-      std::uint64_t value = fill == Fill::few ? bits % 3 - 1 : bits;
-      if (fill == Fill::ordered) value = (std::uint64_t{1} << 62) + counted % 256;
-      std::memcpy(data + at * size, &value, static_cast<std::size_t>(size));
-    }
-  }
-}
-
-/// The worst there is, but for a few elements that are all the same.
-void fill_few(const ArgCase& c, std::byte* data, std::mt19937_64& random) {
-  const std::vector<std::int64_t> offsets = element_offsets(c.in);
-  for (const std::int64_t at : offsets) put_worst(c, data, at);
-  const double value = random() % 2 == 0 ? NAN : 0;
-  for (std::uint64_t few = 1 + random() % 6; few > 0; --few) {
-    const std::int64_t at = offsets[random() % offsets.size()];
-    const auto size = static_cast<std::size_t>(byte_size(c.in.dtype));
-    if (is_floating(c.in.dtype)) {
-      graph::store_real(c.in.dtype, data, at, value);
-    } else {
-      std::memset(data + at * byte_size(c.in.dtype), c.in.dtype == DType::boolean && !c.greatest ? 0 : 1, size);
-    }
-  }
-}
-
-std::size_t bytes_of(const TensorDesc& desc) { return static_cast<std::size_t>(span_bytes(desc).value()); }
 
 /// What the reference evaluator says.
 struct Expected {
@@ -539,6 +280,40 @@ TEST_P(ArgReductions, LongRowsInPieces) {
     EXPECT_EQ(compiled.value().regions[0].kernels.size(), c.beside ? 1U : 2U) << where;
   }
   print(index);
+}
+
+/// Sweeps that are searched, with rows left over, of narrow columns in groups or of tiles: what is wanted is anywhere,
+/// in few places, or in one of the last rows, which no sweep may look behind.
+TEST_P(ArgReductions, TallColumns) {
+  constexpr std::int64_t kWidths[] = {1, 2, 3, 7, 8, 13, 16, 31, 32, 33, 64, 100, 128, 256, 300, 1000};
+  const std::int64_t cases = scaled_cases(2 * static_cast<std::int64_t>(std::size(kWidths)));
+  std::uint64_t index = 0;
+  std::int64_t searched = 0;
+  for (std::int64_t i = 0; i < cases && !HasFatalFailure(); ++i, ++index) {
+    if (only_case().value_or(index) != index) continue;
+    std::mt19937_64 random(case_seed(test_name(), index));
+    const ArgCase c = draw_tall(GetParam(), kWidths[random() % std::size(kWidths)], random);
+    const auto guard = random() % 2 == 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
+    GuardedBuffer input(bytes_of(c.in), guard);
+    i % 2 == 0 ? fill_input(c, input.data(), random) : fill_few(c, input.data(), random);
+    const std::int64_t elements = c.in.shape[0] * c.in.shape[1];
+    if (i % 4 == 1)
+      for (std::uint64_t behind = 1 + random() % 40; behind > 0; --behind)
+        std::memcpy(input.data() + (elements - static_cast<std::int64_t>(behind)) * byte_size(GetParam()),
+                    input.data() + random() % static_cast<std::uint64_t>(elements) * byte_size(GetParam()),
+                    static_cast<std::size_t>(byte_size(GetParam())));
+    check(c, "first", false, input, guard, c.text() + "\n" + repeat_line(test_name(), index));
+    graph::Graph core = c.graph();
+    ASSERT_TRUE(graph::run_pipeline(core).ok());
+    const Result<compiler::Compiled> compiled = compile(c, core, native_levels()[0]);
+    ASSERT_TRUE(compiled.ok());
+    if (compiled.value().regions[0].kernels[0].schedule.searches) ++searched;
+  }
+  print(index);
+  // Of these no machine has an extreme in one instruction.
+  const bool never = GetParam() == DType::u32 || GetParam() == DType::s64 || GetParam() == DType::u64;
+  if (only_case() || cases < static_cast<std::int64_t>(std::size(kWidths))) return;
+  EXPECT_EQ(searched > 0, !never);
 }
 
 /// One kind of element stands at `first` of the axis and again at `second`; all others are the worst there is.

@@ -1336,8 +1336,8 @@ TEST(Check, RefusesWhatTheNestDoesNotHave) {
   } cases[] = {
       {rows,
        "avx2 rows level=1",
-       {"stored=8", "pilot=2", "early=1", "trails=1", "around=1", "claim=1", "serpentine=1", "runs=1", "keep=128",
-        "part=16", "columns=64", "width=8"}},
+       {"stored=8", "pilot=2", "early=1", "trails=1", "around=1", "claim=1", "serpentine=1", "searches=1", "runs=1",
+        "keep=128", "part=16", "columns=64", "width=8"}},
       {columns,
        "avx2 columns level=1 rows=4 columns=1024",
        {"unroll=2", "stored=8", "pilot=2", "turns=4", "early=1", "trails=1", "claim=1", "serpentine=1", "runs=1",
@@ -1345,17 +1345,18 @@ TEST(Check, RefusesWhatTheNestDoesNotHave) {
       {packed,
        "avx2 packed level=1 width=13",
        {"unroll=1", "rows=4", "stored=8", "pilot=2", "turns=4", "early=1", "trails=1", "adds=1", "around=1", "claim=1",
-        "serpentine=1", "runs=1", "keep=16", "part=16", "columns=64", "split=1:4"}},
+        "serpentine=1", "searches=1", "runs=1", "keep=16", "part=16", "columns=64", "split=1:4"}},
       {flat,
        "avx2 flat level=0",
        {"unroll=1", "rows=4", "stored=8", "pilot=2", "turns=4", "ahead=1", "early=1", "trails=1", "adds=1",
-        "serpentine=1", "keep=16", "part=16"}},
+        "serpentine=1", "searches=1", "keep=16", "part=16"}},
       {staged_rows,
        "avx2 staged_rows level=1",
-       {"stored=8", "turns=4", "adds=1", "serpentine=1", "part=16", "columns=64", "width=8", "split=1:4"}},
+       {"stored=8", "turns=4", "adds=1", "serpentine=1", "searches=1", "part=16", "columns=64", "width=8",
+        "split=1:4"}},
       {staged_columns,
        "avx2 staged_columns level=1 rows=8 columns=512",
-       {"unroll=2", "pilot=2", "turns=4", "early=1", "trails=1", "adds=1", "runs=1", "split=0:4"}},
+       {"unroll=2", "pilot=2", "turns=4", "early=1", "trails=1", "adds=1", "searches=1", "runs=1", "split=0:4"}},
   };
   for (const auto& [spec, plain, others] : cases) {
     ASSERT_TRUE(check(spec, parse(plain).value()).ok()) << plain;

@@ -23,6 +23,18 @@ inline KernelSpec spec_of(const std::string& monoid, const std::string& dtype, c
   return spec.value();
 }
 
+inline std::string columns_of(int rows, int row) {
+  return "reduced " + std::to_string(rows) + ", kept " + std::to_string(row);
+}
+
+inline KernelSpec index_of_columns(const std::string& dtype, int rows, int row) {
+  const Result<KernelSpec> spec =
+      kernel::parse("kernel\nspace " + columns_of(rows, row) + "\nin x0 " + dtype + " [" + std::to_string(row) +
+                    ", 1]\nout y0 s32 [0, 1]\n%0 = load x0\n%1 = reduce argmax %0\nstore y0 %1\n");
+  EXPECT_TRUE(spec.ok()) << spec.status().message();
+  return spec.value();
+}
+
 inline target::Target machine(target::Isa isa, int cores) {
   target::Target target;
   target.isa = isa;
