@@ -292,8 +292,7 @@ void PackedBlock::fill(Register reg, int elements, int segment) {
   PackedVectors::Bytes inside{};
   for (int byte = 0; byte < kBytes; ++byte)
     inside[static_cast<std::size_t>(byte)] = byte / lane_ % segment < elements ? 0xff : 0;
-  v_.and_bytes(reg, inside);
-  if (identity() != 0) v_.or_bytes(reg, identity_past(elements, segment));
+  v_.keep_inside(reg, inside, identity_past(elements, segment));
 }
 
 void PackedBlock::start_watch() {

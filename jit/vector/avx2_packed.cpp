@@ -136,6 +136,21 @@ void PackedVectors::splat(Register d, std::uint64_t pattern, int bytes) {
 void PackedVectors::and_bytes(Register d, const Bytes& mask) { code_.vpand(Ymm(d), Ymm(d), constant(mask)); }
 void PackedVectors::or_bytes(Register d, const Bytes& pattern) { code_.vpor(Ymm(d), Ymm(d), constant(pattern)); }
 
+void PackedVectors::keep_inside(Register d, const Bytes& inside, const Bytes& outside) {
+  if (outside == Bytes{}) return and_bytes(d, inside);
+  const Ymm other = in_register(outside, 15);
+  and_or(d, constant(inside), other);
+}
+
+void PackedVectors::and_or(Register d, const Xbyak::Operand& mask, const Ymm& other) {
+  if (assembler_.encoding() == Encoding::vex) {
+    code_.vpand(Ymm(d), Ymm(d), mask);
+    return code_.vpor(Ymm(d), Ymm(d), other);
+  }
+  constexpr int kFirstAndThirdOrSecond = 0xec;
+  code_.vpternlogd(Ymm(d), other, mask, kFirstAndThirdOrSecond);
+}
+
 void PackedVectors::fill_dwords(Register d, int lanes, std::uint64_t pattern, int bytes) {
   // A zero is made of nothing, and loads are what rows that lie across lines have too many of.
   if (pattern == 0) {
@@ -187,12 +202,10 @@ PackedVectors::Register PackedVectors::meet(Register x_number, Register y_number
       break;
     default:
       code_.vpsrlw(met, x, 8);
-      code_.vpand(x, x, splat_of(0x00ff, 2));
       code_.vpsllw(spare, y, 8);
-      code_.vpor(x, x, spare);
-      code_.vpand(y, y, splat_of(0xff00, 2));
-      code_.vpor(met, met, y);
-      break;
+      and_or(x_number, splat_of(0x00ff, 2), spare);
+      and_or(y_number, splat_of(0xff00, 2), met);
+      return y_number;
   }
   return kMet;
 }
@@ -265,7 +278,12 @@ void PackedVectors::order_key(Register d, int bytes) {
       code_.vpcmpgtq(Ymm(15), Ymm(15), Ymm(d));
       break;
   }
-  code_.vpand(Ymm(15), Ymm(15), splat_of(all_but_sign(8 * bytes), bytes));
+  const Xbyak::Operand& magnitude = splat_of(all_but_sign(8 * bytes), bytes);
+  if (assembler_.encoding() == Encoding::evex) {
+    constexpr int kFirstXorSecondAndThird = 0x78;
+    return code_.vpternlogd(Ymm(d), Ymm(15), magnitude, kFirstXorSecondAndThird);
+  }
+  code_.vpand(Ymm(15), Ymm(15), magnitude);
   code_.vpxor(Ymm(d), Ymm(d), Ymm(15));
 }
 

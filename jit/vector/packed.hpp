@@ -72,6 +72,8 @@ class PackedVectors {
   void splat(Register d, std::uint64_t pattern, int bytes);
   void and_bytes(Register d, const Bytes& mask);
   void or_bytes(Register d, const Bytes& pattern);
+  /// Bytes that are 0xff in `inside` stay; the others, where `outside` may be what is not zero, become those of it.
+  void keep_inside(Register d, const Bytes& inside, const Bytes& outside);
   /// Lanes of 32 bits whose bit is set in `lanes` become `pattern`, which is of `bytes`.
   void fill_dwords(Register d, int lanes, std::uint64_t pattern, int bytes);
   void shuffle_in_halves(Register d, const Bytes& from) { shuffle_in_halves(d, d, from); }
@@ -180,6 +182,8 @@ class PackedVectors {
   static Bytes splat_bytes(std::uint64_t pattern, int bytes);
   /// The same as a register: `spare`, if it must be.
   Xbyak::Ymm in_register(const Bytes& bytes, Register spare);
+  /// d = (d & mask) | other; in EVEX one operation.
+  void and_or(Register d, const Xbyak::Operand& mask, const Xbyak::Ymm& other);
   void round_to_bf16(Register s);
   void store_words(const Memory& to, const Xbyak::Xmm& s, int bytes);
   Xbyak::Ymm beyond(Register keys, bool above, std::uint64_t limit, int bytes);

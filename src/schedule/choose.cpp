@@ -284,7 +284,7 @@ Status check_columns(const KernelSpec& spec, const ReduceBody& body, const Sched
     return broken("ahead is for tiles of 4 or 8 rows at once, and rows in registers");
   if (schedule.columns % lanes_per_step(lanes, spec.inputs[0].dtype) != 0)
     return broken("columns is not a multiple of the lanes");
-  const Narrow narrow = narrow_columns(spec, lanes, schedule.vector_level);
+  const Narrow narrow = narrow_columns(spec, lanes, schedule.vector_level, schedule.searches);
   if (schedule.width != 0 && (schedule.columns == 0 || schedule.ahead || schedule.width != narrow.width ||
                               (narrow.columns > 0 && schedule.columns != narrow.columns)))
     return broken("width is not that of narrow columns");

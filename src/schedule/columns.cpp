@@ -263,6 +263,12 @@ Tile tile_of(const ColumnsCase& of, bool narrow) {
 /// where L2 has no more than the columns that have just been read, or not even these.
 constexpr std::int64_t kRowsWorthSearching = 512, kPassingRows = 4, kFarRows = 16;
 
+/// Whether those of groups of narrow columns may be remembered: but for what AVX-512 reads from behind L2 as fast step
+/// by step.
+bool may_search_groups(const ColumnsCase& of) {
+  return of.avx2 || of.lanes == Lanes::keys || of.bytes <= of.target.l2_bytes;
+}
+
 /// Whether the sweeps of tiles are remembered instead of rows. Narrow columns have a rule of their own.
 bool searches_tiles(const ColumnsCase& of) {
   if (!remembers_sweeps(of.spec, of.lanes) || of.gap != 1 || of.reduced_levels != 1) return false;
@@ -286,7 +292,7 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& t
     schedule.ahead = blocks_ask_ahead(of) || direct_asks_ahead(of);
     return;
   }
-  Narrow narrow = narrow_columns(spec, lanes, schedule.vector_level);
+  Narrow narrow = narrow_columns(spec, lanes, schedule.vector_level, may_search_groups(of));
   // Groups of rows of indices lose to row by row, which asks for rows ahead, where the last cache hardly holds the
   // tensor.
   if (lanes == Lanes::arg && narrow.columns > of.step && !of.near()) narrow = {};

@@ -67,7 +67,7 @@ constexpr std::int64_t kTwoStepBytes = std::int64_t{16} << 20;
 
 }  // namespace
 
-Narrow narrow_columns(const KernelSpec& spec, Lanes lanes, int vector_level) {
+Narrow narrow_columns(const KernelSpec& spec, Lanes lanes, int vector_level, bool may_search) {
   const std::int64_t width = kernel::level(spec, vector_level).extent;
   if (width < 1 || width > kMostRowElements) return {};
   const int inner = kernel::innermost(spec, true);
@@ -80,7 +80,7 @@ Narrow narrow_columns(const KernelSpec& spec, Lanes lanes, int vector_level) {
   if (lanes == Lanes::chained_f32) return width <= kStepsInRegisters * step ? Narrow{built_in, 0} : Narrow{};
   if (lanes == Lanes::wide_f64) return width <= step ? Narrow{built_in, step} : Narrow{};
   const std::int64_t rows = kernel::level(spec, inner).extent;
-  if (remembers_sweeps(spec, lanes) && kernel::reduced_levels(spec) == 1) {
+  if (may_search && remembers_sweeps(spec, lanes) && kernel::reduced_levels(spec) == 1) {
     const std::int64_t group = rows_of_searched_group(spec, width, rows, step);
     if (group > 1) return {built_in, group * width, true};
   }

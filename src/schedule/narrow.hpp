@@ -15,6 +15,7 @@ struct Narrow {
   bool searches = false;     ///< groups, of whose sweeps alone indices are remembered (Schedule::searches)
 };
 
-Narrow narrow_columns(const kernel::KernelSpec& spec, Lanes lanes, int vector_level);
+/// `may_search`: where sweeps may be remembered, and are worth it.
+Narrow narrow_columns(const kernel::KernelSpec& spec, Lanes lanes, int vector_level, bool may_search);
 
 }  // namespace tenfold::schedule

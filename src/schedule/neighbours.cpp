@@ -8,6 +8,7 @@
 #include "schedule/body.hpp"
 #include "schedule/columns.hpp"
 #include "schedule/levels.hpp"
+#include "schedule/narrow.hpp"
 
 namespace tenfold::schedule {
 namespace {
@@ -147,8 +148,18 @@ void settle(const Schedule& base, Schedule& candidate) {
   candidate.part = candidate.keep > 0 ? base.part : 0;
 }
 
+/// Columns that remember rows remember sweeps, and the other way round.
+void switch_searches(const KernelSpec& spec, Schedule& schedule) {
+  schedule.searches = !schedule.searches;
+  schedule.rows_at_once = schedule.searches ? kSearchedRows : kChainedStreams;
+  const Result<ReduceBody> body = read_body(spec);
+  if (schedule.width == 0 || !body.ok()) return;
+  const Lanes lanes = lanes_of(spec, body.value());
+  schedule.columns = narrow_columns(spec, lanes, schedule.vector_level, schedule.searches).columns;
+}
+
 /// Those that vary alone, beside the base's others.
-std::vector<Schedule> lone_changes(const Schedule& base) {
+std::vector<Schedule> lone_changes(const KernelSpec& spec, const Schedule& base) {
   std::vector<Schedule> changed;
   const auto add = [&](const Change& change) {
     changed.push_back(base);
@@ -156,11 +167,7 @@ std::vector<Schedule> lone_changes(const Schedule& base) {
   };
   for (const int turns : turns_of(base)) add([turns](Schedule& s) { s.turns = turns; });
   for (const bool serpentine : serpentines_of(base)) add([serpentine](Schedule& s) { s.serpentine = serpentine; });
-  if (base.nest == Nest::columns)
-    add([](Schedule& s) {
-      s.searches = !s.searches;
-      s.rows_at_once = s.searches ? kSearchedRows : kChainedStreams;
-    });
+  if (base.nest == Nest::columns) add([&spec](Schedule& s) { switch_searches(spec, s); });
   add([](Schedule& s) { s.early = !s.early; });
   add([](Schedule& s) { s.adds = !s.adds; });
   if (base.nest == Nest::staged_rows || base.nest == Nest::flat)
@@ -187,7 +194,7 @@ bool any_product(std::span<const Axis> axes, const Schedule& base, Schedule cand
 /// Calls `see` with every candidate, legal or not and perhaps twice, until it returns true; whether it did.
 template <class See>
 bool any_candidate(const KernelSpec& spec, const Schedule& base, const See& see) {
-  const std::vector<Schedule> lone = lone_changes(base);
+  const std::vector<Schedule> lone = lone_changes(spec, base);
   const std::vector<Axis> axes = axes_of(spec, base);
   return std::any_of(lone.begin(), lone.end(), see) || any_product(std::span(axes), base, base, see);
 }

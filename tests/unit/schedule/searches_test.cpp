@@ -44,6 +44,21 @@ TEST(Searches, NarrowColumnsInManyGroups) {
       << "whole vector steps";
 }
 
+TEST(Searches, NotBeyondL2WhereAVX512TakesStepsAsFast) {
+  const auto searches = [](const char* dtype, int rows, target::Isa isa) {
+    target::Target target = machine(isa, 1);
+    target.l2_bytes = 512 << 10;
+    const KernelSpec spec = index_of_columns(dtype, rows, 5);
+    const Schedule schedule = choose(spec, target);
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    return schedule.searches;
+  };
+  EXPECT_TRUE(searches("f32", 26214, target::Isa::avx512_core)) << "L2 has them";
+  EXPECT_FALSE(searches("f32", 26215, target::Isa::avx512_core));
+  EXPECT_TRUE(searches("f32", 26215, target::Isa::avx2));
+  EXPECT_TRUE(searches("bf16", 1 << 20, target::Isa::avx512_core)) << "keys";
+}
+
 TEST(Searches, NothingButTheFirstOfEqualsOfOneTensor) {
   for (const char* dtype : {"u32", "s64", "u64"}) EXPECT_FALSE(searches(dtype, 4096, 8)) << dtype;
   const auto made = [](const std::string& space, const std::string& strides, const std::string& reduce) {
@@ -66,6 +81,10 @@ TEST(Searches, AreVariedByTheTuner) {
   const std::vector<Schedule> others = neighbours(spec, searched);
   EXPECT_TRUE(std::ranges::any_of(others, [](const Schedule& s) { return !s.searches && s.rows_at_once == 4; }));
   EXPECT_FALSE(std::ranges::any_of(others, [](const Schedule& s) { return !s.searches && s.rows_at_once == 8; }));
+  const KernelSpec narrow = index_of_columns("s8", 1 << 17, 8);
+  const Schedule groups = choose(narrow, machine(target::Isa::avx2, 1));
+  ASSERT_TRUE(groups.searches);
+  EXPECT_TRUE(std::ranges::any_of(neighbours(narrow, groups), [](const Schedule& s) { return !s.searches; }));
 }
 
 TEST(Searches, AreLegalOnlyInSweepsOfOneLevel) {
