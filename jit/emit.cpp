@@ -31,7 +31,8 @@ static_assert(kMaxInputs == kernel::kMaxInputs && kMaxOutputs == kernel::kMaxOut
               kMaxLevels == kernel::kMaxLevels);
 
 Encoding encoding_of(const schedule::Schedule& schedule) {
-  return schedule.isa == target::Isa::avx2 ? Encoding::vex : Encoding::evex;
+  if (schedule.isa == target::Isa::avx2) return Encoding::vex;
+  return schedule.isa == target::Isa::avx512_core_fp16 ? Encoding::evex_vbmi : Encoding::evex;
 }
 
 std::int64_t scratch_bytes(const ReduceState& state, const schedule::Schedule& schedule) {

@@ -18,8 +18,9 @@
 
 namespace tenfold::jit {
 
-/// Of instructions on vectors of up to 32 bytes: that of AVX2, or AVX-512's as well, which has more of them.
-enum class Encoding { vex, evex };
+/// Of instructions on vectors of up to 32 bytes: that of AVX2, or AVX-512's as well, which has more of them, with
+/// permutations of bytes (AVX512_VBMI) or without.
+enum class Encoding { vex, evex, evex_vbmi };
 
 class Assembler {
  public:

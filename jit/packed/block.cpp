@@ -254,6 +254,13 @@ void PackedBlock::sort(const Value& value) {
     in_halves = in_halves && to / half == lane / half;
   }
   if (sorted) return;
+  if (!in_halves && lane_ < 4) {
+    PackedVectors::Bytes bytes{};
+    for (int byte = 0; byte < kBytes; ++byte)
+      bytes[static_cast<std::size_t>(byte)] =
+          static_cast<std::uint8_t>(from[static_cast<std::size_t>(byte / lane_)] * lane_ + byte % lane_);
+    return v_.permute_bytes(value.reg, bytes);
+  }
   if (!in_halves) {
     std::array<std::uint32_t, 8> dwords{};
     const std::size_t of_lane = static_cast<std::size_t>(lane_) / 4;

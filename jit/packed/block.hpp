@@ -111,6 +111,8 @@ class PackedBlock final : public RowsBlock, private PackedRule {
   int number_of_leaf(int index) const;
   Value rows_of_halves(const Xbyak::Reg64& in, int index);
   Value short_rows(const Xbyak::Reg64& in, int index);
+  bool permutes_rows(int count) const;
+  Value permuted_rows(const Xbyak::Reg64& in, int index);
   Register rows_of_three(const Xbyak::Reg64& in);
   Value rows_of_pairs(const Xbyak::Reg64& in);
   Value short_rows_widened(const Xbyak::Reg64& in, int index);

@@ -60,6 +60,7 @@ PackedBlock::Value PackedBlock::rows_of_halves(const Reg64& in, int index) {
 /// In each half as many rows as it holds, from `index` times that on; the upper half of the rows in the upper one.
 PackedBlock::Value PackedBlock::short_rows(const Reg64& in, int index) {
   const int segment = segment_ * lane_, each = kHalf / segment;
+  if (permutes_rows(2 * each)) return permuted_rows(in, index);
   Value value{take(), {}};
   for (int lane = 0; lane < lanes_; ++lane)
     value.rows[static_cast<std::size_t>(lane)] =
@@ -77,6 +78,28 @@ PackedBlock::Value PackedBlock::short_rows(const Reg64& in, int index) {
   } else if (width_ < segment_) {
     fill(value.reg, width_, segment_);
   }
+  map(value.reg);
+  return value;
+}
+
+/// So many rows, one after another, are loaded as they lie, and lanes that have no element get one of the same row.
+bool PackedBlock::permutes_rows(int count) const {
+  return v_.permutes_bytes() && idempotent() && !pads_cells() &&
+         (count - 1) * row_bytes() + width_ * element_ <= kBytes &&
+         (row_bytes() != segment_ * lane_ || width_ < segment_);
+}
+
+PackedBlock::Value PackedBlock::permuted_rows(const Reg64& in, int index) {
+  const int segment = segment_ * lane_, count = kBytes / segment;
+  Value value{take(), {}};
+  PackedVectors::Bytes bytes{};
+  for (int byte = 0; byte < kBytes; ++byte) {
+    value.rows[static_cast<std::size_t>(byte / lane_)] = index * count + byte / segment;
+    bytes[static_cast<std::size_t>(byte)] =
+        source_of(byte / segment * row_bytes(), byte % segment / lane_, byte % lane_);
+  }
+  v_.load_permuted(value.reg, at(in, index * count * row_bytes(), kBytes), bytes);
+  watch(value.reg);
   map(value.reg);
   return value;
 }

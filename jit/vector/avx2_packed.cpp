@@ -176,6 +176,14 @@ void PackedVectors::permute_dwords(Register d, const std::array<std::uint32_t, 8
   code_.vpermd(Ymm(d), in_register(bytes, 15), Ymm(d));
 }
 
+void PackedVectors::load_permuted(Register d, const Memory& from, const Bytes& bytes) {
+  code_.vpermb(Ymm(d), in_register(bytes, 15), code_.ptr[from]);
+}
+
+void PackedVectors::permute_bytes(Register d, const Bytes& bytes) {
+  code_.vpermb(Ymm(d), in_register(bytes, 15), Ymm(d));
+}
+
 PackedVectors::Register PackedVectors::meet(Register x_number, Register y_number, int bytes) {
   const Ymm x(x_number), y(y_number), met(kMet), spare(14);
   switch (bytes) {
@@ -279,7 +287,7 @@ void PackedVectors::order_key(Register d, int bytes) {
       break;
   }
   const Xbyak::Operand& magnitude = splat_of(all_but_sign(8 * bytes), bytes);
-  if (assembler_.encoding() == Encoding::evex) {
+  if (assembler_.encoding() != Encoding::vex) {
     constexpr int kFirstXorSecondAndThird = 0x78;
     return code_.vpternlogd(Ymm(d), Ymm(15), magnitude, kFirstXorSecondAndThird);
   }

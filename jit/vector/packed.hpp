@@ -81,6 +81,10 @@ class PackedVectors {
   /// In each half two lanes of 32 bits of `a`, then two of `b`, by number.
   void shuffle_pair(Register d, Register a, Register b, const std::array<int, 4>& from);
   void permute_dwords(Register d, const std::array<std::uint32_t, 8>& from);
+  /// Any byte to any place, where it permutes_bytes(), from memory or within a register.
+  bool permutes_bytes() const { return assembler_.encoding() == Encoding::evex_vbmi; }
+  void load_permuted(Register d, const Memory& from, const Bytes& bytes);
+  void permute_bytes(Register d, const Bytes& bytes);
 
   /// Lanes `bytes` apart meet: `x` becomes the lanes of `x` whose number has that bit clear beside those of `y` whose
   /// has it set, and the result is what to combine `x` with.

@@ -12,7 +12,7 @@ namespace tenfold::target {
 namespace {
 
 constexpr IsaRow kIsas[] = {
-    {Isa::avx512_core_fp16, "avx512_core_fp16", "avx512_core_bf16 + AVX512_FP16, AVX512_VNNI", 64, 32},
+    {Isa::avx512_core_fp16, "avx512_core_fp16", "avx512_core_bf16 + AVX512_FP16, AVX512_VNNI, AVX512_VBMI", 64, 32},
     {Isa::avx512_core_bf16, "avx512_core_bf16", "avx512_core + AVX512_BF16", 64, 32},
     {Isa::avx512_core, "avx512_core", "avx2 + AVX512F, CD, BW, DQ, VL; system saves opmask and zmm", 64, 32},
     {Isa::avx2, "avx2", "AVX2, FMA, F16C, BMI1, BMI2; system saves ymm", 32, 16},
@@ -27,7 +27,7 @@ constexpr std::uint32_t kFma = bit(12), kOsxsave = bit(27), kAvx = bit(28), kF16
 constexpr std::uint32_t kBmi1 = bit(3), kAvx2 = bit(5), kBmi2 = bit(8);
 constexpr std::uint32_t kAvx512F = bit(16), kAvx512Dq = bit(17), kAvx512Cd = bit(28), kAvx512Bw = bit(30),
                         kAvx512Vl = bit(31);
-constexpr std::uint32_t kAvx512Vnni = bit(11);
+constexpr std::uint32_t kAvx512Vbmi = bit(1), kAvx512Vnni = bit(11);
 constexpr std::uint32_t kAvx512Fp16 = bit(23);
 constexpr std::uint32_t kAvx512Bf16 = bit(5);
 // XCR0: xmm and ymm; opmask, upper halves of zmm0-15, zmm16-31.
@@ -90,7 +90,8 @@ Isa detect(const CpuidLeaves& leaves) noexcept {
   if (!has(leaves.leaf7_ebx, kAvx512F | kAvx512Cd | kAvx512Bw | kAvx512Dq | kAvx512Vl)) return Isa::avx2;
   if (!has(leaves.xcr0, kZmmState)) return Isa::avx2;
   if (!has(leaves.leaf7_1_eax, kAvx512Bf16)) return Isa::avx512_core;
-  if (!has(leaves.leaf7_edx, kAvx512Fp16) || !has(leaves.leaf7_ecx, kAvx512Vnni)) return Isa::avx512_core_bf16;
+  if (!has(leaves.leaf7_edx, kAvx512Fp16) || !has(leaves.leaf7_ecx, kAvx512Vbmi | kAvx512Vnni))
+    return Isa::avx512_core_bf16;
   return Isa::avx512_core_fp16;
 }
 

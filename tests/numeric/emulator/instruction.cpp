@@ -41,6 +41,10 @@ target::Isa vector_512_level(ZydisISASet set) {
     case ZYDIS_ISA_SET_AVX512_BF16_128:
     case ZYDIS_ISA_SET_AVX512_BF16_256:
     case ZYDIS_ISA_SET_AVX512_BF16_512: return target::Isa::avx512_core_bf16;
+    // Whoever has AVX512_FP16 has these as well (target::detect()).
+    case ZYDIS_ISA_SET_AVX512_VBMI_128:
+    case ZYDIS_ISA_SET_AVX512_VBMI_256:
+    case ZYDIS_ISA_SET_AVX512_VBMI_512:
     case ZYDIS_ISA_SET_AVX512_FP16_128:
     case ZYDIS_ISA_SET_AVX512_FP16_128N:
     case ZYDIS_ISA_SET_AVX512_FP16_256:

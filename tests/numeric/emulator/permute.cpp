@@ -166,6 +166,7 @@ void add_permute(HandlerTable& t) {
   t.add({ZYDIS_MNEMONIC_VPERMQ, ZYDIS_MNEMONIC_VPERMPD}, permute_quadwords);
   t.add({ZYDIS_MNEMONIC_VPERMD, ZYDIS_MNEMONIC_VPERMPS}, permute_by_register<u32>);
   t.add(ZYDIS_MNEMONIC_VPERMW, permute_by_register<u16>);
+  t.add(ZYDIS_MNEMONIC_VPERMB, permute_by_register<u8>);
   t.add({ZYDIS_MNEMONIC_VPERMT2D, ZYDIS_MNEMONIC_VPERMT2PS}, permute_two<u32, false>);
   t.add({ZYDIS_MNEMONIC_VPERMT2Q, ZYDIS_MNEMONIC_VPERMT2PD}, permute_two<u64, false>);
   t.add(ZYDIS_MNEMONIC_VPERMT2W, permute_two<u16, false>);

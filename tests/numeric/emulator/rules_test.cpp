@@ -301,6 +301,22 @@ TEST_F(Rules, BfloatConversionRoundsToEvenAndFlushesDenormals) {
   EXPECT_EQ(lane(0, 2), 0U);
 }
 
+TEST_F(Rules, BytesArePermutedFromMemoryWhereFp16Is) {
+  for (std::uint32_t at = 0; at < 8; ++at) data_[at] = 0x03020100 + 0x04040404 * at;
+  // Indices from the end on, beyond the 32 bytes in their upper bits.
+  for (std::uint32_t at = 0; at < 8; ++at) data_[8 + at] = 0xdcdddedf - 0x04040404 * at;
+  g_.vmovups(ymm1, ptr[rdi + 32]);
+  g_.vpermb(ymm0, ymm1, ptr[rdi]);
+  g_.vpermb(ymm2, ymm1, ymm0);
+  g_.ret();
+  expect_refused(run(16), "AVX512_VBMI_256 in a kernel for avx512_core");
+  ASSERT_TRUE(run(16, Access::read, target::Isa::avx512_core_fp16).ok());
+  EXPECT_EQ(lane(0, 0), 0x1c1d1e1fU);
+  EXPECT_EQ(lane(0, 7), 0x00010203U);
+  EXPECT_EQ(lane(2, 0), 0x03020100U);
+  EXPECT_EQ(lane(2, 7), 0x1f1e1d1cU);
+}
+
 TEST_F(Rules, IsaLeaksAreFound) {
   g_.vaddps(xmm17, xmm1, xmm2);
   g_.ret();

@@ -46,6 +46,7 @@ CpuidLeaves cooper_lake() {
 
 CpuidLeaves sapphire_rapids() {
   CpuidLeaves leaves = cooper_lake();
+  leaves.leaf7_ecx |= bit(1);
   leaves.leaf7_edx |= bit(23);
   return leaves;
 }
@@ -91,6 +92,7 @@ std::vector<Machine> machines() {
       {"avx512_on_a_cpu_that_denies_avx2", Isa::reference, with(skylake_server(), [](L l) { l.leaf7_ebx &= ~bit(5); })},
       {"fp16_without_bf16", Isa::avx512_core, with(sapphire_rapids(), [](L l) { l.leaf7_1_eax = 0; })},
       {"fp16_without_vnni", Isa::avx512_core_bf16, with(sapphire_rapids(), [](L l) { l.leaf7_ecx = 0; })},
+      {"fp16_without_vbmi", Isa::avx512_core_bf16, with(sapphire_rapids(), [](L l) { l.leaf7_ecx &= ~bit(1); })},
       {"fp16_without_bw", Isa::avx2, with(sapphire_rapids(), [](L l) { l.leaf7_ebx &= ~bit(30); })},
       {"fp16_without_zmm_state", Isa::avx2, with(sapphire_rapids(), [](L l) { l.xcr0 = 0x7; })},
       {"amx_state_beside", Isa::avx512_core_fp16, with(sapphire_rapids(), [](L l) { l.xcr0 |= 0x60200; })},
