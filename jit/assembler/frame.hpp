@@ -44,7 +44,7 @@ inline constexpr int kTrails = kSavedOutput;
 inline constexpr int kKeptNow = kTrails + kSlot;
 inline constexpr int kKeptBefore = kKeptNow + kSlot;
 inline constexpr int kMasks = 320;                ///< of the AVX2 layer, three of 64 bytes
-inline constexpr int kStaging = kMasks + 3 * 64;  ///< 512 bytes for element-wise copies
+inline constexpr int kStaging = kMasks + 3 * 64;  ///< 512 bytes: element-wise copies, rows that are searched
 /// Arg-reductions: numbers of four rows, in each lane; what keys come to; in stages that of a step's first element, or
 /// of each row of a sweep.
 inline constexpr int kRows = kStaging + 512;

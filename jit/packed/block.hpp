@@ -112,6 +112,7 @@ class PackedBlock final : public RowsBlock, private PackedRule {
   Value rows_of_halves(const Xbyak::Reg64& in, int index);
   Value short_rows(const Xbyak::Reg64& in, int index);
   bool permutes_rows(int count) const;
+  bool fills_segments() const;
   Value permuted_rows(const Xbyak::Reg64& in, int index);
   Register rows_of_three(const Xbyak::Reg64& in);
   Value rows_of_pairs(const Xbyak::Reg64& in);

@@ -82,12 +82,14 @@ PackedBlock::Value PackedBlock::short_rows(const Reg64& in, int index) {
   return value;
 }
 
-/// So many rows, one after another, are loaded as they lie, and lanes that have no element get one of the same row.
+/// So many rows, one after another, are loaded as they lie, and lanes that have no element get one of the same row. How
+/// the rows of a block lie is put right when they are one register (sort()).
 bool PackedBlock::permutes_rows(int count) const {
-  return v_.permutes_bytes() && idempotent() && !pads_cells() &&
-         (count - 1) * row_bytes() + width_ * element_ <= kBytes &&
-         (row_bytes() != segment_ * lane_ || width_ < segment_);
+  return v_.permutes_bytes() && !pads_cells() && (fills_segments() || idempotent()) &&
+         (count - 1) * row_bytes() + width_ * element_ <= kBytes;
 }
+
+bool PackedBlock::fills_segments() const { return width_ == segment_ && row_bytes() == segment_ * lane_; }
 
 PackedBlock::Value PackedBlock::permuted_rows(const Reg64& in, int index) {
   const int segment = segment_ * lane_, count = kBytes / segment;
@@ -98,7 +100,8 @@ PackedBlock::Value PackedBlock::permuted_rows(const Reg64& in, int index) {
     bytes[static_cast<std::size_t>(byte)] =
         source_of(byte / segment * row_bytes(), byte % segment / lane_, byte % lane_);
   }
-  v_.load_permuted(value.reg, at(in, index * count * row_bytes(), kBytes), bytes);
+  const Memory rows = at(in, index * count * row_bytes(), kBytes);
+  fills_segments() ? v_.load(value.reg, rows) : v_.load_permuted(value.reg, rows, bytes);
   watch(value.reg);
   map(value.reg);
   return value;

@@ -19,6 +19,9 @@
 // costs little more than an extreme alone. The running index is then the first element's of the group, and once the
 // row's extreme is known, it is looked for from there on.
 //
+// Tall columns may remember no more than the sweep of rows that their extreme was in, whose rows are searched in the
+// end (columns/row_search.hpp).
+//
 // Vectors: sets from 0, the sum in 4, the running index in 5, a loaded vector in 6. Columns have one set; those that
 // take rows in pairs keep the numbers of each pair's later row in 2 and 3.
 #include "jit/vector/arg.hpp"

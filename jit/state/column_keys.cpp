@@ -74,6 +74,7 @@ class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses,
     keys_.equal(kOther, kUpper, kLoaded, input_bytes());
     keys_.blend(kOtherWinner, kWinner, kOther);
     enter_winner(kUpper, kOtherWinner);
+    row_ += kRowsAtOnce;
   }
 
   void remember_sweeps(int rows) override { sweep_rows_ = rows; }
@@ -82,31 +83,25 @@ class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses,
   Memory numbers_of(const Memory& record, int at) const override { return total(record, at) + kBytes; }
   void search(const Memory& record, const Memory& staged) override {
     const auto row_at = [&](int number) { return staged + number * step_bytes(); };
-    for (int number = 0; number < sweep_rows_; ++number) {
+    const bool are_keys = !is_floating(input_) && !is_unsigned();
+    for (int number = 0; number < sweep_rows_ && !are_keys; ++number) {
+      keys_.load(kLoaded, row_at(number));
       if (is_floating(input_)) {
-        keys_.load(kLoaded, row_at(number));
         map_to_key_order(keys_, rule_, {kLoaded, kSpare, kSeen}, true);
-      } else if (is_unsigned()) {
-        keys_.load(kLoaded, row_at(number));
-        keys_.flip_signs(kLoaded, input_bytes());
       } else {
-        continue;
+        keys_.flip_signs(kLoaded, input_bytes());
       }
       keys_.store(row_at(number), kLoaded);
     }
     for (int group = 0; group < groups(); ++group) {
       keys_.load(kBest, total(record, group));
       keys_.splat(kCodes, 0, 4);
-      for (int number = sweep_rows_ - 1; number > 0; --number) {
+      for (int number = sweep_rows_ - 1; number >= 0; --number) {
         keys_.load_integers(kLoaded, row_at(number) + codes_before(group), input_bytes(), true);
         keys_.equal(kWinner, kLoaded, kBest, 4);
         keys_.splat(kOther, static_cast<std::uint64_t>(number), 4);
         keys_.blend(kCodes, kOther, kWinner);
       }
-      keys_.load_integers(kLoaded, row_at(0) + codes_before(group), input_bytes(), true);
-      keys_.equal(kWinner, kLoaded, kBest, 4);
-      keys_.splat(kOther, 0, 4);
-      keys_.blend(kCodes, kOther, kWinner);
       keys_.load(kUpper, numbers_of(record, group));
       keys_.integer(IntegerOp::add, kUpper, kUpper, kCodes, 32);
       keys_.store(numbers_of(record, group), kUpper);
@@ -309,9 +304,9 @@ class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses,
     }
     enter(winner, codes);
     if (pass_ == Pass::other) keys_.integer(key_op(opposite()), kExtremes, kExtremes, kBest, lane_bits());
-    row_ += kRowsAtOnce;
   }
 
+  /// The rows of a sweep that alone is remembered.
   void step_sweep(const std::vector<Memory>& rows) {
     for (std::size_t at = 0; at < rows.size(); ++at) {
       const Register to = at == 0 ? kUpper : kLoaded;
@@ -320,6 +315,7 @@ class ColumnKeys final : public KeyState, public RowNumbers, public SweepPasses,
       if (at > 0) keys_.integer(best_of_rows(), kUpper, kUpper, kLoaded, lane_bits());
     }
     enter_winner(kUpper, kRow);
+    row_ += sweep_rows_;
   }
 
   void load_row(Register to, const Memory& from) {

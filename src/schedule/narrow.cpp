@@ -19,6 +19,8 @@ constexpr int kStepsInRegisters = 4;
 constexpr std::int64_t kGroupBytes = 2048, kMostGroupBytes = 8192;
 /// Rows of whole vector steps gain nothing by groups from this length on, and of bytes they lose.
 constexpr std::int64_t kPlainRowBytes = 256;
+/// Extremes of up to so many bytes are taken step by step wherever steps lie.
+constexpr std::int64_t kNearBytes = 48 << 10;
 /// Four streams have a group each; it takes many to make groups longer than they must be.
 constexpr std::int64_t kLeastGroups = 4, kManyGroups = 128;
 
@@ -84,8 +86,11 @@ Narrow narrow_columns(const KernelSpec& spec, Lanes lanes, int vector_level, boo
     const std::int64_t group = rows_of_searched_group(spec, width, rows, step);
     if (group > 1) return {built_in, group * width, true};
   }
-  // Whole rows that fill three quarters of a step are as good as groups, and need no records.
-  if (step / width * width >= step * 3 / 4) return {built_in, step};
+  // Whole rows that fill three quarters of a step are as good as groups, and need no records; but not where most steps
+  // lie across two lines, and L1 does not have them.
+  const bool crosses =
+      is_exact(lanes) && step % width != 0 && rows * width * byte_size(spec.inputs[0].dtype) > kNearBytes;
+  if (step / width * width >= step * 3 / 4 && !crosses) return {built_in, step};
   // Indices of whole steps come row by row.
   if (gives_index(lanes) && width % step == 0) return {};
   const std::int64_t group = rows_of_group(spec, width, rows, step);

@@ -1368,6 +1368,20 @@ TEST(Check, RefusesWhatTheNestDoesNotHave) {
   }
 }
 
+TEST(Choose, NarrowExtremesBeyondL1AreReadWithoutCrossingLines) {
+  const auto chosen = [](const std::string& monoid, const std::string& dtype, int rows, int row) {
+    const std::string width = std::to_string(row);
+    const KernelSpec spec = spec_of(monoid, dtype, columns_of(rows, row), "[" + width + ", 1]", "[0, 1]");
+    const Schedule schedule = choose(spec, machine(target::Isa::avx2, 1));
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    return schedule.columns;
+  };
+  EXPECT_EQ(chosen("max", "f32", 945, 13), 16) << "48 KiB, a row of 16 lanes a step";
+  EXPECT_EQ(chosen("max", "f32", 946, 13), 208) << "16 rows are 13 steps";
+  EXPECT_EQ(chosen("max", "f32", 1 << 20, 4), 16) << "four rows a step, none of which crosses a line";
+  EXPECT_EQ(chosen("sum", "s8", 1 << 20, 13), 1664) << "integers as well, in groups of more than they need";
+}
+
 TEST(Check, SaysHowManyColumnsATileHas) {
   const KernelSpec plain = spec_of("max", "f32", "reduced 128, kept 8", "[8, 1]", "[0, 1]"),
                    staged = staged_spec("reduced 128, kept 8", "[8, 1]", "[0, 1]");
