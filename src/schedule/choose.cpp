@@ -31,6 +31,9 @@ constexpr std::int64_t kSplitBytes = 512 << 10;
 /// Pieces of a split. Fixed where it decides bits: 8 cores are fed. Else no more than there are cores, as each piece of
 /// columns starts four streams anew.
 constexpr std::int64_t kSplitPieces = 8;
+/// So many rows are whole lines, however long they are. Where any cut gives the same bits, no piece of narrow columns
+/// begins within a line then.
+constexpr std::int64_t kRowsOfLines = 64;
 /// With this many tasks or more from kept levels alone nothing is split.
 constexpr std::int64_t kEnoughTasks = 16;
 /// Indices come in pieces from here on: less is read by one thread in some 20 us.
@@ -80,7 +83,8 @@ Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, 
   if (columns && is_exact(lanes) && takes_slivers(spec, schedule.vector_level, target)) return {};
   const std::int64_t extent = kernel::level(spec, level).extent;
   static_assert(kPageElements % (kChain * kChainedUnroll * 16) == 0);
-  const std::int64_t whole = level == schedule.vector_level ? kPageElements : kChain;
+  const std::int64_t of_columns = is_exact(lanes) ? kRowsOfLines : kChain;
+  const std::int64_t whole = level == schedule.vector_level ? kPageElements : of_columns;
   const std::int64_t wanted = is_exact(lanes) ? std::clamp<std::int64_t>(target.cores, 2, kSplitPieces) : kSplitPieces;
   const std::int64_t grain = divide_up(divide_up(extent, wanted), whole) * whole;
   const std::int64_t pieces = divide_up(extent, grain);

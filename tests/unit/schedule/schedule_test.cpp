@@ -1368,6 +1368,17 @@ TEST(Check, RefusesWhatTheNestDoesNotHave) {
   }
 }
 
+TEST(Choose, NoPieceOfAnExtremeBeginsWithinALine) {
+  const auto grain = [](const std::string& monoid, const std::string& dtype) {
+    const KernelSpec spec = spec_of(monoid, dtype, columns_of(80659, 13), "[13, 1]", "[0, 1]");
+    return choose(spec, machine(target::Isa::avx2, 2)).split.grain;
+  };
+  EXPECT_EQ(grain("max", "s8"), 40384) << "64 rows are 13 lines";
+  EXPECT_EQ(grain("sum", "s8"), 40384);
+  EXPECT_EQ(grain("sum", "f32") % 16, 0) << "whole chains, in the order of which bits are";
+  EXPECT_NE(grain("sum", "f32") % 64, 0);
+}
+
 TEST(Choose, NarrowExtremesBeyondL1AreReadWithoutCrossingLines) {
   const auto chosen = [](const std::string& monoid, const std::string& dtype, int rows, int row) {
     const std::string width = std::to_string(row);
