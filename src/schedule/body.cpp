@@ -95,9 +95,9 @@ bool remembers_groups(DType input, const ReduceBody& body) {
 }
 
 bool remembers_sweeps(const kernel::KernelSpec& spec, Lanes lanes) {
-  if (lanes == Lanes::keys) return true;
+  if (lanes != Lanes::arg) return lanes == Lanes::keys;
   const Result<ReduceBody> body = read_body(spec);
-  return lanes == Lanes::arg && body.ok() && remembers_groups(spec.inputs[0].dtype, body.value());
+  return body.ok() && remembers_groups(spec.inputs[0].dtype, body.value());
 }
 
 int lanes_per_step(Lanes lanes, DType input) {

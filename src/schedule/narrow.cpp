@@ -19,7 +19,7 @@ constexpr int kStepsInRegisters = 4;
 constexpr std::int64_t kGroupBytes = 2048, kMostGroupBytes = 8192;
 /// Rows of whole vector steps gain nothing by groups from this length on, and of bytes they lose.
 constexpr std::int64_t kPlainRowBytes = 256;
-/// Extremes of up to so many bytes are taken step by step wherever steps lie.
+/// Extremes and sums of integers, of up to so many bytes, are taken step by step wherever steps lie.
 constexpr std::int64_t kNearBytes = 48 << 10;
 /// Four streams have a group each; it takes many to make groups longer than they must be.
 constexpr std::int64_t kLeastGroups = 4, kManyGroups = 128;
@@ -35,8 +35,8 @@ std::int64_t rows_of_group(const KernelSpec& spec, std::int64_t width, std::int6
   return group;
 }
 
-/// Indices: bytes of rows that are taken as one, so that a sweep of them has enough to do, where there
-/// are so many groups that what it takes to search them does not matter.
+/// Indices: bytes of rows that are taken as one, so that a sweep of them has enough to do, where there are so many
+/// groups that what it takes to search them does not matter.
 constexpr std::int64_t kSearchedBytes = 256, kSearchedGroups = 1024;
 
 /// How many rows are taken as one then; 1 where they are not.
