@@ -30,7 +30,7 @@ class Body {
       if (!status.ok()) return status;
     }
     for (const kernel::Store& store : spec_.stores) {
-      const Lane value = values_[static_cast<std::size_t>(store.node)];
+      const Lane value = unrounded(store.node);
       builder_.result(is_real(value.type) ? canonical_nan(value) : value);
     }
     return builder_.finish();
@@ -40,6 +40,15 @@ class Body {
   DType dtype(int node) const { return kernel::dtype_of(spec_, node); }
   Lane value(int node) const { return values_[static_cast<std::size_t>(node)]; }
   LaneType lanes_of(DType dtype) const { return narrow_.value_or(lane_type(dtype)); }
+
+  /// What is stored in 16 bits is rounded by the store.
+  Lane unrounded(int stored) const {
+    const Node& node = spec_.body[static_cast<std::size_t>(stored)];
+    const bool rounds = node.kind == Node::Kind::cast && is_floating(node.dtype) && byte_size(node.dtype) == 2;
+    if (narrow_ || !rounds || !is_floating(dtype(node.args[0]))) return value(stored);
+    const Lane from = value(node.args[0]);
+    return from.type == LaneType::f64 ? narrow_before_rounding(node.dtype, from) : from;
+  }
 
   Status add(const Node& node, int index) {
     switch (node.kind) {
