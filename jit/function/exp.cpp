@@ -218,6 +218,14 @@ Lane scaled_exp_of_negative(Lane x) {
   return exp_of_eighths(of, fnma(of.eighths, kF32.ln2_high, bounded), kShortSlope, kScaledExpBits);
 }
 
+/// With ln 2 in two numbers, as x may be no difference, and exact.
+Lane scaled_exp_of_moderate(Lane x) {
+  const Lane bounded = not_below(kF32.exp_lowest, x);
+  const EighthsOfExp of = find_eighths(bounded, kScaledExpBits);
+  const Lane r = fnma(of.eighths, kF32.ln2_low, fnma(of.eighths, kF32.ln2_high, bounded));
+  return exp_of_eighths(of, r, kShortSlope, kScaledExpBits);
+}
+
 Lane expm1_negative(Lane x) {
   const Reduced reduced = reduce(clamp_below(x, constants(x).expm1_lowest));
   const Lane power = power_of_two(reduced.n, x.type, 1);

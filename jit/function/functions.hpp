@@ -56,6 +56,10 @@ Lane exp_of_negative(Lane x);
 /// sums and quotients, from which the power is taken later.
 inline constexpr int kScaledExpBits = 32;
 Lane scaled_exp_of_negative(Lane x);
+/// The same of any x up to kMostScaledExp (or NaN), 16 of which have a sum in range; of others anything. What is below
+/// -105 gives as much as that.
+inline constexpr double kMostScaledExp = 60;
+Lane scaled_exp_of_moderate(Lane x);
 Lane log_lane(Lane x);
 
 }  // namespace tenfold::jit

@@ -21,12 +21,15 @@ namespace {
 /// Takes the power of scaled exponentials away: exact, of f64 totals and of the reciprocals of what is moderate.
 constexpr double kUnscale = 1 / static_cast<double>(std::int64_t{1} << kScaledExpBits);
 
+/// Too far for exponentials of the elements themselves: they are out of range, or far less than 1 to be added up.
+Lane is_far_from_zero(Lane max) { return abs(max) > kMostScaledExp; }
+
 }  // namespace
 
-std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::vector<int>& sums) {
+std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::vector<int>& beside) {
   std::vector<Position> positions;
   for (const Node& node : spec.body) {
-    const int sum = sums[positions.size()];
+    const int other = beside[positions.size()];
     Position at;
     if (node.kind == Node::Kind::load) {
       at.per_row = !kernel::moves_along_reduced(spec, spec.inputs[static_cast<std::size_t>(node.index)]);
@@ -40,7 +43,7 @@ std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::ve
     }
     if (node.kind == Node::Kind::scan) at.per_row = false;
     if (node.kind == Node::Kind::reduce || node.kind == Node::Kind::rank)
-      at = {true, sum < 0 ? at.pass + 1 : positions[static_cast<std::size_t>(sum)].pass, true};
+      at = {true, other < 0 ? at.pass + 1 : positions[static_cast<std::size_t>(other)].pass, true};
     positions.push_back(at);
   }
   return positions;
@@ -105,7 +108,8 @@ Lane StageBuilder::make(int index) {
   if (at.kind == Node::Kind::constant) return builder_.constant(lane_type(at.dtype), at.value);
   if (index == kept_.node) return input(place_of(kept_));
   const bool per_row = positions_[static_cast<std::size_t>(index)].per_row;
-  if (elements_ && per_row) return slot({index});
+  if (elements_ && per_row)
+    return slot({index, shifts_.contains(index) ? SavedValue::Part::shift : SavedValue::Part::whole});
   switch (at.kind) {
     case Node::Kind::load: return input({StagePlace::Kind::operand, at.index, lane_type(dtype(index))});
     case Node::Kind::count: return input({StagePlace::Kind::count, 0, LaneType::f64});
@@ -208,6 +212,7 @@ std::optional<Lane> StageBuilder::wide(int index) {
     const auto count = [&] { return input({StagePlace::Kind::count, 0, LaneType::f64}); };
     if (r.form == StageForm::deviations)
       return sum_about(input(save_slot({r.element, SavedValue::Part::pilot})), total(reduction), count());
+    if (r.form == StageForm::powers) return sum_of_powers(index, reduction);
     if (r.form != StageForm::squares) return is_scaled(at.args[0]) ? total(reduction) * kUnscale : total(reduction);
     const int first = reduction - CentredMoment::kSquares;
     const Lane finite =
@@ -281,12 +286,29 @@ Lane StageBuilder::plain_max(int reduction) {
 }
 
 Lane StageBuilder::is_open(int reduction) {
-  if (const int doubt = reductions_[static_cast<std::size_t>(reduction)].doubt; doubt >= 0)
-    return is_nan(input({StagePlace::Kind::total, doubt, reductions_[static_cast<std::size_t>(doubt)].total_type}));
-  if (reductions_[static_cast<std::size_t>(reduction)].form != StageForm::squares)
-    return equal(abs(plain_max(reduction)), std::numeric_limits<double>::infinity());
+  const StageReduction& r = reductions_[static_cast<std::size_t>(reduction)];
+  if (r.form == StageForm::powers) return is_far_from_zero(first_max(r.max));
+  if (r.doubt >= 0)
+    return is_nan(input({StagePlace::Kind::total, r.doubt, reductions_[static_cast<std::size_t>(r.doubt)].total_type}));
+  if (r.form != StageForm::squares) return equal(abs(plain_max(reduction)), std::numeric_limits<double>::infinity());
   const Lane deviations = input({StagePlace::Kind::total, reduction - CentredMoment::kSquares, LaneType::f64});
   return is_nan(deviations - deviations);
+}
+
+Lane StageBuilder::first_max(int node) {
+  const int reduction = reduction_of_[static_cast<std::size_t>(node)];
+  const bool plain = reductions_[static_cast<std::size_t>(reduction)].form == StageForm::plain;
+  return plain ? plain_max(reduction) : value(node);
+}
+
+/// Of e^(x - max), f64, as the totals have it.
+Lane StageBuilder::sum_of_powers(int index, int reduction) {
+  const StageReduction& r = reductions_[static_cast<std::size_t>(reduction)];
+  const auto total = [&](int which) { return input({StagePlace::Kind::total, which, LaneType::f64}); };
+  const Lane max = convert(LaneOp::widen, first_max(r.max));
+  const Lane moved = total(reduction) * kUnscale * exp_lane(negate(max));
+  const Lane exact = total(r.exact);
+  return select(is_far_from_zero(max), is_scaled(node(index).args[0]) ? exact * kUnscale : exact, moved);
 }
 
 Lane StageBuilder::plain_or_exact(int reduction) {

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,12 @@ struct Position {
 };
 
 /// By node. `pass` of a value of rows: the one that it is known before; `reduced`: it follows from a reduction, of this
-/// kernel or another one. `sums`: by node, the sum in whose pass a centred moment is found, or -1.
-std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::vector<int>& sums);
+/// kernel or another one. `beside`: by node, the reduction in whose pass another is found (a centred moment's sum, the
+/// maximum beside exponentials), or -1.
+std::vector<Position> positions_of(const kernel::KernelSpec& spec, const std::vector<int>& beside);
 
 /// What programs of rows save for those of elements: a node's value, what stands for it as a divisor
-/// (function/divisor.hpp), or the pilot of elements (centred.hpp).
+/// (function/divisor.hpp), the pilot of elements (centred.hpp), or a maximum as the first look at its own pass has it.
 struct SavedValue {
   enum class Part : std::uint8_t {
     whole,
@@ -38,6 +40,7 @@ struct SavedValue {
     high_of_scaled,  ///< for dividends that are 2^kScaledExpBits times as great
     low_of_scaled,
     pilot,
+    shift,
   };
   int node = 0;
   Part part = Part::whole;
@@ -61,6 +64,8 @@ class StageBuilder {
   void set_elements(bool elements) { elements_ = elements; }
   /// The value of node `kept.node` is read from where it is kept.
   void read_kept(const KeptValue& kept) { kept_ = kept; }
+  /// Node `max`, a maximum, is read from its SavedValue::Part::shift.
+  void read_shift(int max) { shifts_.insert(max); }
   StagePlace place_of(const KeptValue& kept) const;
   /// The slot where it is saved; from now on, if it was not.
   StagePlace save_slot(const SavedValue& what);
@@ -69,8 +74,10 @@ class StageBuilder {
   Lane value(int node);
   /// In a program of rows: what is to be saved.
   Lane saved_value(const SavedValue& what);
-  /// In a program of rows: whether the first look leaves a plain max, or a centred moment, open.
+  /// In a program of rows: whether the first look leaves a plain max, a centred moment, or powers open.
   Lane is_open(int reduction);
+  /// In a program of rows: the maximum `node`, in f32, as the first look has it.
+  Lane first_max(int node);
   void result(Lane lane, StagePlace place);
   void store(const kernel::Store& store);
   LaneBuilder& builder() { return builder_; }
@@ -95,6 +102,7 @@ class StageBuilder {
   Lane number(int reduction);
   Lane plain_max(int reduction);
   Lane plain_or_exact(int reduction);
+  Lane sum_of_powers(int index, int reduction);
   Lane applied(int index);
   Lane slot(const SavedValue& what) { return input(save_slot(what)); }
   bool is_by_row(const kernel::Node& at) const;
@@ -110,6 +118,7 @@ class StageBuilder {
   SavedSlots& saved_;
   bool elements_ = true;
   KeptValue kept_;
+  std::set<int> shifts_;  ///< nodes
   LaneBuilder builder_;
   StageProgram made_;
   std::map<int, Lane> values_;

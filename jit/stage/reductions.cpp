@@ -53,7 +53,7 @@ class ReductionFinder {
         indices.push_back(index);
         continue;
       }
-      if (find_extremes(index) || find_moment(index)) continue;
+      if (find_extremes(index) || find_moment(index) || find_powers(index)) continue;
       found_.of_node[i] = static_cast<int>(found_.reductions.size());
       found_.reductions.push_back(reduction(index));
       add_exact(found_.of_node[i], index);
@@ -222,6 +222,23 @@ class ReductionFinder {
     if (!made) add_centred_moment(is_sum ? index : sum, known);
     found_.of_node[static_cast<std::size_t>(index)] =
         (made ? known : next) + (is_sum ? CentredMoment::kDeviations : CentredMoment::kSquares);
+    return true;
+  }
+
+  /// A sum of e^(x - max) in the pass of the max: of e^x, and, by a second look, as it is.
+  bool find_powers(int index) {
+    const int max = forms_.maxima[static_cast<std::size_t>(index)];
+    if (max < 0) return false;
+    found_.of_node[static_cast<std::size_t>(index)] = static_cast<int>(found_.reductions.size());
+    StageReduction r = reduction(index);
+    r.max = max;
+    StageReduction exact = r;
+    r.form = StageForm::powers;
+    r.element = kernel::node(spec_, max).args[0];
+    r.exact = static_cast<int>(found_.reductions.size()) + 1;
+    exact.again = true;
+    found_.reductions.push_back(std::move(r));
+    found_.reductions.push_back(std::move(exact));
     return true;
   }
 

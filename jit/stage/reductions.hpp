@@ -17,9 +17,10 @@ struct FoundReductions {
 
 /// What the nest allows.
 struct ReductionForms {
-  const std::vector<int>& sums;  ///< by node: the sum that a centred moment is found beside, or -1
-  bool in_one_pass = false;      ///< such a sum follows from the moment's deviations, even one that is not `centred`
-  bool along_rows = false;       ///< a step waits for what the step before made of its lanes
+  const std::vector<int>& sums;    ///< by node: the sum that a centred moment is found beside, or -1
+  const std::vector<int>& maxima;  ///< by node: the maximum that a sum of exponentials is found beside, or -1
+  bool in_one_pass = false;        ///< such a sum follows from the moment's deviations, even one that is not `centred`
+  bool along_rows = false;         ///< a step waits for what the step before made of its lanes
 };
 
 /// unsupported_op for an arg-reduction along several levels, of too many elements, or, along rows, of 64 bits.

@@ -15,6 +15,7 @@
 #include "jit/stage/ranked.hpp"
 #include "jit/stage/reductions.hpp"
 #include "kernel/moments.hpp"
+#include "schedule/stage_traits.hpp"
 
 namespace tenfold::jit {
 namespace {
@@ -27,22 +28,33 @@ using kernel::Monoid;
 /// scratch has a part, nor where outputs are stored around the caches.
 enum class Scratch : std::uint8_t { never, after_outputs, before_outputs };
 
+/// By node: the reduction that another one is found beside, in its pass, or -1.
+struct Beside {
+  std::vector<int> sums;    ///< of centred moments
+  std::vector<int> maxima;  ///< of sums of exponentials
+  std::vector<int> reductions() const {
+    std::vector<int> all = sums;
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = std::max(all[i], maxima[i]);
+    return all;
+  }
+};
+
 class Finder {
  public:
-  Finder(const KernelSpec& spec, const schedule::Schedule& schedule, Scratch scratch, std::vector<int> sums)
+  Finder(const KernelSpec& spec, const schedule::Schedule& schedule, Scratch scratch, Beside beside)
       : spec_(spec),
         facts_(spec),
         scratch_(scratch),
         outputs_keep_(!schedule.around),
-        sums_(std::move(sums)),
+        beside_(std::move(beside)),
         pilot_steps_(schedule.pilot),
         along_rows_(schedule.nest == schedule::Nest::staged_rows),
-        positions_(positions_of(spec, sums_)),
+        positions_(positions_of(spec, beside_.reductions())),
         expensive_(kernel::expensive_elements(spec)) {}
 
   Result<Stages> run() {
     Result<FoundReductions> found =
-        find_reductions(spec_, positions_, {.sums = sums_, .in_one_pass = pilot_steps_ > 0, .along_rows = along_rows_});
+        find_reductions(spec_, positions_, {beside_.sums, beside_.maxima, pilot_steps_ > 0, along_rows_});
     if (!found.ok()) return found.status();
     stages_.reductions = std::move(found.value().reductions);
     reduction_of_ = std::move(found.value().of_node);
@@ -190,6 +202,8 @@ class Finder {
 
   StageProgram step(int pass, const StagePass& of, bool masked) {
     StageBuilder made = elements_of(pass);
+    for (const int reduction : of.reductions)
+      if (at(reduction).again && at(reduction).max >= 0) made.read_shift(at(reduction).max);
     const KeptValue& kept = stages_.kept;
     const bool again = !of.reductions.empty() && at(of.reductions[0]).again;
     if (kept.node >= 0 && pass == kept.pass && !again) made.result(made.value(kept.node), made.place_of(kept));
@@ -205,6 +219,7 @@ class Finder {
       if (r.form == StageForm::deviations || r.form == StageForm::squares)
         element = element - made.input(made.save_slot({r.element, SavedValue::Part::pilot}));
       if (r.form == StageForm::squares) element = element * element;
+      if (r.form == StageForm::powers) element = scaled_exp_of_moderate(element);
       if (r.form == StageForm::remainders) element = element - element;
       if (masked) {
         const Lane mask = made.input({StagePlace::Kind::mask, 0, integer_of(r.set_type)});
@@ -258,9 +273,18 @@ class Finder {
     if (again.reductions.empty()) return;
     made.result(open, {StagePlace::Kind::open, 0, open.type});
     of.question = finish(made);
+    of.shifts = shifts(again);
     again.step = step(pass, again, false);
     again.tail = step(pass, again, true);
     of.second_look.push_back(std::move(again));
+  }
+
+  StageProgram shifts(const StagePass& again) {
+    StageBuilder made = program(false);
+    for (const int reduction : again.reductions)
+      if (const int max = at(reduction).max; max >= 0)
+        made.result(made.first_max(max), made.save_slot({max, SavedValue::Part::shift}));
+    return finish(made);
   }
 
   StageProgram pilot(int pass, const StagePass& of) {
@@ -325,7 +349,8 @@ class Finder {
     for (const auto& [what, slot] : saved_) {
       const bool known = pass > 0 && slots_by_pass_[static_cast<std::size_t>(pass) - 1].contains(what);
       const bool needed = pass < pass_count() && slots_by_pass_[static_cast<std::size_t>(pass)].contains(what);
-      if (!known && needed && what.part != SavedValue::Part::pilot)
+      const bool made_of_row = what.part != SavedValue::Part::pilot && what.part != SavedValue::Part::shift;
+      if (!known && needed && made_of_row)
         made.result(made.saved_value(what),
                     {StagePlace::Kind::saved, slot, lane_type(kernel::dtype_of(spec_, what.node))});
     }
@@ -338,9 +363,9 @@ class Finder {
   const KernelSpec& spec_;
   BodyFacts facts_;
   Scratch scratch_;
-  bool outputs_keep_;      ///< what is stored around the caches is no place to read from
-  std::vector<int> sums_;  ///< by node: the sum that a centred moment is found beside, -1
-  int pilot_steps_;        ///< of rows, whose sums follow from the deviations
+  bool outputs_keep_;  ///< what is stored around the caches is no place to read from
+  Beside beside_;
+  int pilot_steps_;  ///< of rows, whose sums follow from the deviations
   bool along_rows_;
   std::vector<Position> positions_;
   std::vector<bool> expensive_;    ///< by node, kernel::expensive_elements
@@ -408,13 +433,14 @@ const StagePass* trailing_pass(const Stages& stages, const schedule::Schedule& s
 
 Result<Stages> find_stages(const kernel::KernelSpec& spec, const schedule::Schedule& schedule) {
   if (std::optional<Result<Stages>> elements = stages_of_elements(spec)) return *std::move(elements);
-  std::vector<int> sums(spec.body.size(), -1);
+  const std::vector<int> none(spec.body.size(), -1);
   const bool columns = schedule.nest == schedule::Nest::staged_columns;
-  if (columns || schedule.pilot > 0) sums = kernel::sums_beside_moments(spec);
+  Beside beside{columns || schedule.pilot > 0 ? kernel::sums_beside_moments(spec) : none,
+                columns ? schedule::maxima_in_one_pass(spec) : none};
   const Scratch scratch = schedule.keep == 0           ? Scratch::never
                           : columns || schedule.around ? Scratch::before_outputs
                                                        : Scratch::after_outputs;
-  return Finder(spec, schedule, scratch, std::move(sums)).run();
+  return Finder(spec, schedule, scratch, std::move(beside)).run();
 }
 
 }  // namespace tenfold::jit

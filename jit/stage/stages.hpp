@@ -73,8 +73,10 @@ enum class StageForm : std::uint8_t {
   extreme,  ///< the greatest so far of an arg-reduction (numbered.hpp); reals that a second look is for leave out NaN
   number,   ///< its number
   doubt,    ///< their sum, NaN where any of them is, and seldom else
-  running,  ///< their sum so far, in the order of the row
-  ranked,   ///< what has a place among the first of all, as it is compared (ranked.hpp)
+  powers,  ///< e^x of the elements x, in the pass of their maximum; e^(x - max) by a second look where that is far from
+           ///< 0
+  running,        ///< their sum so far, in the order of the row
+  ranked,         ///< what has a place among the first of all, as it is compared (ranked.hpp)
   ranked_number,  ///< its number, and more
 };
 
@@ -105,12 +107,14 @@ struct StageReduction {
   int index = -1;             ///< ranked: the node that numbers are of; -1: they are counted
   int places = 0;             ///< ranked, of place 0: how many there are, each of two reductions, one after another
   int sum = -1;               ///< squares: the reduction that sums the elements; -1: they follow from the deviations
+  int max = -1;               ///< powers, and what a second look makes of them: the node of the maximum
   DType dtype = DType::f32;   ///< of what is combined
   LaneType set_type = LaneType::f32;                   ///< of the running value
   LaneType total_type = LaneType::f32;                 ///< f64 for sums and products of f32
   std::uint64_t set_identity = 0, total_identity = 0;  ///< bit patterns
   int pass = 0;
-  /// What a second look makes: plain, in place of an infinite total; squares, the remainders; -1: there is none.
+  /// What a second look makes: plain, in place of an infinite total; squares, the remainders; powers, the sum of e^(x -
+  /// max); -1: there is none.
   int exact = -1;
   bool again = false;  ///< made by a second look alone, at what the reduction before it has made
   /// Of deviations and squares: the sum of the elements follows from them.
@@ -137,6 +141,7 @@ struct StagePass {
   StageProgram move_pilot;      ///< rows, of the totals: to the mean
   StageProgram recentre;        ///< pilots and what is about them, moved to the mean so far; empty if there are none
   StageProgram question;        ///< of the totals: whether a row needs the second look
+  StageProgram shifts;          ///< of the totals: the maxima that a second look takes from elements
   std::vector<StagePass> second_look;  ///< one, or none: the elements again, for rows (columns: tiles) that need it
 };
 

@@ -37,8 +37,7 @@ class StagedColumns final : ColumnAhead {
  private:
   // Slots of the frame: the columns of half a partial vector.
   static constexpr int kHalfCount = frame::kNestOutput;
-  // Where pilots are made or moved: rows so far, as an integer, and as f64 or one over it, and how many there are the
-  // next time.
+  // Where pilots are made or moved: rows so far, as an integer, as f64 or one over it, and how many the next time.
   static constexpr int kRowsTaken = frame::kChainLeft;
   static constexpr int kTakenAs = frame::kStreamRows;
   static constexpr int kRecentreAt = frame::kStreamOutput;
@@ -131,7 +130,7 @@ class StagedColumns final : ColumnAhead {
     pilot(of, depth);
     walk_.set_backwards(backward_[number]);
     sweeps(of, depth);
-    if (!of.second_look.empty()) look_again(of, of.second_look[0], depth);
+    if (!of.second_look.empty()) look_again(of, depth);
     walk_.set_backwards(false);
   }
 
@@ -153,12 +152,13 @@ class StagedColumns final : ColumnAhead {
   }
 
   /// For a tile of which the pass leaves a column open.
-  void look_again(const StagePass& pass, const StagePass& again, std::size_t depth) {
+  void look_again(const StagePass& pass, std::size_t depth) {
     Label open, settled;
     each_vector([&](const Reg64&, const Reg64& record, Part) { jump_if_open(pass.question, record, open); });
     c_.jmp(settled, Xbyak::CodeGenerator::T_NEAR);
     c_.L(open);
-    sweeps(again, depth);
+    rows(pass.shifts, depth);
+    sweeps(pass.second_look[0], depth);
     c_.L(settled);
   }
 

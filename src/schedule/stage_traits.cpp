@@ -4,11 +4,22 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernel/exponentials.hpp"
 #include "kernel/passes.hpp"
 
 namespace tenfold::schedule {
 
 using kernel::KernelSpec;
+
+namespace {
+
+/// What a column ends with then takes as long as some twenty elements.
+constexpr std::int64_t kLeastRowsOfPowers = 256;
+/// Exponentials that are asked for again are computed again then, which takes longer than another pass where a cache
+/// holds what is read.
+constexpr std::int64_t kLeastBytesOfPowers = 4 << 20;
+
+}  // namespace
 
 bool writes_elements(const KernelSpec& spec) {
   const std::vector<bool> per_row = kernel::per_row(spec);
@@ -37,6 +48,31 @@ bool reduces_one_at_a_time(const KernelSpec& spec) {
     if (spec.body[i].kind == kernel::Node::Kind::reduce) seen.push_back(pass[i]);
   std::sort(seen.begin(), seen.end());
   return std::adjacent_find(seen.begin(), seen.end()) == seen.end();
+}
+
+bool is_read_again(const KernelSpec& spec, int node) {
+  const std::vector<bool> per_row = kernel::per_row(spec);
+  const std::vector<int> pass = kernel::passes_of(spec);
+  std::vector<bool> reads(spec.body.size());
+  const int own = pass[static_cast<std::size_t>(node)];
+  reads[static_cast<std::size_t>(node)] = true;
+  for (std::size_t i = 0; i < spec.body.size(); ++i)
+    for (const int arg : spec.body[i].args)
+      if (reads[static_cast<std::size_t>(arg)] && !per_row[i]) reads[i] = true;
+  return std::any_of(spec.stores.begin(), spec.stores.end(), [&](const kernel::Store& store) {
+    return reads[static_cast<std::size_t>(store.node)] && pass[static_cast<std::size_t>(store.node)] > own;
+  });
+}
+
+std::vector<int> maxima_in_one_pass(const KernelSpec& spec) {
+  std::vector<int> maxima = kernel::maxima_beside_exponentials(spec);
+  for (int sum = 0; sum < static_cast<int>(maxima.size()); ++sum) {
+    int& max = maxima[static_cast<std::size_t>(sum)];
+    const bool again = max >= 0 && is_read_again(spec, kernel::node(spec, sum).args[0]);
+    if (kernel::reduced_count(spec) < kLeastRowsOfPowers || (again && kernel::bytes_read(spec) < kLeastBytesOfPowers))
+      max = -1;
+  }
+  return maxima;
 }
 
 std::ptrdiff_t expensive_functions(const KernelSpec& spec) {

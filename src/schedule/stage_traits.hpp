@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "kernel/spec.hpp"
 
@@ -20,6 +21,13 @@ std::ptrdiff_t reductions(const kernel::KernelSpec& spec);
 
 /// Whether no pass has two reductions.
 bool reduces_one_at_a_time(const kernel::KernelSpec& spec);
+
+/// Whether anything that is stored is made of elements of the value `node`, in a pass that comes after its own.
+bool is_read_again(const kernel::KernelSpec& spec, int node);
+
+/// By node: of sums of e^(x - max) that columns make in the pass of the maximum (StageForm::powers of jit/stage), the
+/// maximum; -1 of all others. By the spec alone, as it decides bits.
+std::vector<int> maxima_in_one_pass(const kernel::KernelSpec& spec);
 
 /// Functions of elements that are expensive to compute.
 std::ptrdiff_t expensive_functions(const kernel::KernelSpec& spec);

@@ -65,6 +65,11 @@ bool computes_again(const KernelSpec& spec, const Schedule& schedule, const targ
          pays_around(spec, schedule.vector_level, target, true);
 }
 
+/// Whether exponentials are summed before the maximum is known: they are no values that a later pass asks for.
+bool reduces_powers(const KernelSpec& spec) {
+  return std::ranges::any_of(maxima_in_one_pass(spec), [](int max) { return max >= 0; });
+}
+
 /// Inputs of which a sweep of columns reads a line for each step of a row; not those with one element a row.
 int moving_lines(const KernelSpec& spec, int vector_level) {
   return static_cast<int>(std::count_if(spec.inputs.begin(), spec.inputs.end(), [&](const kernel::Operand& input) {
@@ -168,23 +173,11 @@ bool keeps_columns(const KernelSpec& spec) {
   if (kernel::reduced_count(spec) * kLeastPart > kKeptOfColumns || kernel::reduced_count(spec) == 0 ||
       spec.inputs.size() + spec.outputs.size() > kMostBesideKept)
     return false;
-  const std::vector<bool> per_row = kernel::per_row(spec), expensive = kernel::expensive_elements(spec);
-  const std::vector<int> pass = kernel::passes_of(spec);
-  const auto is_read_later = [&](int node) {
-    std::vector<bool> reads(spec.body.size());
-    const int own = pass[static_cast<std::size_t>(node)];
-    reads[static_cast<std::size_t>(node)] = true;
-    for (std::size_t i = 0; i < spec.body.size(); ++i)
-      for (const int arg : spec.body[i].args)
-        if (reads[static_cast<std::size_t>(arg)] && !per_row[i]) reads[i] = true;
-    return std::any_of(spec.stores.begin(), spec.stores.end(), [&](const kernel::Store& store) {
-      return reads[static_cast<std::size_t>(store.node)] && pass[static_cast<std::size_t>(store.node)] > own;
-    });
-  };
+  const std::vector<bool> expensive = kernel::expensive_elements(spec);
   return std::any_of(spec.body.begin(), spec.body.end(), [&](const kernel::Node& at) {
     if (at.kind != kernel::Node::Kind::reduce || !expensive[static_cast<std::size_t>(at.args[0])]) return false;
     const DType dtype = kernel::dtype_of(spec, at.args[0]);
-    return is_floating(dtype) && byte_size(dtype) <= 4 && is_read_later(at.args[0]);
+    return is_floating(dtype) && byte_size(dtype) <= 4 && is_read_again(spec, at.args[0]);
   });
 }
 
@@ -192,7 +185,8 @@ void choose_staged_columns(const KernelSpec& spec, const target::Target& target,
   schedule.nest = Nest::staged_columns;
   schedule.columns = choose_columns_of_tile(spec, target);
   const Machine& machine = machine_of(target);
-  const bool keeps = keeps_columns(spec), again = keeps && computes_again(spec, schedule, target);
+  const bool keeps = keeps_columns(spec),
+             again = keeps && (reduces_powers(spec) || computes_again(spec, schedule, target));
   if (keeps && !again && machine.staged_columns.scratch_keeps) choose_part(spec, target, schedule);
   const bool only_stores = machine.stores.one_pass_around && kernel::pass_count(spec) == 1;
   schedule.around = pays_around(spec, schedule.vector_level, target, schedule.keep > 0 || again || only_stores);
@@ -211,6 +205,7 @@ Status check_staged_columns(const KernelSpec& spec, const Schedule& schedule) {
   if ((schedule.part > 0) != (schedule.keep > 0) || schedule.part % 16 != 0 || schedule.part > schedule.columns ||
       (schedule.part > 0 && schedule.keep > kKeptOfColumns / schedule.part))
     return broken("scratch has no room for that part of a tile");
+  if (schedule.keep > 0 && reduces_powers(spec)) return broken("scratch keeps no powers");
   if (schedule.serpentine && kernel::pass_count(spec) < 2) return broken("one pass cannot turn back");
   if (schedule.columns < 16 || schedule.columns % 16 != 0) return broken("columns is not a multiple of 16");
   const auto is_sweep = [](int rows) { return rows == 1 || rows == 2 || rows == 4 || rows == 8; };

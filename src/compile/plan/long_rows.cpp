@@ -14,6 +14,7 @@
 #include "compile/plan/repeats.hpp"
 #include "compile/plan/row_merges.hpp"
 #include "compile/plan/row_pieces.hpp"
+#include "kernel/exponentials.hpp"
 #include "kernel/moments.hpp"
 #include "kernel/nodes.hpp"
 #include "kernel/passes.hpp"
@@ -111,7 +112,7 @@ class Cutter {
 
   Merge merge_of(int pass) const {
     const std::vector<int> first = reductions_of(pass, pass + 1), second = reductions_of(pass + 1, pass + 2);
-    if (first.size() == 1 && second.size() == 1 && is_sum_of_exponentials(spec_, second[0], first[0]))
+    if (first.size() == 1 && second.size() == 1 && kernel::is_sum_of_exponentials(spec_, second[0], first[0]))
       return Merge::online;
     const auto is_moment = [&](int reduction) {
       return std::find(first.begin(), first.end(), sums_[at(reduction)]) != first.end();

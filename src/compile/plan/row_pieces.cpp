@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernel/exponentials.hpp"
 #include "kernel/moments.hpp"
 #include "schedule/levels.hpp"
 #include "schedule/stage_traits.hpp"
@@ -21,27 +22,9 @@ namespace {
 bool sums_exponentials(const KernelSpec& spec) {
   for (int sum = 0; sum < static_cast<int>(spec.body.size()); ++sum)
     for (int max = 0; max < sum; ++max)
-      if (is_sum_of_exponentials(spec, sum, max)) return true;
+      if (kernel::is_sum_of_exponentials(spec, sum, max)) return true;
   return false;
 }
-
-}  // namespace
-
-bool is_sum_of_exponentials(const KernelSpec& spec, int sum, int max) {
-  const auto node = [&spec](int index) -> const Node& { return kernel::node(spec, index); };
-  const auto reduces = [&](int index, Monoid monoid) {
-    return node(index).kind == Node::Kind::reduce && node(index).monoid == monoid;
-  };
-  if (!reduces(sum, Monoid::sum) || !reduces(max, Monoid::max) || !is_floating(kernel::dtype_of(spec, sum)))
-    return false;
-  const Node& exponential = node(node(sum).args[0]);
-  if (exponential.kind != Node::Kind::apply || exponential.function != Function::exp) return false;
-  const Node& difference = node(exponential.args[0]);
-  return difference.kind == Node::Kind::apply && difference.function == Function::sub &&
-         difference.args == std::vector<int>{node(max).args[0], max};
-}
-
-namespace {
 
 std::int64_t long_row_piece(const KernelSpec& spec, const RowPieces& pieces) {
   if (kernel::reduced_levels(spec) != 1 || spec.levels.size() >= kernel::kMaxLevels) return 0;

@@ -23,10 +23,10 @@ struct RowPieces {
   /// twentieth's cost where there is but one: the sum of x * y of f32 [262144] takes 28 us in one kernel, in pieces 29,
   /// and 10 on two.
   std::int64_t few_from = 1 << 18;
-  /// Columns that sum exponentials of what is left of their maximum, which take but one pass so, are cut in pieces of
+  /// Columns that sum exponentials of what is left of their maximum, which pieces can be moved to, are cut in pieces of
   /// adjacent rows: so many, or as many as have so many bytes, `piece` at most. From so many bytes on, and those of
   /// which elements are stored from so many.
-  std::int64_t column_piece = 64, column_piece_bytes = 128 << 10;
+  std::int64_t column_piece = 2048, column_piece_bytes = 1 << 20;
   std::int64_t columns_from = 16 << 20, written_columns_from = 64 << 20;
   /// Columns of rows of less than so many elements, from so many elements of a block of them on, have pieces that take
   /// rows in turn, as many as make so many columns, if each has as many rows at least. Softmax over axis 0 of f32
@@ -59,8 +59,5 @@ struct RowCut {
 
 /// That of the rows of `spec`, a body in stages.
 RowCut row_cut(const kernel::KernelSpec& spec, const RowPieces& pieces = {});
-
-/// Whether node `sum` sums e^(x - max) of the elements x that node `max` is the maximum of.
-bool is_sum_of_exponentials(const kernel::KernelSpec& spec, int sum, int max);
 
 }  // namespace tenfold::compiler

@@ -150,7 +150,7 @@ TEST(LongRows, OnlyColumnsOfExponentialsAreCut) {
   EXPECT_EQ(row_cut(columns("%1 = reduce max %0\n%2 = sub %0 %1\n%3 = exp %2\n%4 = reduce sum %3\n"
                             "store y0 %4\n"))
                 .piece,
-            64);
+            2048);
   EXPECT_EQ(row_cut(columns("%1 = reduce max %0\n%2 = sub %0 %1\n%3 = reduce sum %2\nstore y0 %3\n")).cuts(), false);
 }
 

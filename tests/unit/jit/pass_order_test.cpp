@@ -35,12 +35,18 @@ TEST(PassOrder, WhatStoresElementsGoesUpBehindAReduction) {
 }
 
 TEST(PassOrder, SumsAndProductsGoDownAndTheirNeighboursUp) {
-  EXPECT_EQ(order_of("%1 = reduce max %0\n%2 = sub %0 %1\n%3 = exp %2\n%4 = reduce sum %3\n%5 = div %3 %4\n"
+  EXPECT_EQ(order_of("%1 = reduce max %0\n%2 = sub %0 %1\n%3 = abs %2\n%4 = reduce sum %3\n%5 = div %3 %4\n"
                      "store y0 %5\n"),
             (Order{kUp, kDown, kUp}));
   EXPECT_EQ(order_of("%1 = reduce prod %0\n%2 = sub %0 %1\n%3 = abs %2\n%4 = reduce sum %3\n%5 = sub %3 %4\n"
                      "store y0 %5\n"),
             (Order{kDown, kDown, kUp}));
+}
+
+TEST(PassOrder, ExponentialsAreSummedAsTheirMaximumIsFound) {
+  EXPECT_EQ(order_of("%1 = reduce max %0\n%2 = sub %0 %1\n%3 = exp %2\n%4 = reduce sum %3\n%5 = div %3 %4\n"
+                     "store y0 %5\n"),
+            (Order{kDown, kUp}));
 }
 
 TEST(PassOrder, ExtremesAloneTakeTurns) {
