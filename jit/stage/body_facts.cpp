@@ -4,16 +4,16 @@
 #include <cmath>
 
 #include "jit/function/functions.hpp"
+#include "kernel/words.hpp"
 
 namespace tenfold::jit {
 
 using kernel::Function;
 using kernel::Node;
 
-BodyFacts::BodyFacts(const kernel::KernelSpec& spec) : spec_(spec) {
+BodyFacts::BodyFacts(const kernel::KernelSpec& spec) : spec_(spec), ends_in_words_(kernel::ends_in_words(spec)) {
   for (int node = 0; node < static_cast<int>(spec.body.size()); ++node)
     never_negative_.push_back(finds_never_negative(node));
-  find_ends_in_words();
 }
 
 /// Once it is known of all nodes before.
@@ -29,20 +29,6 @@ bool BodyFacts::finds_never_negative(int node) const {
   if (made.function == Function::exp) return true;
   return made.function == Function::div && is_never_negative(made.args[0]) &&
          (is_never_negative(made.args[1]) || is_kept_above_zero(made.args[1]));
-}
-
-/// From the last node to the first, so that it is known of all that is made of one.
-void BodyFacts::find_ends_in_words() {
-  ends_in_words_.assign(spec_.body.size(), true);
-  for (const kernel::Store& store : spec_.stores) ends_in_words_[static_cast<std::size_t>(store.node)] = false;
-  for (int user = static_cast<int>(spec_.body.size()) - 1; user >= 0; --user) {
-    const Node& made = at(user);
-    const bool rounds = made.kind == Node::Kind::cast && is_floating(made.dtype) && byte_size(made.dtype) == 2;
-    const bool is_linear =
-        made.kind == Node::Kind::apply && (made.function == Function::add || made.function == Function::mul);
-    if (rounds || (is_linear && ends_in_words(user) && kernel::dtype_of(spec_, user) == DType::f32)) continue;
-    for (const int arg : made.args) ends_in_words_[static_cast<std::size_t>(arg)] = false;
-  }
 }
 
 /// max(x, c) with c above 0. A NaN may be a signalling one, which a division makes quiet.

@@ -16,7 +16,7 @@ class BodyFacts {
 
   /// f32 that is the result of arithmetic, so that a NaN is quiet, and has no sign otherwise.
   bool is_never_negative(int node) const { return never_negative_[static_cast<std::size_t>(node)]; }
-  /// Of f32: whether all that is made of it is rounded to 16 bits, after sums and products at most.
+  /// kernel::ends_in_words().
   bool ends_in_words(int node) const { return ends_in_words_[static_cast<std::size_t>(node)]; }
   /// What is left of elements when the greatest is taken from each, or no more than 0 by a minimum.
   bool is_never_positive(int node) const;
@@ -31,7 +31,6 @@ class BodyFacts {
   const kernel::Node& at(int node) const { return kernel::node(spec_, node); }
   bool is_kept_above_zero(int node) const;
   bool finds_never_negative(int node) const;
-  void find_ends_in_words();
 
   const kernel::KernelSpec& spec_;
   std::vector<bool> never_negative_, ends_in_words_;  ///< by node

@@ -11,6 +11,7 @@
 #include "compile/plan/kernel_draft.hpp"
 #include "compile/plan/piece_layout.hpp"
 #include "compile/plan/pilots.hpp"
+#include "compile/plan/reciprocals.hpp"
 #include "compile/plan/repeats.hpp"
 #include "compile/plan/row_merges.hpp"
 #include "compile/plan/row_pieces.hpp"
@@ -378,6 +379,10 @@ class Cutter {
 
 }  // namespace
 
-Result<KernelCut> cut_long_rows(const KernelSpec& spec, const RowCut& cut) { return Cutter(spec, cut).run(); }
+Result<KernelCut> cut_long_rows(const KernelSpec& spec, const RowCut& cut) {
+  // What stores elements beside rows that repeat is elementwise.
+  const bool repeats = cut.apart || cut.in_turn > 0;
+  return Cutter(repeats ? with_reciprocals(spec) : spec, cut).run();
+}
 
 }  // namespace tenfold::compiler

@@ -230,6 +230,30 @@ TEST(LongRows, ElementsOfTheInnerLevelAreColumnsOfTheOuter) {
   EXPECT_EQ(made.value().between, (std::vector<std::int64_t>{24 * 8, 24 * 8, 24 * 8, 8 * 4, 8 * 4, 24 * 4, 24 * 4}));
 }
 
+/// The last kernel of the same, of inputs and outputs of `dtype`.
+std::string elements_of_groups(const std::string& dtype, const std::string& tail) {
+  const Result<KernelCut> made = cut_long_rows(
+      spec_of("kernel\nspace kept 2, reduced 50, kept 4, reduced 3\nin x0 " + dtype + " [600, 12, 3, 1]\nout y0 " +
+              dtype +
+              " [600, 12, 3, 1]\n%0 = load x0\n%1 = cast f32 %0\n%2 = reduce sum %1\n%3 = count\n%4 = div %2 %3\n"
+              "%5 = sub %1 %4\n%6 = square %5\n%7 = reduce sum %6\n%8 = div %7 %3\n%9 = sqrt %8\n%10 = div %5 %9\n" +
+              tail),
+      {.apart = true});
+  EXPECT_TRUE(made.ok()) << made.status().message();
+  return made.ok() ? kernel::print(made.value().kernels.back().spec) : "";
+}
+
+/// An elementwise kernel has no rows, whose reciprocals it could make itself.
+TEST(LongRows, WhatEndsInWordsIsMultipliedByAReciprocal) {
+  const std::string of_words = elements_of_groups("bf16", "%11 = cast bf16 %10\nstore y0 %11\n");
+  EXPECT_EQ(of_words.find("div"), std::string::npos) << of_words;
+  EXPECT_NE(of_words.find("mul"), std::string::npos) << of_words;
+  const std::string of_magnitudes = elements_of_groups("f16", "%11 = abs %10\n%12 = cast f16 %11\nstore y0 %12\n");
+  EXPECT_NE(of_magnitudes.find("div"), std::string::npos) << "no sum or product";
+  const std::string of_f32 = elements_of_groups("f32", "store y0 %10\n");
+  EXPECT_NE(of_f32.find("div"), std::string::npos) << "the nearest";
+}
+
 TEST(LongRows, ShortRowsOfTwoLevelsApartAreCut) {
   const auto is_cut = [](int outer, int inner, const std::string& body) {
     const std::string row = std::to_string(inner), all = std::to_string(4 * inner);
