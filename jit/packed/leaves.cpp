@@ -198,7 +198,8 @@ PackedBlock::Value PackedBlock::rows_in_halves(const Reg64& in, int low_row, int
       const Register to = part == 0 ? loaded : take();
       v_.shuffle_in_halves(to, loaded, bytes);
       map(to);
-      std::optional<Register>& four = fours[static_cast<std::size_t>(first % kVirtualLanes / half + part)];
+      std::optional<Register>& four =
+          fours[static_cast<std::size_t>(first % kVirtualLanes / half) + static_cast<std::size_t>(part)];
       if (four) {
         combine(*four, to, lane_);
         give(to);

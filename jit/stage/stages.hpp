@@ -73,10 +73,9 @@ enum class StageForm : std::uint8_t {
   extreme,  ///< the greatest so far of an arg-reduction (numbered.hpp); reals that a second look is for leave out NaN
   number,   ///< its number
   doubt,    ///< their sum, NaN where any of them is, and seldom else
-  powers,  ///< e^x of the elements x, in the pass of their maximum; e^(x - max) by a second look where that is far from
-           ///< 0
-  running,        ///< their sum so far, in the order of the row
-  ranked,         ///< what has a place among the first of all, as it is compared (ranked.hpp)
+  powers,   ///< e^x, in the pass of the maximum; where that is far from 0, e^(x - max) by a second look
+  running,  ///< their sum so far, in the order of the row
+  ranked,   ///< what has a place among the first of all, as it is compared (ranked.hpp)
   ranked_number,  ///< its number, and more
 };
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <random>
 #include <string>
@@ -17,6 +16,7 @@
 #include "compile/compile.hpp"
 #include "emulated_run.hpp"
 #include "emulator/emulator.hpp"
+#include "graph/eval/eval.hpp"
 #include "graph/pass/pass.hpp"
 #include "graph/text/text.hpp"
 #include "prepared_case.hpp"
@@ -69,7 +69,8 @@ struct Shape {
   std::size_t count() const { return static_cast<std::size_t>(outer * rows * columns); }
 };
 
-std::string text_of(What what, const std::string& dtype, const Shape& s) {
+std::string text_of(What what, DType of, const Shape& s) {
+  const std::string dtype(to_string(of));
   const auto dims = [&](std::int64_t rows) {
     return "[" + std::to_string(s.outer) + "," + std::to_string(rows) + "," + std::to_string(s.columns) + "]";
   };
@@ -83,46 +84,25 @@ std::string text_of(What what, const std::string& dtype, const Shape& s) {
 
 class Values {
  public:
-  Values(const std::string& dtype, std::size_t count) : dtype_(dtype), bytes(count * (dtype == "f32" ? 4 : 2)) {}
+  Values(DType dtype, std::size_t count) : bytes(count * static_cast<std::size_t>(byte_size(dtype))), dtype_(dtype) {}
 
-  void set(std::size_t i, float value) {
-    std::uint32_t bits = 0;
-    if (dtype_ == "f16") {
-      const auto half = static_cast<_Float16>(value);
-      std::memcpy(&bits, &half, 2);
-    } else {
-      std::memcpy(&bits, &value, 4);
-      if (dtype_ == "bf16") bits >>= 16;
-    }
-    std::memcpy(bytes.data() + i * width(), &bits, width());
-  }
-  Real operator[](std::size_t i) const {
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, bytes.data() + i * width(), width());
-    if (dtype_ == "f16") {
-      _Float16 half = 0;
-      std::memcpy(&half, &bits, 2);
-      return static_cast<Real>(static_cast<float>(half));
-    }
-    if (dtype_ == "bf16") bits <<= 16;
-    float value = 0;
-    std::memcpy(&value, &bits, 4);
-    return value;
-  }
+  void set(std::size_t i, float value) { graph::store_real(dtype_, bytes.data(), static_cast<std::int64_t>(i), value); }
+  Real operator[](std::size_t i) const { return graph::load_real(dtype_, bytes.data(), static_cast<std::int64_t>(i)); }
   /// How much the dtype may have to round `x`.
   Real rounding(Real x) const {
-    const int digits = dtype_ == "f32" ? 24 : dtype_ == "bf16" ? 8 : 11, least = dtype_ == "f16" ? -13 : -125;
+    const int digits = dtype_ == DType::f32    ? 24
+                       : dtype_ == DType::bf16 ? 8
+                                               : 11,
+              least = dtype_ == DType::f16 ? -13 : -125;
     int exponent = 0;
     std::frexp(x, &exponent);
     return std::ldexp(Real{1}, std::max(exponent, least) - digits);
   }
 
- private:
-  std::size_t width() const { return dtype_ == "f32" ? 4 : 2; }
-  std::string dtype_;
-
- public:
   std::vector<std::byte> bytes;
+
+ private:
+  DType dtype_;
 };
 
 compiler::Compiled compiled(const std::string& text, target::Isa isa) {
@@ -147,8 +127,7 @@ bool sums_powers(const compiler::Compiled& of) {
   return false;
 }
 
-Values run(const compiler::Compiled& program, target::Isa isa, const Values& in, const std::string& dtype,
-           std::size_t count) {
+Values run(const compiler::Compiled& program, target::Isa isa, const Values& in, DType dtype, std::size_t count) {
   Values out(dtype, count), from = in;
   const Bytes in_bytes{from.bytes.data(), from.bytes.size()}, out_bytes{out.bytes.data(), out.bytes.size()};
   const Status status = run_at(program.program, isa, {&in_bytes, 1}, {&out_bytes, 1});
@@ -191,7 +170,7 @@ void judge(What what, const Values& in, const Values& out, std::size_t first, st
   }
 }
 
-class Powers : public ::testing::TestWithParam<std::tuple<What, const char*>> {};
+class Powers : public ::testing::TestWithParam<std::tuple<What, DType>> {};
 
 TEST_P(Powers, AreTheExponentialsOfAnyColumn) {
   if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
@@ -266,14 +245,15 @@ TEST_P(Powers, DoNotShowWhatOtherColumnsHold) {
   }
 }
 
-std::string name_of(const ::testing::TestParamInfo<std::tuple<What, const char*>>& info) {
+std::string name_of(const ::testing::TestParamInfo<std::tuple<What, DType>>& info) {
   constexpr const char* kNames[] = {"softmax", "log_softmax", "log_sum_exp"};
-  return kNames[static_cast<std::size_t>(std::get<0>(info.param))] + std::string("_") + std::get<1>(info.param);
+  return kNames[static_cast<std::size_t>(std::get<0>(info.param))] + std::string("_") +
+         std::string(to_string(std::get<1>(info.param)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Columns, Powers,
                          ::testing::Combine(::testing::Values(What::softmax, What::log_softmax, What::log_sum_exp),
-                                            ::testing::Values("f32", "bf16", "f16")),
+                                            ::testing::Values(DType::f32, DType::bf16, DType::f16)),
                          name_of);
 
 }  // namespace

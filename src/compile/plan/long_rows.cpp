@@ -145,6 +145,7 @@ class Cutter {
   std::vector<Place> new_partials(const std::vector<int>& reductions, Merge merge) {
     const std::int64_t count = kernel::kept_count(spec_) * layout_.pieces();
     std::vector<Place> places;
+    places.reserve(reductions.size());
     for (const int reduction : reductions) places.push_back(made_.new_buffer(count, partial_dtype(reduction)));
     if (merge != Merge::moments) return places;
     const std::size_t more = layout_.apart() ? sums_of_moments(reductions).size() : 1;

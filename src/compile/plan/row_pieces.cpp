@@ -12,10 +12,7 @@
 
 namespace tenfold::compiler {
 
-using kernel::Function;
 using kernel::KernelSpec;
-using kernel::Monoid;
-using kernel::Node;
 
 namespace {
 
