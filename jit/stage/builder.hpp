@@ -44,6 +44,8 @@ struct SavedValue {
   };
   int node = 0;
   Part part = Part::whole;
+  /// Made within the pass that reads it.
+  bool is_of_own_pass() const { return part == Part::pilot || part == Part::shift; }
   auto operator<=>(const SavedValue&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 misreads it
 };
 using SavedSlots = std::map<SavedValue, int>;

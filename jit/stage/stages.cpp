@@ -177,7 +177,8 @@ class Finder {
   }
 
   /// Looks for a value of the store's that an earlier pass computes for a reduction, and without which nothing after
-  /// that pass reads an input again. So the output may even be the memory of an input.
+  /// that pass reads an input again, nor that pass itself, as where a row's pilot moves. So the output may even be the
+  /// memory of an input.
   void choose_kept(const kernel::Store& store) {
     const DType dtype = spec_.outputs[static_cast<std::size_t>(store.output)].dtype;
     if (position(store.node).per_row || (dtype != DType::f32 && dtype != DType::f64)) return;
@@ -186,26 +187,30 @@ class Finder {
     for (const StageReduction& r : stages_.reductions) {
       const int node = r.element;
       const KeptValue kept{node, store.output, r.pass};
-      if (r.pass >= position(store.node).pass || position(node).per_row || position(node).pass != r.pass) continue;
+      const bool moves = pilot_steps_ > 0 && (r.form == StageForm::deviations || r.form == StageForm::squares);
+      if (moves || r.again || r.pass >= position(store.node).pass || position(node).per_row ||
+          position(node).pass != r.pass)
+        continue;
       if (kernel::dtype_of(spec_, node) == dtype && expensive_[static_cast<std::size_t>(node)] &&
           stands_alone(spec_, positions_, kept))
         stages_.kept = kept;
     }
   }
 
-  /// A program of elements, which finds the kept value where an earlier pass has left it.
-  StageBuilder elements_of(int pass) {
+  /// A program of elements, which finds the kept value where an earlier pass has left it, or the first look of its own.
+  StageBuilder elements_of(int pass, bool again = false) {
     StageBuilder made = program(true);
-    if (stages_.kept.node >= 0 && pass > stages_.kept.pass) made.read_kept(stages_.kept);
+    const KeptValue& kept = stages_.kept;
+    if (kept.node >= 0 && (pass > kept.pass || (again && pass == kept.pass))) made.read_kept(kept);
     return made;
   }
 
   StageProgram step(int pass, const StagePass& of, bool masked) {
-    StageBuilder made = elements_of(pass);
-    for (const int reduction : of.reductions)
-      if (at(reduction).again && at(reduction).max >= 0) made.read_shift(at(reduction).max);
-    const KeptValue& kept = stages_.kept;
     const bool again = !of.reductions.empty() && at(of.reductions[0]).again;
+    StageBuilder made = elements_of(pass, again);
+    for (const int reduction : of.reductions)
+      if (again && at(reduction).max >= 0) made.read_shift(at(reduction).max);
+    const KeptValue& kept = stages_.kept;
     if (kept.node >= 0 && pass == kept.pass && !again) made.result(made.value(kept.node), made.place_of(kept));
     for (const int reduction : of.reductions) {
       const StageReduction& r = stages_.reductions[static_cast<std::size_t>(reduction)];
@@ -349,8 +354,7 @@ class Finder {
     for (const auto& [what, slot] : saved_) {
       const bool known = pass > 0 && slots_by_pass_[static_cast<std::size_t>(pass) - 1].contains(what);
       const bool needed = pass < pass_count() && slots_by_pass_[static_cast<std::size_t>(pass)].contains(what);
-      const bool made_of_row = what.part != SavedValue::Part::pilot && what.part != SavedValue::Part::shift;
-      if (!known && needed && made_of_row)
+      if (!known && needed && !what.is_of_own_pass())
         made.result(made.saved_value(what),
                     {StagePlace::Kind::saved, slot, lane_type(kernel::dtype_of(spec_, what.node))});
     }
