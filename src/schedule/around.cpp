@@ -63,12 +63,15 @@ bool may_go_around(const KernelSpec& spec, int vector_level) {
   });
 }
 
-bool pays_around(const KernelSpec& spec, int vector_level, const target::Target& target, bool kept) {
+bool pays_around(const KernelSpec& spec, int vector_level, const target::Target& target, Expensive expensive) {
   const Machine::Stores& machine = machine_of(target).stores;
-  const bool columns_keep = kept && !kernel::level(spec, vector_level).reduced;
-  const Share& least = columns_keep ? machine.kept_columns_around : machine.around;
+  const bool others = kernel::level(spec, vector_level).reduced || expensive == Expensive::through;
+  const Share& least = others                         ? machine.around
+                       : expensive == Expensive::kept ? machine.kept_columns_around
+                                                      : machine.powers_around;
   return may_go_around(spec, vector_level) && lies_on_lines(spec, vector_level) &&
-         least.reached_by(kernel::bytes_moved(spec), target) && (kept || !stores_expensive_elements(spec));
+         least.reached_by(kernel::bytes_moved(spec), target) &&
+         (expensive != Expensive::through || !stores_expensive_elements(spec));
 }
 
 bool may_store_columns_around(const KernelSpec& spec, Lanes lanes, const Schedule& schedule) {

@@ -5,6 +5,8 @@
 // for its line, and all later stores wait for it.
 #pragma once
 
+#include <cstdint>
+
 #include "kernel/spec.hpp"
 #include "schedule/body.hpp"
 #include "schedule/schedule.hpp"
@@ -16,11 +18,17 @@ namespace tenfold::schedule {
 /// or 64 bits, or of narrow elements alone, that has its elements side by side, it cannot.
 bool may_go_around(const kernel::KernelSpec& spec, int vector_level);
 
-/// Whether that pays: where inputs and outputs fill the last cache (machine.hpp), and elements are cheap to compute, or
-/// `kept` in scratch where they are expensive, and rows lie on lines. What is expensive is bound by its arithmetic, and
-/// does better through the caches, which take a store at a time; so are elements of 16 bits, which take a few
+/// What becomes of elements that are expensive to compute: stores `through` the caches, whatever is moved; `kept` in
+/// scratch or an output by an earlier pass; or computed `again` by the last one, whose stores may go around like
+/// others.
+enum class Expensive : std::uint8_t { through, kept, again };
+
+/// Whether that pays: where inputs and outputs fill the last cache (machine.hpp), elements are cheap to compute, or
+/// `expensive` ones not bound to go through it, and rows lie on lines. What is expensive is bound by its arithmetic,
+/// and does better through the caches, which take a store at a time; so are elements of 16 bits, which take a few
 /// operations to round.
-bool pays_around(const kernel::KernelSpec& spec, int vector_level, const target::Target& target, bool kept = false);
+bool pays_around(const kernel::KernelSpec& spec, int vector_level, const target::Target& target,
+                 Expensive expensive = Expensive::through);
 
 /// The same of columns: steps store whole lines of each output, which is a good part of what is moved. It pays where
 /// that is twice the last cache.

@@ -19,6 +19,8 @@ using kernel::KernelSpec;
 constexpr std::int64_t kTileRowBytes = 4096;
 /// Tiles are strips for up to so many rows, which then are that many streams, unless these meet in the same sets of L1.
 constexpr std::int64_t kStripRows = 32, kAliasBytes = 4096;
+/// Sums of rows of so much and more may ask for the next ones in L3 (Machine::Columns).
+constexpr std::int64_t kLeastAskingRow = 1024;
 /// Rows of up to this much are whole. Where the order is free they are read two at a time.
 constexpr std::int64_t kPairRowBytes = 8192;
 /// Integers from this row length on likewise, as what they do with a line is short enough for two streams.
@@ -118,7 +120,9 @@ Tile chained_tile(const ColumnsCase& of) {
     return {kStripSteps * of.step};
   if (!of.near()) return of.tile(kPartRowBytes);
   if (of.machine.columns.long_parts && of.row_bytes > kPairRowBytes) return of.tile(kLongTileBytes);
-  return of.tile(of.row_bytes <= kPairRowBytes ? kPairRowBytes : kTileRowBytes);
+  const bool asks = of.element == 4 && of.row_bytes >= kLeastAskingRow && of.row_bytes <= kPairRowBytes &&
+                    of.machine.columns.short_rows_ask.reached_by(of.bytes, of.target);
+  return of.tile(of.row_bytes <= kPairRowBytes ? kPairRowBytes : kTileRowBytes, kChainedStreams, asks);
 }
 
 /// Rows of a sweep whose order is not free. Adjacent rows of f64 are added in their order: of short ones a
@@ -195,7 +199,10 @@ constexpr std::int64_t kSeenPart = 2;
 bool direct_asks_ahead(const ColumnsCase& of) {
   const Machine::Columns& machine = of.machine.columns;
   if (of.row_bytes < kPairRowBytes) return false;
-  if (of.bytes > of.cache) return machine.direct_rows_of_memory_ask && of.avx2 && of.element > 1;
+  if (of.bytes > of.cache) {
+    const int least = machine.direct_rows_of_memory_ask;
+    return least > 0 && of.avx2 && of.element >= least;
+  }
   if (gives_index(of.lanes) && of.rows <= 2 && of.bytes <= of.target.l2_bytes) return false;
   const bool seen =
       !of.avx2 && of.element > 2 && of.row_bytes % kAliasBytes != 0 && of.bytes <= kSeenPart * of.target.l2_bytes;

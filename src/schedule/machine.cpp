@@ -14,7 +14,7 @@ constexpr Machine kFar{
     .stores = {.kept_rows_around = true, .one_pass_around = true, .claims = true},
     .streams = {.in_half_of_l2 = 4},
     .columns = {.pages_of_long_rows = true,
-                .direct_rows_of_memory_ask = true,
+                .direct_rows_of_memory_ask = 2,
                 .keys_unasked_in_l2 = true,
                 .places_unasked_in_l3 = true},
     .packed = {.asks = kNever, .tiny_rows_ask = true, .loose_rows_ask = true},
@@ -31,7 +31,10 @@ constexpr Machine kFar{
 /// AMD's from Zen 5 on.
 constexpr Machine kFast{
     .fills_cache = kNever,
-    .stores = {.around = {3, 4}, .kept_columns_around = {15, 16, true}, .expensive_rows_claim = true},
+    .stores = {.around = {3, 4},
+               .kept_columns_around = {15, 16, true},
+               .powers_around = {15, 16, true},
+               .expensive_rows_claim = true},
     .streams = {.from_memory = 2, .one_row_of_words = true, .visits_runs_of_row = false, .turns_of_few = true},
     .columns = {.eight_rows_in_l2 = true,
                 .whole_rows_in_l3 = true,
@@ -56,10 +59,18 @@ constexpr Machine kFast{
 /// AMD's up to Zen 3.
 constexpr Machine kLate{
     .fills_cache = {3, 8, true},
-    .stores = {.around = {3, 4}, .kept_columns_around = {1, 1, true}, .kept_rows_around = true},
+    .stores = {.around = {3, 4},
+               .kept_columns_around = {1, 1, true},
+               .powers_around = {3, 4},
+               .kept_rows_around = true},
     .streams = {.one_row = {1, 4}, .four_rows_of_extremes = {9, 16, true}},
-    .columns = {.long_parts = true, .eight_whole_rows = true, .rows_of_bytes = 4, .near_places = true},
-    .packed = {.asks = {1, 4, true}, .row_bytes = 160, .cached_row_bytes = 640},
+    .columns = {.long_parts = true,
+                .eight_whole_rows = true,
+                .rows_of_bytes = 4,
+                .direct_rows_of_memory_ask = 1,
+                .short_rows_ask = {1, 2},
+                .near_places = true},
+    .packed = {.asks = {1, 4, true}, .loose_rows_ask = true, .row_bytes = 160, .cached_row_bytes = 640},
     .flat = {.runs = {3, 4}},
     .staged_rows = {.read_rows_take_turns = true,
                     .cheap_turns_around = true,
@@ -67,7 +78,11 @@ constexpr Machine kLate{
                     .asks = {1, 6, true},
                     .one_pass_asks = {1, 5, true},
                     .cheap_runs = true},
-    .staged_columns = {.outputs_keep = true, .asking_tile_bytes = 1},
+    .staged_columns = {.outputs_keep = true,
+                       .rows_of_functions = 4,
+                       .functions_ask = {1, 2},
+                       .short_rows_ask = {1, 2},
+                       .asking_tile_bytes = 1},
 };
 
 }  // namespace

@@ -37,6 +37,7 @@ struct Machine {
   struct Stores {
     Share around{1, 1};                 ///< stores go around from so much on, inputs and outputs together
     Share kept_columns_around{1, 1};    ///< likewise those of columns that scratch or an output keeps
+    Share powers_around{1, 1};          ///< those of columns whose last pass computes exponentials again (Powers)
     bool kept_rows_around = false;      ///< expensive elements of rows that scratch keeps go around as well
     bool one_pass_around = false;       ///< likewise those of kernels of one pass
     bool claims = false;                ///< stores beyond a core's own caches claim their lines
@@ -64,7 +65,8 @@ struct Machine {
     bool gapped_rows_alone = false;   ///< rows of elements apart come one at a time beyond L2
     bool pages_of_long_rows = false;  ///< long rows beyond L3 come in pages, eight at a time, which ask ahead
     bool direct_rows_ask = false;     ///< long rows in registers ask ahead, where the last cache holds them
-    bool direct_rows_of_memory_ask = false;  ///< those of memory do, with AVX2, but of bytes
+    int direct_rows_of_memory_ask = 0;  ///< those of memory do, with AVX2, if elements have so many bytes
+    Share short_rows_ask = kNever;      ///< sums of rows of a page or two of f32 ask in L3 from so much on
     bool pages_of_keys = false;       ///< keys have tiles of a page, and do not ask ahead, up to half of the last cache
     bool places_by_distance = false;  ///< tiles of indices go by how far away rows are
     bool near_places = false;         ///< those of no more than a quarter of the last cache do
@@ -112,6 +114,9 @@ struct Machine {
     bool stores_rows_together = false;   ///< sweeps that go around store several rows at once
     bool asks_around = true;             ///< sweeps that go around ask for the next rows
     bool few_in_order = false;           ///< two or three inputs that are but read come in order, unasked, or in pages
+    int rows_of_functions = 8;           ///< rows of a sweep of what is expensive
+    Share functions_ask = kNever;        ///< sweeps of what is expensive and but read ask from so much on
+    Share short_rows_ask = kNever;       ///< sweeps of what is cheap and but read do, of rows of a page or less
     /// Narrow tiles ask for the next one if a column has so much of each row.
     std::int64_t asking_tile_bytes = kNoBytes;
   } staged_columns;

@@ -227,8 +227,9 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
                                                              : machine.staged_rows.expensive_turns_around;
     const bool expensive_around = (machine.stores.kept_rows_around && schedule.keep > 0) ||
                                   (machine.stores.one_pass_around && kernel::pass_count(spec) == 1);
-    schedule.around = (schedule.rows_at_once == 1 || turns_around) &&
-                      pays_around(spec, schedule.vector_level, target, expensive_around);
+    const Expensive expensive = expensive_around ? Expensive::kept : Expensive::through;
+    schedule.around =
+        (schedule.rows_at_once == 1 || turns_around) && pays_around(spec, schedule.vector_level, target, expensive);
     schedule.ahead = schedule.runs || asks_for_next_row(spec, target, schedule);
     if (schedule.around && schedule.ahead && !schedule.runs && turns_around) store_rows_around(spec, target, schedule);
     schedule.trails = gains_by_trailing(spec, target) && may_trail(spec, schedule);

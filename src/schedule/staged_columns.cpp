@@ -50,7 +50,7 @@ void choose_part(const KernelSpec& spec, const target::Target& target, Schedule&
   const bool output_keeps = std::any_of(spec.outputs.begin(), spec.outputs.end(),
                                         [](const kernel::Operand& output) { return output.dtype == DType::f32; });
   const bool instead = schedule.part < schedule.columns || machine_of(target).staged_columns.outputs_keep;
-  if (output_keeps && instead && !pays_around(spec, schedule.vector_level, target, true))
+  if (output_keeps && instead && !pays_around(spec, schedule.vector_level, target, Expensive::kept))
     schedule.keep = schedule.part = 0;
 }
 
@@ -62,7 +62,7 @@ bool computes_again(const KernelSpec& spec, const Schedule& schedule, const targ
   const Machine::StagedColumns& machine = machine_of(target).staged_columns;
   if (machine.computes_again.reached_by(kernel::bytes_read(spec), target)) return true;
   return machine.avx512_computes_again && target.isa != target::Isa::avx2 && kernel::reduced_count(spec) > kAgainRows &&
-         pays_around(spec, schedule.vector_level, target, true);
+         pays_around(spec, schedule.vector_level, target, Expensive::kept);
 }
 
 /// Whether exponentials are summed before the maximum is known: they are no values that a later pass asks for.
@@ -119,6 +119,27 @@ void choose_few_in_order(const KernelSpec& spec, int inputs, const target::Targe
   }
 }
 
+std::int64_t moving_row_bytes(const KernelSpec& spec, int vector_level) {
+  return moving_bytes(spec) * kernel::level(spec, vector_level).extent;
+}
+
+/// Whether one input that is but read asks for its next rows while the last cache may hold it (machine.hpp).
+bool asks_in_cache(const KernelSpec& spec, int vector_level, const target::Target& target) {
+  const Machine::StagedColumns& machine = machine_of(target).staged_columns;
+  if (writes_elements(spec) || moving_lines(spec, vector_level) != 1) return false;
+  const std::int64_t bytes = kernel::bytes_read(spec);
+  if (expensive_functions(spec) > 0) return machine.functions_ask.reached_by(bytes, target);
+  return moving_row_bytes(spec, vector_level) <= kPageBytes && machine.short_rows_ask.reached_by(bytes, target);
+}
+
+/// Rows of a sweep of one input. All lines of rows that are a page apart meet in one set of L1, those asked for as
+/// well.
+int rows_of_one_input(const KernelSpec& spec, int vector_level, const target::Target& target) {
+  if (expensive_functions(spec) > 0) return machine_of(target).staged_columns.rows_of_functions;
+  const bool fill_set = asks_in_cache(spec, vector_level, target) && moving_row_bytes(spec, vector_level) == kPageBytes;
+  return fill_set ? kLinesAtOnce / 2 : kLinesAtOnce;
+}
+
 /// How many rows a sweep takes, and whether it asks for the next ones: what comes from memory, or goes there, does
 /// better so. Beyond the last cache two inputs leave the set of L1 room for their next lines. One input that is only
 /// read asks from half the last cache on, all of which it hardly ever has to itself.
@@ -130,11 +151,13 @@ void choose_sweep(const KernelSpec& spec, const target::Target& target, Schedule
   if (machine.few_in_order && (inputs == 2 || inputs == 3) && !written)
     return choose_few_in_order(spec, inputs, target, schedule);
   const bool from_memory = inputs * bytes >= target.l3_bytes;
-  const int lines = inputs > 1 && from_memory ? kLinesAtOnce / 2 : kLinesAtOnce;
-  schedule.rows_at_once = inputs > 2 ? 2 : lines / std::max(1, inputs);
+  if (inputs <= 1)
+    schedule.rows_at_once = rows_of_one_input(spec, schedule.vector_level, target);
+  else
+    schedule.rows_at_once = inputs > 2 ? 2 : (from_memory ? kLinesAtOnce / 2 : kLinesAtOnce) / inputs;
   const bool hardly_cached = !written && 2 * bytes > target.last_cache_bytes();
-  schedule.ahead = from_memory || hardly_cached || asks_for_next_tile(spec, schedule, target) ||
-                   (schedule.around && machine.asks_around);
+  schedule.ahead = from_memory || hardly_cached || asks_in_cache(spec, schedule.vector_level, target) ||
+                   asks_for_next_tile(spec, schedule, target) || (schedule.around && machine.asks_around);
 }
 
 /// Columns of a tile: as many as leave its rows in L1 where they are few, else by what is written.
@@ -185,11 +208,14 @@ void choose_staged_columns(const KernelSpec& spec, const target::Target& target,
   schedule.nest = Nest::staged_columns;
   schedule.columns = choose_columns_of_tile(spec, target);
   const Machine& machine = machine_of(target);
-  const bool keeps = keeps_columns(spec),
-             again = keeps && (reduces_powers(spec) || computes_again(spec, schedule, target));
+  const bool keeps = keeps_columns(spec), powers = keeps && reduces_powers(spec),
+             again = powers || (keeps && computes_again(spec, schedule, target));
   if (keeps && !again && machine.staged_columns.scratch_keeps) choose_part(spec, target, schedule);
   const bool only_stores = machine.stores.one_pass_around && kernel::pass_count(spec) == 1;
-  schedule.around = pays_around(spec, schedule.vector_level, target, schedule.keep > 0 || again || only_stores);
+  const Expensive expensive = powers                                      ? Expensive::again
+                              : schedule.keep > 0 || again || only_stores ? Expensive::kept
+                                                                          : Expensive::through;
+  schedule.around = pays_around(spec, schedule.vector_level, target, expensive);
   if (schedule.around && machine.staged_columns.narrow_around && expensive_functions(spec) > 0 &&
       kernel::reduced_count(spec) <= kFewRowsAround)
     schedule.columns = std::min(schedule.columns, kAroundColumns);

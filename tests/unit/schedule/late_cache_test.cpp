@@ -149,12 +149,13 @@ TEST(LateCache, OutputsOfColumnsKeepWhatIsExpensive) {
                     "%3 = sub %0 %2\n%4 = exp %3\n%5 = reduce sum %4\n%6 = div %4 %5\nstore y0 %6\n");
     return print(choose(spec, target));
   };
-  const std::string columns = "avx2 staged_columns level=1 rows=8 ";
+  std::string columns = "avx2 staged_columns level=1 rows=4 ";
   EXPECT_EQ(chosen(zen3(), 100, 40000), columns + "columns=1024") << "near enough";
   EXPECT_EQ(chosen(zen3(), 1024, 4096), columns + "serpentine=1 columns=1024") << "just the last cache";
   EXPECT_EQ(chosen(zen3(), 2048, 4096), columns + "ahead=1 around=1 serpentine=1 keep=2048 part=256 columns=1024");
   target::Target zen4 = zen3();
   zen4.l3 = target::L3::near;
+  columns = "avx2 staged_columns level=1 rows=8 ";
   EXPECT_EQ(chosen(zen4, 100, 40000), columns + "keep=512 part=1024 columns=1024");
   EXPECT_EQ(chosen(zen4, 1024, 4096), columns + "ahead=1 around=1 serpentine=1 keep=1024 part=512 columns=1024");
 }
@@ -165,11 +166,74 @@ TEST(LateCache, TilesThatComputeLongAskForTheNextOne) {
         staged_spec(space, in, out, "%3 = sub %0 %2\n%4 = exp %3\n%5 = reduce sum %4\nstore y0 %5\n");
     return print(choose(spec, zen3()));
   };
-  const std::string columns = "avx2 staged_columns level=2 rows=8 ";
+  const std::string columns = "avx2 staged_columns level=2 rows=4 ";
   EXPECT_EQ(chosen("kept 2, reduced 64, kept 1024", "[65536, 1024, 1]", "[1024, 0, 1]"),
             columns + "columns=256 tile=0:1");
   EXPECT_EQ(chosen("kept 4, reduced 64, kept 1024", "[65536, 1024, 1]", "[1024, 0, 1]"),
             columns + "ahead=1 columns=256 tile=0:1");
+}
+
+/// Columns whose last pass computes exponentials again: a softmax of powers.
+TEST(LateCache, PowersGoAroundFromThreeQuartersOn) {
+  const auto around = [](const target::Target& target, int rows) {
+    const Result<KernelSpec> spec = kernel::parse("kernel\nspace reduced " + std::to_string(rows) +
+                                                  ", kept 4096\nin x0 f32 [4096, 1]\nout y0 f32 [4096, 1]\n"
+                                                  "%0 = load x0\n%1 = reduce max %0\n%2 = sub %0 %1\n%3 = exp %2\n"
+                                                  "%4 = reduce sum %3\n%5 = div %3 %4\nstore y0 %5\n");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    return choose(spec.value(), target).around;
+  };
+  EXPECT_FALSE(around(zen3(), 767));
+  EXPECT_TRUE(around(zen3(), 768));
+  target::Target others = zen3();
+  others.l3 = target::L3::near;
+  EXPECT_FALSE(around(others, 1023));
+  EXPECT_TRUE(around(others, 1024));
+  others.l3 = target::L3::fast;
+  EXPECT_FALSE(around(others, 960));
+  EXPECT_TRUE(around(others, 961));
+}
+
+TEST(LateCache, ColumnsThatAreButReadAskFromHalfOfItOn) {
+  const auto chosen = [](int rows, int columns, const std::string& rest) {
+    const KernelSpec spec =
+        staged_spec(levels_of("reduced", rows, "kept", columns), strides_of(columns), "[0, 1]", rest);
+    return print(choose(spec, zen3()));
+  };
+  const std::string sum = "%3 = reduce sum %0\n%4 = add %2 %3\nstore y0 %4\n",
+                    exponentials = "%3 = neg %0\n%4 = exp %3\n%5 = reduce sum %4\n%6 = add %2 %5\nstore y0 %6\n",
+                    columns = "avx2 staged_columns level=1 ", ends = "columns=4096";
+  EXPECT_EQ(chosen(4095, 1024, sum), columns + "rows=8 " + ends) << "near enough";
+  EXPECT_EQ(chosen(4096, 1024, sum), columns + "rows=4 ahead=1 " + ends) << "rows of a page meet in one set";
+  EXPECT_EQ(chosen(8192, 512, sum), columns + "rows=8 ahead=1 " + ends);
+  EXPECT_EQ(chosen(2048, 2048, sum), columns + "rows=8 " + ends) << "longer rows";
+  EXPECT_EQ(chosen(2047, 2048, exponentials), columns + "rows=4 " + ends);
+  EXPECT_EQ(chosen(2048, 2048, exponentials), columns + "rows=4 ahead=1 " + ends);
+}
+
+TEST(LateCache, SumsOfRowsOfAPageOrTwoAskFromHalfOfItOn) {
+  const auto asks = [](const char* dtype, int rows, int columns) {
+    return choose(spec_of("sum", dtype, levels_of("reduced", rows, "kept", columns), strides_of(columns), "[0, 1]"),
+                  zen3())
+        .ahead;
+  };
+  EXPECT_TRUE(asks("f32", 4096, 1024));
+  EXPECT_FALSE(asks("f32", 4095, 1024)) << "near enough";
+  EXPECT_TRUE(asks("f32", 2048, 2048));
+  EXPECT_FALSE(asks("f32", 1024, 4096)) << "longer rows";
+  EXPECT_FALSE(asks("f32", 32768, 128)) << "shorter ones";
+  EXPECT_FALSE(asks("bf16", 8192, 1024));
+}
+
+TEST(LateCache, RowsInRegistersAskWhatMemoryDelivers) {
+  const auto asks = [](const char* op, const char* dtype, int rows, int columns) {
+    return choose(spec_of(op, dtype, levels_of("reduced", rows, "kept", columns), strides_of(columns), "[0, 1]"),
+                  zen3())
+        .ahead;
+  };
+  EXPECT_TRUE(asks("max", "f32", 2, 8388608));
+  EXPECT_TRUE(asks("sum", "s8", 4, 16777216));
+  EXPECT_FALSE(asks("max", "f32", 2, 1 << 20)) << "the last cache holds it";
 }
 
 TEST(LateCache, PackedRowsAskAheadFromAQuarterOn) {
