@@ -10,7 +10,6 @@ namespace tenfold::schedule {
 namespace {
 
 using kernel::KernelSpec;
-using kernel::Node;
 
 /// What is moved leaves L1 for good from this part of L2 on. Cheap elements that are stored in the order of memory
 /// claim lines from there, as that brings L2's lines to L1 as well; others where L2 has no room for them.

@@ -219,6 +219,8 @@ TEST(LateCache, SumsOfRowsOfAPageOrTwoAskFromHalfOfItOn) {
   };
   EXPECT_TRUE(asks("f32", 4096, 1024));
   EXPECT_FALSE(asks("f32", 4095, 1024)) << "near enough";
+  EXPECT_TRUE(asks("f32", 5120, 1024));
+  EXPECT_FALSE(asks("f32", 5121, 1024)) << "memory delivers it";
   EXPECT_TRUE(asks("f32", 2048, 2048));
   EXPECT_FALSE(asks("f32", 1024, 4096)) << "longer rows";
   EXPECT_FALSE(asks("f32", 32768, 128)) << "shorter ones";
