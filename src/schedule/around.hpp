@@ -18,10 +18,10 @@ namespace tenfold::schedule {
 /// or 64 bits, or of narrow elements alone, that has its elements side by side, it cannot.
 bool may_go_around(const kernel::KernelSpec& spec, int vector_level);
 
-/// What becomes of elements that are expensive to compute: stores `through` the caches, whatever is moved; `kept` in
-/// scratch or an output by an earlier pass; or computed `again` by the last one, whose stores may go around like
-/// others.
-enum class Expensive : std::uint8_t { through, kept, again };
+/// What becomes of elements that are expensive to compute: stores go `through` the caches, whatever is moved; or may go
+/// around like those of others, as scratch or an output has `kept` them or they are computed again in their place; or
+/// likewise with `powers`, whose exponentials the maximum's pass sums, and the last one computes again.
+enum class Expensive : std::uint8_t { through, kept, powers };
 
 /// Whether that pays: where inputs and outputs fill the last cache (machine.hpp), elements are cheap to compute, or
 /// `expensive` ones not bound to go through it, and rows lie on lines. What is expensive is bound by its arithmetic,

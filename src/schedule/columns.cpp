@@ -19,10 +19,6 @@ using kernel::KernelSpec;
 constexpr std::int64_t kTileRowBytes = 4096;
 /// Tiles are strips for up to so many rows, which then are that many streams, unless these meet in the same sets of L1.
 constexpr std::int64_t kStripRows = 32, kAliasBytes = 4096;
-/// Sums of rows of so much and more may ask for the next ones in L3 (Machine::Columns).
-constexpr std::int64_t kLeastAskingRow = 1024;
-/// More than this part of the last cache comes from memory for the most part.
-constexpr Share kBeyondAsking{5, 8, true};
 /// Rows of up to this much are whole. Where the order is free they are read two at a time.
 constexpr std::int64_t kPairRowBytes = 8192;
 /// Integers from this row length on likewise, as what they do with a line is short enough for two streams.
@@ -116,21 +112,13 @@ ColumnsCase case_of(const KernelSpec& spec, Lanes lanes, const target::Target& t
           .cache = target.last_cache_bytes()};
 }
 
-/// Whether sums ask for the next rows of what the last cache still delivers (Machine::Columns).
-bool sums_ask_in_cache(const ColumnsCase& of) {
-  return of.element == 4 && of.row_bytes >= kLeastAskingRow && of.row_bytes <= kPairRowBytes &&
-         of.machine.columns.short_rows_ask.reached_by(of.bytes, of.target) &&
-         !kBeyondAsking.reached_by(of.bytes, of.target);
-}
-
 /// Tiles of chained sums.
 Tile chained_tile(const ColumnsCase& of) {
   if (of.reduced_levels == 1 && of.rows <= kStripRows && of.row_bytes % kAliasBytes != 0)
     return {kStripSteps * of.step};
-  const bool asks = sums_ask_in_cache(of);
-  if (!of.near()) return of.tile(kPartRowBytes, kChainedStreams, asks);
+  if (!of.near()) return of.tile(kPartRowBytes);
   if (of.machine.columns.long_parts && of.row_bytes > kPairRowBytes) return of.tile(kLongTileBytes);
-  return of.tile(of.row_bytes <= kPairRowBytes ? kPairRowBytes : kTileRowBytes, kChainedStreams, asks);
+  return of.tile(of.row_bytes <= kPairRowBytes ? kPairRowBytes : kTileRowBytes);
 }
 
 /// Rows of a sweep whose order is not free. Adjacent rows of f64 are added in their order: of short ones a

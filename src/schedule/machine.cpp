@@ -68,7 +68,6 @@ constexpr Machine kLate{
                 .eight_whole_rows = true,
                 .rows_of_bytes = 4,
                 .direct_rows_of_memory_ask = 1,
-                .short_rows_ask = {1, 2},
                 .near_places = true},
     .packed = {.asks = {1, 4, true}, .loose_rows_ask = true, .row_bytes = 160, .cached_row_bytes = 640},
     .flat = {.runs = {3, 4}},

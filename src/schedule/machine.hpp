@@ -66,7 +66,6 @@ struct Machine {
     bool pages_of_long_rows = false;  ///< long rows beyond L3 come in pages, eight at a time, which ask ahead
     bool direct_rows_ask = false;     ///< long rows in registers ask ahead, where the last cache holds them
     int direct_rows_of_memory_ask = 0;  ///< those of memory do, with AVX2, if elements have so many bytes
-    Share short_rows_ask = kNever;      ///< sums of rows of a page or two of f32 ask in L3 from so much on
     bool pages_of_keys = false;       ///< keys have tiles of a page, and do not ask ahead, up to half of the last cache
     bool places_by_distance = false;  ///< tiles of indices go by how far away rows are
     bool near_places = false;         ///< those of no more than a quarter of the last cache do

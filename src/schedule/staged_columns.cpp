@@ -212,7 +212,7 @@ void choose_staged_columns(const KernelSpec& spec, const target::Target& target,
              again = powers || (keeps && computes_again(spec, schedule, target));
   if (keeps && !again && machine.staged_columns.scratch_keeps) choose_part(spec, target, schedule);
   const bool only_stores = machine.stores.one_pass_around && kernel::pass_count(spec) == 1;
-  const Expensive expensive = powers                                      ? Expensive::again
+  const Expensive expensive = powers                                      ? Expensive::powers
                               : schedule.keep > 0 || again || only_stores ? Expensive::kept
                                                                           : Expensive::through;
   schedule.around = pays_around(spec, schedule.vector_level, target, expensive);

@@ -211,22 +211,6 @@ TEST(LateCache, ColumnsThatAreButReadAskFromHalfOfItOn) {
   EXPECT_EQ(chosen(2048, 2048, exponentials), columns + "rows=4 ahead=1 " + ends);
 }
 
-TEST(LateCache, SumsOfRowsOfAPageOrTwoAskFromHalfOfItOn) {
-  const auto asks = [](const char* dtype, int rows, int columns) {
-    return choose(spec_of("sum", dtype, levels_of("reduced", rows, "kept", columns), strides_of(columns), "[0, 1]"),
-                  zen3())
-        .ahead;
-  };
-  EXPECT_TRUE(asks("f32", 4096, 1024));
-  EXPECT_FALSE(asks("f32", 4095, 1024)) << "near enough";
-  EXPECT_TRUE(asks("f32", 5120, 1024));
-  EXPECT_FALSE(asks("f32", 5121, 1024)) << "memory delivers it";
-  EXPECT_TRUE(asks("f32", 2048, 2048));
-  EXPECT_FALSE(asks("f32", 1024, 4096)) << "longer rows";
-  EXPECT_FALSE(asks("f32", 32768, 128)) << "shorter ones";
-  EXPECT_FALSE(asks("bf16", 8192, 1024));
-}
-
 TEST(LateCache, RowsInRegistersAskWhatMemoryDelivers) {
   const auto asks = [](const char* op, const char* dtype, int rows, int columns) {
     return choose(spec_of(op, dtype, levels_of("reduced", rows, "kept", columns), strides_of(columns), "[0, 1]"),
