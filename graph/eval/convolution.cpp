@@ -4,7 +4,8 @@
 // weights: Convolution sums input times weights, ConvolutionBackwardData output times weights, and
 // ConvolutionBackwardWeights input times output. A transposed convolution is the second of these, so its source is the
 // `output` here, and its backward ops are the first and the third. Each tap of the window is a product of its own, with
-// a row for each window whose tap lies within the input.
+// a row for each window whose tap lies within the input; of Convolution, all taps of the windows that lie within it
+// with all of them are one.
 #include "graph/eval/convolution.hpp"
 
 #include <algorithm>
@@ -139,42 +140,106 @@ Result<ConvolutionPlan> plan_convolution(const Op& op, Inputs inputs) {
   return plan;
 }
 
-/// The sums along one tap of one group.
-void add_tap(const ConvolutionPlan& plan, const TapOffsets& offsets, std::int64_t group, const double* a,
-             const double* b, double* results) {
-  const auto windows = static_cast<std::int64_t>(offsets.input.size());
-  const std::int64_t inputs = plan.weights.inputs, outputs = plan.weights.outputs / plan.groups;
-  const std::int64_t input_at = group * inputs * plan.input.channel_stride;
-  const std::int64_t output_at = group * outputs * plan.output.channel_stride;
-  const Axis in_channels(plan.input.channel_stride), out_channels(plan.output.channel_stride);
-  const Axis in_windows(offsets.input), out_windows(offsets.output);
-  switch (plan.way) {
-    case Way::to_output:
-      add_product({windows, outputs, inputs}, {a + input_at, in_windows, in_channels},
-                  {b, plan.weights.input, plan.weights.output}, {results + output_at, out_windows, out_channels});
-      break;
-    case Way::to_input:
-      add_product({windows, inputs, outputs}, {a + output_at, out_windows, out_channels},
-                  {b, plan.weights.output, plan.weights.input}, {results + input_at, in_windows, in_channels});
-      break;
-    case Way::to_weights:
-      add_product({inputs, outputs, windows}, {a + input_at, in_channels, in_windows},
-                  {b + output_at, out_windows, out_channels}, {results, plan.weights.input, plan.weights.output});
-      break;
-  }
-}
+/// What a step adds up, by offsets: of the input and the weights, along the depth of Convolution's sums, all of the
+/// taps' input channels.
+struct Depth {
+  std::vector<std::int64_t> input, weights;
+};
 
-void add_convolution(const ConvolutionPlan& plan, const double* a, const double* b, double* results) {
-  TapOffsets offsets;
+Depth depth_of(const ConvolutionPlan& plan) {
+  Depth depth;
   for_each_tap(plan.window.kernel, [&](std::int64_t index, const Dims& tap) {
-    find_tap(plan.window, tap, plan.input, plan.output, offsets);
-    for (std::int64_t group = 0; group < plan.groups; ++group) {
-      const std::int64_t weights =
-          index * plan.weights.tap + group * (plan.weights.outputs / plan.groups) * plan.weights.output;
-      const bool to_weights = plan.way == Way::to_weights;
-      add_tap(plan, offsets, group, a, to_weights ? b : b + weights, to_weights ? results + weights : results);
+    std::int64_t at = 0;
+    for (std::size_t dim = 0; dim < tap.size(); ++dim)
+      at += tap[dim] * plan.window.dilations[dim] * plan.input.spatial_strides[dim];
+    for (std::int64_t channel = 0; channel < plan.weights.inputs; ++channel) {
+      depth.input.push_back(at + channel * plan.input.channel_stride);
+      depth.weights.push_back(index * plan.weights.tap + channel * plan.weights.input);
     }
   });
+  return depth;
+}
+
+/// Operands and results of the sums, in row-major order.
+struct Sums {
+  const double *a, *b;
+  double* results;
+};
+
+/// One group of a convolution: its sums along one tap, or along all of windows that are whole.
+class Group {
+ public:
+  Group(const ConvolutionPlan& plan, std::int64_t group)
+      : plan_(plan),
+        inputs_(plan.weights.inputs),
+        outputs_(plan.weights.outputs / plan.groups),
+        input_at_(group * inputs_ * plan.input.channel_stride),
+        output_at_(group * outputs_ * plan.output.channel_stride),
+        weights_at_(group * outputs_ * plan.weights.output) {}
+
+  void add_whole(const TapOffsets& offsets, const Depth& depth, const Sums& sums) const {
+    add_product({windows(offsets), outputs_, static_cast<std::int64_t>(depth.input.size())},
+                {sums.a + input_at_, Axis(offsets.input), Axis(depth.input)},
+                {sums.b + weights_at_, Axis(depth.weights), plan_.weights.output},
+                {sums.results + output_at_, Axis(offsets.output), plan_.output.channel_stride});
+  }
+
+  void add_tap(const TapOffsets& offsets, std::int64_t tap, const Sums& sums) const {
+    const std::int64_t weights = weights_at_ + tap * plan_.weights.tap;
+    const Axis in_channels(plan_.input.channel_stride), out_channels(plan_.output.channel_stride);
+    const Axis in_windows(offsets.input), out_windows(offsets.output);
+    switch (plan_.way) {
+      case Way::to_output:
+        add_product({windows(offsets), outputs_, inputs_}, {sums.a + input_at_, in_windows, in_channels},
+                    {sums.b + weights, plan_.weights.input, plan_.weights.output},
+                    {sums.results + output_at_, out_windows, out_channels});
+        break;
+      case Way::to_input:
+        add_product({windows(offsets), inputs_, outputs_}, {sums.a + output_at_, out_windows, out_channels},
+                    {sums.b + weights, plan_.weights.output, plan_.weights.input},
+                    {sums.results + input_at_, in_windows, in_channels});
+        break;
+      case Way::to_weights:
+        add_product({inputs_, outputs_, windows(offsets)}, {sums.a + input_at_, in_channels, in_windows},
+                    {sums.b + output_at_, out_windows, out_channels},
+                    {sums.results + weights, plan_.weights.input, plan_.weights.output});
+        break;
+    }
+  }
+
+ private:
+  static std::int64_t windows(const TapOffsets& offsets) { return static_cast<std::int64_t>(offsets.input.size()); }
+
+  const ConvolutionPlan& plan_;
+  std::int64_t inputs_, outputs_;                   ///< channels
+  std::int64_t input_at_, output_at_, weights_at_;  ///< where the group begins
+};
+
+/// Some rows of windows.
+void add_rows(const ConvolutionPlan& plan, const Depth& depth, WindowRows rows, const Sums& sums) {
+  const bool joins_taps = plan.way == Way::to_output;
+  const auto find = [&](const Dims& tap, Windows which, TapOffsets& offsets) {
+    find_tap(plan.window, tap, plan.input, plan.output, rows, which, offsets);
+  };
+  TapOffsets offsets;
+  if (joins_taps) {
+    find(Dims(plan.window.kernel.size(), 0), Windows::whole, offsets);
+    for (std::int64_t group = 0; group < plan.groups; ++group) Group(plan, group).add_whole(offsets, depth, sums);
+  }
+  for_each_tap(plan.window.kernel, [&](std::int64_t index, const Dims& tap) {
+    find(tap, joins_taps ? Windows::cut : Windows::all, offsets);
+    for (std::int64_t group = 0; group < plan.groups; ++group) Group(plan, group).add_tap(offsets, index, sums);
+  });
+}
+
+/// Rows at a time so that what all taps of theirs read and add to stays in the caches.
+void add_convolution(const ConvolutionPlan& plan, const Sums& sums) {
+  constexpr std::int64_t kNumbers = 64 * 1024;
+  const Depth depth = depth_of(plan);
+  const std::int64_t in_a_row = plan.window.output.back() * (plan.input.channels + plan.output.channels);
+  const std::int64_t all = window_rows(plan.window, plan.input);
+  const std::int64_t step = std::max<std::int64_t>(1, kNumbers / std::max<std::int64_t>(1, in_a_row));
+  for (std::int64_t row = 0; row < all; row += step) add_rows(plan, depth, {row, std::min(row + step, all)}, sums);
 }
 
 /// What other kinds have as their third input is a shape.
@@ -198,7 +263,7 @@ Products products_of(const Op& op, ConvolutionPlan plan, Inputs inputs) {
   }
   const bool swapped = kind_of(op).first == Side::output && plan.way == Way::to_weights;
   products.add = [plan = std::move(plan), swapped](const double* a, const double* b, double* results) {
-    add_convolution(plan, swapped ? b : a, swapped ? a : b, results);
+    add_convolution(plan, {swapped ? b : a, swapped ? a : b, results});
   };
   return products;
 }

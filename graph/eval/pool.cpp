@@ -115,8 +115,9 @@ Separable sums_of(const PoolPlan& plan) {
 template <class Fn>
 void for_each_pair(const PoolPlan& plan, Fn fn) {
   TapOffsets offsets;
+  const WindowRows rows{0, window_rows(plan.window, plan.input)};
   for_each_tap(plan.window.kernel, [&](std::int64_t, const Dims& tap) {
-    find_tap(plan.window, tap, plan.input, plan.output, offsets);
+    find_tap(plan.window, tap, plan.input, plan.output, rows, Windows::all, offsets);
     for (std::int64_t channel = 0; channel < plan.input.channels; ++channel)
       for (std::size_t i = 0; i < offsets.input.size(); ++i)
         fn(static_cast<std::size_t>(offsets.input[i] + channel * plan.input.channel_stride),

@@ -4,6 +4,8 @@
 #include "graph/eval/window.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -119,32 +121,41 @@ Status read_transposed_window(const Op& op, const Dims& output, Window& window, 
   return {};
 }
 
-void find_tap(const Window& window, const Dims& tap, const DataLayout& input, const DataLayout& output,
-              TapOffsets& offsets) {
+std::int64_t window_rows(const Window& window, const DataLayout& input) {
+  return std::accumulate(window.output.begin(), window.output.end() - 1, input.batch, std::multiplies<>());
+}
+
+void find_tap(const Window& window, const Dims& tap, const DataLayout& input, const DataLayout& output, WindowRows rows,
+              Windows which, TapOffsets& offsets) {
   offsets.input.clear();
   offsets.output.clear();
   const std::size_t last = window.output.size() - 1;
-  const auto position = [&](std::size_t dim, std::int64_t at) {
-    return at * window.strides[dim] - window.begin[dim] + tap[dim] * window.dilations[dim];
+  const auto position = [&](std::size_t dim, std::int64_t at, std::int64_t of_tap) {
+    return at * window.strides[dim] - window.begin[dim] + of_tap * window.dilations[dim];
   };
-  // All rows of windows: the batch and all spatial dims but the last.
-  Dims rows{input.batch};
-  rows.insert(rows.end(), window.output.begin(), window.output.end() - 1);
-  for_each_tap(rows, [&](std::int64_t, const Dims& row) {
-    std::int64_t in = row[0] * input.batch_stride, out = row[0] * output.batch_stride;
-    for (std::size_t dim = 0; dim < last; ++dim) {
-      const std::int64_t at = position(dim, row[dim + 1]);
-      if (at < 0 || at >= input.spatial[dim]) return;
+  const auto is_whole = [&](std::size_t dim, std::int64_t at) {
+    return position(dim, at, 0) >= 0 && position(dim, at, window.kernel[dim] - 1) < input.spatial[dim];
+  };
+  for (std::int64_t row = rows.first; row < rows.end; ++row) {
+    std::int64_t in = 0, out = 0, left = row;
+    bool inside = true, whole = true;
+    for (std::size_t dim = last; dim-- > 0; left /= window.output[dim]) {
+      const std::int64_t of_dim = left % window.output[dim], at = position(dim, of_dim, tap[dim]);
+      inside = inside && at >= 0 && at < input.spatial[dim];
+      whole = whole && is_whole(dim, of_dim);
       in += at * input.spatial_strides[dim];
-      out += row[dim + 1] * output.spatial_strides[dim];
+      out += of_dim * output.spatial_strides[dim];
     }
+    if (!inside) continue;
+    in += left * input.batch_stride, out += left * output.batch_stride;
     for (std::int64_t i = 0; i < window.output[last]; ++i) {
-      const std::int64_t at = position(last, i);
+      const std::int64_t at = position(last, i, tap[last]);
       if (at < 0 || at >= input.spatial[last]) continue;
+      if (which != Windows::all && (which == Windows::whole) != (whole && is_whole(last, i))) continue;
       offsets.input.push_back(in + at * input.spatial_strides[last]);
       offsets.output.push_back(out + i * output.spatial_strides[last]);
     }
-  });
+  }
 }
 
 std::optional<Op> twin_of(const Op& op, Inputs inputs) {

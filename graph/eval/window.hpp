@@ -40,13 +40,22 @@ Status read_window(const Op& op, const Dims& input, Window& window);
 /// The same of a transposed convolution, where it is `output` that is known: `input` follows, with output_padding.
 Status read_transposed_window(const Op& op, const Dims& output, Window& window, Dims& input);
 
-/// Where one tap of all windows of all batches lies: offsets[i] of the input belongs to that of the output; windows
-/// whose tap is in the padding are left out.
+/// Rows of windows, which have all positions of the batch and the spatial dims, but the last one, in row-major order.
+struct WindowRows {
+  std::int64_t first = 0, end = 0;
+};
+std::int64_t window_rows(const Window& window, const DataLayout& input);
+
+/// By where their taps lie: `whole` ones have none in the padding, `cut` ones have.
+enum class Windows : std::uint8_t { all, whole, cut };
+
+/// Where one tap of the windows of some rows lies: offsets[i] of the input belongs to that of the output; windows whose
+/// tap is in the padding are left out.
 struct TapOffsets {
   std::vector<std::int64_t> input, output;
 };
-void find_tap(const Window& window, const Dims& tap, const DataLayout& input, const DataLayout& output,
-              TapOffsets& offsets);
+void find_tap(const Window& window, const Dims& tap, const DataLayout& input, const DataLayout& output, WindowRows rows,
+              Windows which, TapOffsets& offsets);
 
 /// Calls fn(index, tap) for each position in a window, in row-major order.
 template <class Fn>
