@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/bench/progress.hpp"
+#include "tools/progress.hpp"
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 
 #include "tools/printable.hpp"
 
-namespace tenfold::tools::bench {
+namespace tenfold::tools {
 namespace {
 
 constexpr double kSecondsBetweenLines = 5;
@@ -16,14 +16,19 @@ double seconds_of(std::chrono::steady_clock::duration d) { return std::chrono::d
 
 }  // namespace
 
-Progress::Progress(std::size_t steps)
-    : steps_(steps), terminal_(isatty(STDERR_FILENO) == 1), start_(Clock::now()), shown_(start_) {}
+Progress::Progress(std::size_t steps, First first)
+    : steps_(steps),
+      terminal_(isatty(STDERR_FILENO) == 1),
+      at_once_(first == First::at_once),
+      start_(Clock::now()),
+      shown_(start_) {}
 
 void Progress::begin(const std::string& name) {
   if (steps_ == 0) return;
   const Clock::time_point now = Clock::now();
   const std::size_t step = ++done_;
-  if (!terminal_ && step != 1 && seconds_of(now - shown_) < kSecondsBetweenLines) return;
+  const bool first = step == 1 && at_once_;
+  if (!terminal_ && !first && seconds_of(now - shown_) < kSecondsBetweenLines) return;
   shown_ = now;
   char left[48] = "";
   if (step > 1)
@@ -38,4 +43,4 @@ void Progress::end() {
   if (steps_ != 0 && terminal_) std::fprintf(stderr, "\r\033[K");
 }
 
-}  // namespace tenfold::tools::bench
+}  // namespace tenfold::tools

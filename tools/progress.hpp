@@ -5,14 +5,17 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
-namespace tenfold::tools::bench {
+namespace tenfold::tools {
 
 class Progress {
  public:
+  /// When the first line comes that is not for a terminal.
+  enum class First : std::uint8_t { at_once, when_it_takes_long };
   /// Of 0 steps nothing is shown.
-  explicit Progress(std::size_t steps);
+  explicit Progress(std::size_t steps, First first = First::at_once);
   /// The next step begins.
   void begin(const std::string& name);
   /// Wipes the line.
@@ -21,8 +24,8 @@ class Progress {
  private:
   using Clock = std::chrono::steady_clock;
   std::size_t steps_, done_ = 0;
-  bool terminal_;
+  bool terminal_, at_once_;
   Clock::time_point start_, shown_;
 };
 
-}  // namespace tenfold::tools::bench
+}  // namespace tenfold::tools

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tenfold test`: runs every case below the given paths, and reports by op and by reason.
+// `tenfold test`: runs every case below the given paths, several at a time, and reports by op and by reason.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
+#include <future>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +16,7 @@
 #include "target/target.hpp"
 #include "tools/commands.hpp"
 #include "tools/printable.hpp"
+#include "tools/progress.hpp"
 #include "tools/report.hpp"
 #include "tools/test_case.hpp"
 
@@ -39,6 +43,38 @@ struct Report {
   }
   std::size_t count(Verdict verdict) const { return total[static_cast<std::size_t>(verdict)]; }
 };
+
+/// Cases at a time. Most of one is the reference evaluator, on one thread; one may take gigabytes.
+std::size_t workers_for(const TestOptions& options, std::size_t cases) {
+  constexpr int kMost = 4;
+  const Result<target::Target>& host = target::host();
+  const int cores = host.ok() ? host.value().cores : 1;
+  const int workers = std::clamp(options.threads == 0 ? cores : std::min(options.threads, cores), 1, kMost);
+  return std::min(static_cast<std::size_t>(workers), cases);
+}
+
+/// Results in the order of the cases. What a worker throws is thrown here, when the others are done.
+std::vector<TestResult> run_cases(const std::vector<TestCase>& cases, const TestOptions& options) {
+  std::vector<TestResult> results(cases.size());
+  Progress progress(cases.size() > 1 ? cases.size() : 0, Progress::First::when_it_takes_long);
+  std::mutex one_line;
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < cases.size(); i = next++) {
+      {
+        const std::lock_guard<std::mutex> lock(one_line);
+        progress.begin(cases[i].path);
+      }
+      results[i] = cases[i].is_onnx ? run_onnx_case(cases[i].path, options) : run_graph_case(cases[i].path, options);
+    }
+  };
+  std::vector<std::future<void>> workers;
+  for (std::size_t w = 0; w < workers_for(options, cases.size()); ++w)
+    workers.push_back(std::async(std::launch::async, work));
+  for (std::future<void>& worker : workers) worker.get();
+  progress.end();
+  return results;
+}
 
 /// "op 3 'name' (Add): text" -> "Add: text", so that the same reason is the same text in every case.
 std::string without_op_id(const std::string& reason) {
@@ -101,9 +137,9 @@ int test_graphs(const TestOptions& options) {
   const Result<std::vector<TestCase>> cases = find_test_cases(options.paths);
   if (!cases.ok()) return fail("test", options.json, cases.status());
   keep_freed_memory();
+  std::vector<TestResult> results = run_cases(cases.value(), options);
   Report report;
-  for (const TestCase& test : cases.value())
-    report.add(test, test.is_onnx ? run_onnx_case(test.path, options) : run_graph_case(test.path, options));
+  for (std::size_t i = 0; i < results.size(); ++i) report.add(cases.value()[i], std::move(results[i]));
   options.json ? print_test_json(report) : print_text(report, options.verbose);
   return report.count(Verdict::failed) == 0 ? kExitOk : kExitFailed;
 }

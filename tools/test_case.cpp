@@ -135,6 +135,7 @@ TestResult run_graph_case(const std::string& path, const TestOptions& options) {
 }
 
 void keep_freed_memory() noexcept {
+  mallopt(M_ARENA_MAX, 1);  // others than the first one are given back, or too small
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }

@@ -13,10 +13,10 @@
 #include "target/target.hpp"
 #include "tools/bench/bench.hpp"
 #include "tools/bench/interrupt.hpp"
-#include "tools/bench/progress.hpp"
 #include "tools/bench/roof.hpp"
 #include "tools/graph_file.hpp"
 #include "tools/printable.hpp"
+#include "tools/progress.hpp"
 #include "tools/tuning_notes.hpp"
 
 namespace tenfold::tools::bench {

@@ -24,9 +24,9 @@
 #include "tenfold/tenfold.hpp"
 #include "tools/bench/bench.hpp"
 #include "tools/bench/interrupt.hpp"
-#include "tools/bench/progress.hpp"
 #include "tools/bench/workload.hpp"
 #include "tools/printable.hpp"
+#include "tools/progress.hpp"
 
 namespace tenfold::tools::bench {
 namespace {

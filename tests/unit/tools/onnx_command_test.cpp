@@ -99,6 +99,22 @@ TEST_F(OnnxCommand, TestTellsPassedFailedAndUnsupportedApart) {
   EXPECT_EQ(json["ops"].size(), 2U);
 }
 
+TEST_F(OnnxCommand, TestRunsSeveralCasesAtATimeAndReportsInOrder) {
+  constexpr int kCases = 40;
+  for (int i = 10; i < 10 + kCases; ++i) write_case("many/" + std::to_string(i), i % 2 == 0 ? 2.0F : 3.0F);
+  for (const char* threads : {"0", "1", "3"}) {
+    const Answer answer = run("test --json --threads " + std::string(threads) + " " + path("many"));
+    EXPECT_EQ(answer.exit_code, 1);
+    const auto cases = nlohmann::json::parse(answer.out)["cases"];
+    ASSERT_EQ(cases.size(), static_cast<std::size_t>(kCases));
+    for (int i = 0; i < kCases; ++i) {
+      const auto& found = cases[static_cast<std::size_t>(i)];
+      EXPECT_EQ(found["path"], path("many/" + std::to_string(10 + i)));
+      EXPECT_EQ(found["verdict"], i % 2 == 0 ? "passed" : "failed");
+    }
+  }
+}
+
 TEST_F(OnnxCommand, TestRunsGraphFilesAgainstTheReference) {
   const Answer answer = run(std::string("test ") + TENFOLD_SOURCE_DIR + "/tests/data/graphs/reduce_max.json");
   EXPECT_EQ(answer.exit_code, 0) << answer.out;
