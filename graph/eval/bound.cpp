@@ -4,8 +4,8 @@
 //
 // sum, l1, mean: a lane's chain of 16 terms is 15 f32 additions, each off by at most u of a partial sum, which is at
 //   most the sum of the magnitudes: 15 u sum|x|, and a little for second order. What follows is in f64: even 2^32 terms
-//   in one lane add less than u. 17 u sum|x| covers it. A mean beside a variance may have summed |x - K|
-//   (pilot.hpp).
+//   in one lane add less than u. 17 u sum|x| covers it. Short rows go on in f32, but no element through more than 15
+//   additions. A mean beside a variance may have summed |x - K| (pilot.hpp).
 // l2: each square is rounded once (u, or half of 2^-149 below f32's normal range), then as above, all terms positive:
 //   18 u of the sum of squares. The root is taken in f64.
 // prod: every multiplication may be one in f32: (n + 2) u of the result.
@@ -97,7 +97,8 @@ bool may_leave_range(const ReductionRow& row, const Magnitude& m, DType dtype, c
     const bool chain_fits = !chained || (m.chain_log2_high() < a.log2_most && m.chain_log2_low() > a.log2_least);
     return !chain_fits || m.log2_high() >= 1022 || m.log2_low() <= -1021;
   }
-  const double sum = chained ? m.chain_sum() : m.sum();
+  const std::size_t chains = byte_size(dtype) == 2 ? kChainsOfNarrowRow : kChainsOfBlock;
+  const double sum = chained ? m.chain_sum(chains) : m.sum();
   if (row.term != Term::square) return sum >= a.overflow;
   return (chained ? sum * m.max() : m.sum_of_squares()) >= a.overflow;
 }
@@ -153,8 +154,8 @@ void Magnitude::add(double x) noexcept {
   (log2 > 0 ? log2_high_ : log2_low_) += log2;
 }
 
-double Magnitude::chain_sum() const noexcept {
-  const auto most = static_cast<double>(std::min<std::int64_t>(count_, kChainsOfBlock * kChain));
+double Magnitude::chain_sum(std::size_t chains) const noexcept {
+  const auto most = static_cast<double>(std::min(count_, static_cast<std::int64_t>(chains * kChain)));
   return std::min(sum_, max_ * most);
 }
 

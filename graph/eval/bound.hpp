@@ -22,8 +22,8 @@ namespace tenfold::graph {
 
 /// Longest run of terms that a kernel combines in f32 before it goes on in f64.
 inline constexpr std::size_t kChain = 16;
-/// Chains whose sums meet in f32.
-inline constexpr std::size_t kChainsOfBlock = 4;
+/// Chains whose sums meet in f32: those of a block, or as many elements of a short row that ends in bf16 or f16.
+inline constexpr std::size_t kChainsOfBlock = 4, kChainsOfNarrowRow = 12;
 
 /// What must be known of the elements that one output reduces.
 class Magnitude {
@@ -33,8 +33,8 @@ class Magnitude {
   std::int64_t count() const noexcept { return count_; }
   /// Of the finite elements' magnitudes.
   double sum() const noexcept { return sum_; }
-  /// The greatest sum that the chains of a block can have.
-  double chain_sum() const noexcept;
+  /// The greatest sum that so many chains can have.
+  double chain_sum(std::size_t chains) const noexcept;
   double max() const noexcept { return max_; }
   /// With their signs, of all elements: the sum, and the greatest (-inf of none).
   double total() const noexcept { return total_; }

@@ -118,6 +118,7 @@ class PackedBlock final : public RowsBlock, private PackedRule {
   Value rows_of_pairs(const Xbyak::Reg64& in);
   Value short_rows_widened(const Xbyak::Reg64& in, int index);
   Value rows_in_halves(const Xbyak::Reg64& in, int low_row, int high_row);
+  Value pair_of_rows(const Xbyak::Reg64& in, int index);
   Register row(const Xbyak::Reg64& in, int number);
   std::vector<Register> lanes_of_row(const Xbyak::Reg64& in, int number);
   std::vector<Register> lanes_of_row(const Xbyak::Reg64& in, int number, int first, int end);

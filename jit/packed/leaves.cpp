@@ -17,12 +17,20 @@ using Xbyak::Reg64;
 
 PackedBlock::Value PackedBlock::leaf(const Reg64& in, int index) {
   if (keys()) return key_leaf(in, index);
-  if (widens_in_halves()) return rows_in_halves(in, index, index + lanes_ / 2);
+  if (widens_in_halves()) return pair_of_rows(in, index);
   if (segment_ < lanes_) return widened() ? short_rows_widened(in, index) : short_rows(in, index);
   const int number = number_of_leaf(index);
   Value value{row(in, number), {}};
   value.rows.fill(number);
   return value;
+}
+
+/// Rows of two lines and more are neighbours, in their order; of shorter ones those whose results need no sorting.
+/// ReduceSum bf16 takes so, over the last axis of [8192, 100], 45 us instead of 55, of [61680, 17] 92 instead of 101.
+PackedBlock::Value PackedBlock::pair_of_rows(const Reg64& in, int index) {
+  constexpr int kLongRow = 128;
+  if (row_bytes() >= kLongRow) return rows_in_halves(in, 2 * index, 2 * index + 1);
+  return rows_in_halves(in, index, index + lanes_ / 2);
 }
 
 /// Rows in their order, as whoever fetches ahead guesses best so. But lanes of less than 32 bits cannot all change

@@ -40,6 +40,12 @@ bool PackedRule::widens_in_halves() const {
          cell_ == 1 && width_ > lanes_ / 2 && !all_levels_in_f64();
 }
 
+bool PackedRule::stays_in_f32() const {
+  if (count_ <= schedule::kMostWidthInF32) return true;
+  const bool is_narrow_sum = body_.monoid == kernel::Monoid::sum && byte_size(output_) == 2;
+  return is_narrow_sum && schedule::additions_in_f32(width_, cell_lanes_) <= schedule::kMostAdditionsOfNarrowSum;
+}
+
 std::uint64_t PackedRule::identity() const {
   const FloatBits bits = float_bits(input_);
   switch (kind_) {

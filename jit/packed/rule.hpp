@@ -73,7 +73,7 @@ class PackedRule {
   /// True of extremes, of whatever type.
   bool idempotent() const { return kernel::row(body_.monoid).state == kernel::State::order; }
   /// Sums of so many narrow floats that the last levels are in f64: two, three, or all.
-  bool ends_in_f64() const { return kind_ == schedule::Lanes::chained_f32 && count_ > schedule::kMostWidthInF32; }
+  bool ends_in_f64() const { return kind_ == schedule::Lanes::chained_f32 && !stays_in_f32(); }
   /// Whose results another kernel goes on with (schedule/apart.hpp), two registers of them.
   bool hands_on_f64() const { return kind_ == schedule::Lanes::chained_f32 && output_ == DType::f64; }
   bool three_levels_in_f64() const { return width_ > schedule::kMostWidthWithTwoLevelsInF64; }
@@ -91,6 +91,8 @@ class PackedRule {
   KeyRule key_rule() const { return {input_, maximum(), body_.last}; }
   /// Sums of bf16 rows that are longer than half a register of f32.
   bool widens_in_halves() const;
+  /// By kMostWidthInF32 and kMostAdditionsOfNarrowSum.
+  bool stays_in_f32() const;
   int choose_segment() const;
   std::uint64_t identity() const;
 

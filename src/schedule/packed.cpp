@@ -121,6 +121,11 @@ PackedRows packed_rows(const KernelSpec& spec) {
 
 int lanes_of_cell(int cell) { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(cell))); }
 
+int additions_in_f32(int width, int lanes_of_cell) {
+  constexpr int kLanes = 16;
+  return (width + kLanes - 1) / kLanes - 1 + std::countr_zero(static_cast<unsigned>(kLanes / lanes_of_cell));
+}
+
 bool packed_asks_ahead(const KernelSpec& spec, const target::Target& target) {
   const Machine::Packed& machine = machine_of(target).packed;
   const PackedRows rows = packed_rows(spec);

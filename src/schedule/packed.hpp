@@ -18,10 +18,15 @@ inline constexpr int kMostPackedWidth = 512;
 inline constexpr int kPackedBytes = 32;
 /// Rows of floats up to this long are summed in f32 to the end; of longer ones, the last two levels of the tree are in
 /// f64, of those beyond the second bound three, and beyond the third one all. So no more than kChain terms meet in f32.
-/// Part of the numeric contract.
+/// Sums that end in bf16 or f16, whose rounding hides what more of them would cost, stay in f32 as long as no element
+/// goes through more additions than those of a chain. Part of the numeric contract.
 inline constexpr int kMostWidthInF32 = kChain;
 inline constexpr int kMostWidthWithTwoLevelsInF64 = 4 * kChain;
 inline constexpr int kMostWidthWithThreeLevelsInF64 = 8 * kChain;
+inline constexpr int kMostAdditionsOfNarrowSum = kChain - 1;
+/// Those that an element goes through in a row of `width` lanes, the tree ending in f32 where lanes are a cell apart:
+/// in the chain of one of the 16 lanes, and a level each.
+int additions_in_f32(int width, int lanes_of_cell);
 
 bool packs(const kernel::KernelSpec& spec, const ReduceBody& body);
 
