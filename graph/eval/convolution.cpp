@@ -140,8 +140,8 @@ Result<ConvolutionPlan> plan_convolution(const Op& op, Inputs inputs) {
   return plan;
 }
 
-/// What a step adds up, by offsets: of the input and the weights, along the depth of Convolution's sums, all of the
-/// taps' input channels.
+/// Where the elements are that a sum of Convolution adds up, tap by tap and of each tap channel by channel: in the
+/// input, from where the window begins, and in a group's weights.
 struct Depth {
   std::vector<std::int64_t> input, weights;
 };
@@ -218,17 +218,17 @@ class Group {
 /// Some rows of windows.
 void add_rows(const ConvolutionPlan& plan, const Depth& depth, WindowRows rows, const Sums& sums) {
   const bool joins_taps = plan.way == Way::to_output;
-  const auto find = [&](const Dims& tap, Windows which, TapOffsets& offsets) {
-    find_tap(plan.window, tap, plan.input, plan.output, rows, which, offsets);
-  };
   TapOffsets offsets;
-  if (joins_taps) {
-    find(Dims(plan.window.kernel.size(), 0), Windows::whole, offsets);
-    for (std::int64_t group = 0; group < plan.groups; ++group) Group(plan, group).add_whole(offsets, depth, sums);
-  }
+  const auto of_each_group = [&](const Dims& tap, Windows which, const auto& add) {
+    find_tap(plan.window, tap, plan.input, plan.output, rows, which, offsets);
+    for (std::int64_t group = 0; group < plan.groups && !offsets.input.empty(); ++group) add(Group(plan, group));
+  };
+  if (joins_taps)
+    of_each_group(Dims(plan.window.kernel.size(), 0), Windows::whole,
+                  [&](const Group& group) { group.add_whole(offsets, depth, sums); });
   for_each_tap(plan.window.kernel, [&](std::int64_t index, const Dims& tap) {
-    find(tap, joins_taps ? Windows::cut : Windows::all, offsets);
-    for (std::int64_t group = 0; group < plan.groups; ++group) Group(plan, group).add_tap(offsets, index, sums);
+    of_each_group(tap, joins_taps ? Windows::cut : Windows::all,
+                  [&](const Group& group) { group.add_tap(offsets, index, sums); });
   });
 }
 
