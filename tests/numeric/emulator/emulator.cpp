@@ -58,7 +58,8 @@ const HandlerTable& handlers() {
   return table;
 }
 
-Emulator::Emulator(std::span<const std::uint8_t> code, target::Isa isa) : code_(code), isa_(isa), stack_(kStackBytes) {
+Emulator::Emulator(std::span<const std::uint8_t> code, target::Isa isa)
+    : code_(code), isa_(isa), stack_(kStackBytes), decoded_(code.size()) {
   memory_.allow(code.data(), code.size(), Access::read, "code");
   const std::size_t size = stack_top() - reinterpret_cast<std::uint64_t>(stack_.data());
   memory_.allow(stack_.data(), size, Access::read_write, "stack");
@@ -85,13 +86,13 @@ void Emulator::reset(const void* argument) {
 
 Result<const Instruction*> Emulator::fetch() {
   const std::uint64_t offset = machine_.rip - reinterpret_cast<std::uint64_t>(code_.data());
-  const auto it = decoded_.find(offset);
-  if (it != decoded_.end()) return &it->second;
   if (offset >= code_.size())
     return Status(Code::internal_error, "jump to " + hex(machine_.rip) + ", outside the code");
+  if (decoded_[offset] != nullptr) return decoded_[offset].get();
   Result<Instruction> decoded = decode(code_, offset);
   if (!decoded.ok()) return decoded.status();
-  const Instruction& instruction = decoded_.emplace(offset, std::move(decoded).value()).first->second;
+  decoded_[offset] = std::make_unique<const Instruction>(std::move(decoded).value());
+  const Instruction& instruction = *decoded_[offset];
   if (!available_at(instruction, isa_))
     return at(instruction, std::string("instruction of set ") + ZydisISASetGetString(instruction.info.meta.isa_set) +
                                " in a kernel for " + std::string(target::to_string(isa_)));

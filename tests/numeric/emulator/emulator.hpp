@@ -8,8 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "instruction.hpp"
@@ -53,7 +53,7 @@ class Emulator {
   target::Isa isa_;
   AddressSpace memory_;
   std::vector<std::uint8_t> stack_;
-  std::unordered_map<std::uint64_t, Instruction> decoded_;
+  std::vector<std::unique_ptr<const Instruction>> decoded_;  ///< by their offsets
   Machine machine_, start_;
   bool registers_set_ = false;
   std::int64_t steps_ = 0, step_limit_ = 200'000'000;

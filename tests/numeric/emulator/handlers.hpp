@@ -4,9 +4,10 @@
 // a register. Each .cpp of the folder fills in one family.
 #pragma once
 
+#include <cstddef>
 #include <functional>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "step.hpp"
 
@@ -16,17 +17,19 @@ using Handler = std::function<void(Step&)>;
 
 class HandlerTable {
  public:
-  void add(ZydisMnemonic mnemonic, Handler handler) { handlers_[mnemonic] = std::move(handler); }
+  void add(ZydisMnemonic mnemonic, Handler handler) {
+    handlers_[static_cast<std::size_t>(mnemonic)] = std::move(handler);
+  }
   void add(std::initializer_list<ZydisMnemonic> mnemonics, const Handler& handler) {
     for (const ZydisMnemonic m : mnemonics) add(m, handler);
   }
   const Handler* find(ZydisMnemonic mnemonic) const {
-    const auto it = handlers_.find(mnemonic);
-    return it == handlers_.end() ? nullptr : &it->second;
+    const Handler& handler = handlers_[static_cast<std::size_t>(mnemonic)];
+    return handler ? &handler : nullptr;
   }
 
  private:
-  std::unordered_map<int, Handler> handlers_;
+  std::vector<Handler> handlers_ = std::vector<Handler>(ZYDIS_MNEMONIC_MAX_VALUE + 1);  ///< by mnemonic
 };
 
 void add_general(HandlerTable& table);
