@@ -7,14 +7,10 @@
 
 #include <algorithm>
 #include <random>
-#include <string>
 #include <vector>
 
-#include "compile/compile.hpp"
-#include "graph/pass/pass.hpp"
-#include "graph_value.hpp"
 #include "prepared_case.hpp"
-#include "runtime/program.hpp"
+#include "sum_run.hpp"
 
 namespace tenfold::numeric {
 namespace {
@@ -23,19 +19,6 @@ constexpr int kChain = 16, kStreams = 4;
 constexpr std::int64_t kLongRun = 32;
 /// More than four vector steps, and a partial one; of f64, rows that are long enough to be swept side by side.
 constexpr std::int64_t kColumns = 203, kWideColumns = 267;
-
-graph::Graph sum_of_columns(DType dtype, std::int64_t rows, std::int64_t columns) {
-  graph::Graph g;
-  graph::Op op;
-  op.dialect = graph::Dialect::core;
-  op.kind = "reduce";
-  op.attributes = {{"reduction", std::string("sum")}, {"axes", Dims{0}}, {"keep_dims", false}};
-  op.inputs = {add_value(g, {dtype, {rows, columns}, {}})};
-  op.outputs = {add_value(g, {dtype, {columns}, {}})};
-  g.ops.push_back(op);
-  graph::connect(g);
-  return g;
-}
 
 float expected_sum(const std::vector<float>& input, std::int64_t rows, std::int64_t column) {
   const auto at = [&](std::int64_t row) { return input[static_cast<std::size_t>(row * kColumns + column)]; };
@@ -59,17 +42,10 @@ void expect_order(std::int64_t rows, std::int64_t columns, std::mt19937& random,
   std::normal_distribution<Element> normal;
   std::vector<Element> input(static_cast<std::size_t>(rows * columns));
   for (Element& element : input) element = normal(random);
-  graph::Graph core = sum_of_columns(sizeof(Element) == 8 ? DType::f64 : DType::f32, rows, columns);
-  ASSERT_TRUE(graph::run_pipeline(core).ok());
+  const graph::Graph sum = sum_over(sizeof(Element) == 8 ? DType::f64 : DType::f32, {rows, columns}, 0);
   for (const target::Isa isa : native_levels()) {
-    target::Target target = target::host().value();
-    target.isa = isa;
-    const Result<compiler::Compiled> compiled = compiler::compile(core, target);
-    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     std::vector<Element> output(static_cast<std::size_t>(columns));
-    const void* const in = input.data();
-    void* const out = output.data();
-    ASSERT_TRUE(runtime::run(compiled.value().program, {&in, 1}, {&out, 1}, nullptr, 1).ok());
+    run_sum(sum, isa, input, output);
     for (std::int64_t column = 0; column < columns; ++column)
       ASSERT_EQ(output[static_cast<std::size_t>(column)], expected(input, rows, column))
           << target::to_string(isa) << ", " << rows << " rows, column " << column;

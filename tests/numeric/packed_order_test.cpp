@@ -10,15 +10,11 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
-#include <string>
 #include <vector>
 
-#include "compile/compile.hpp"
 #include "graph/eval/element.hpp"
-#include "graph/pass/pass.hpp"
-#include "graph_value.hpp"
 #include "prepared_case.hpp"
-#include "runtime/program.hpp"
+#include "sum_run.hpp"
 
 namespace tenfold::numeric {
 namespace {
@@ -30,21 +26,7 @@ constexpr std::int64_t kRows = 45;
 struct Rows {
   DType dtype;
   std::int64_t count, cell;
-  std::int64_t size() const { return kRows * count * cell; }
 };
-
-graph::Graph sum_of_rows(const Rows& rows) {
-  graph::Graph g;
-  graph::Op op;
-  op.dialect = graph::Dialect::core;
-  op.kind = "reduce";
-  op.attributes = {{"reduction", std::string("sum")}, {"axes", Dims{1}}, {"keep_dims", false}};
-  op.inputs = {add_value(g, {rows.dtype, {kRows, rows.count, rows.cell}, {}})};
-  op.outputs = {add_value(g, {rows.dtype, {kRows, rows.cell}, {}})};
-  g.ops.push_back(op);
-  graph::connect(g);
-  return g;
-}
 
 /// `Wide` is the type of the levels above the chains.
 template <class Wide>
@@ -119,17 +101,10 @@ void expect_order(const Rows& rows, std::mt19937& random) {
     }
   }
   const Stored expected = store(rows.dtype, sums);
-  graph::Graph core = sum_of_rows(rows);
-  ASSERT_TRUE(graph::run_pipeline(core).ok());
+  const graph::Graph sum = sum_over(rows.dtype, {kRows, rows.count, rows.cell}, 1);
   for (const target::Isa isa : native_levels()) {
-    target::Target target = target::host().value();
-    target.isa = isa;
-    const Result<compiler::Compiled> compiled = compiler::compile(core, target);
-    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     std::vector<std::uint16_t> output(sums.size());
-    const void* const in = input.bits.data();
-    void* const out = output.data();
-    ASSERT_TRUE(runtime::run(compiled.value().program, {&in, 1}, {&out, 1}, nullptr, 1).ok());
+    run_sum(sum, isa, input.bits, output);
     for (std::size_t i = 0; i < sums.size(); ++i)
       ASSERT_EQ(output[i], expected.bits[i]) << target::to_string(isa) << ", " << row(rows.dtype).name << ", rows of "
                                              << rows.count << " cells of " << rows.cell << ", result " << i;
