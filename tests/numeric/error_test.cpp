@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <optional>
 #include <random>
 #include <string>
@@ -39,7 +39,8 @@ constexpr std::int64_t kElements = 4096;  ///< of each tensor, or one row where 
 constexpr std::int64_t kLengths[] = {3, 16, 100, 1000, 4096, 60000, 600001};  ///< the last in pieces
 const Real kEpsilon = static_cast<Real>(1e-5F);
 
-Real total(const Row& row, const std::function<Real(Real)>& of) {
+template <typename Of>
+Real total(const Row& row, const Of& of) {
   Real sum = 0;
   for (const Real x : row) sum += of(x);
   return sum;
@@ -55,8 +56,10 @@ Real log_sum_exp(const Row& row) {
   const Real top = *std::max_element(row.begin(), row.end());
   return top + std::log(total(row, [&](Real x) { return std::exp(x - top); }));
 }
-Row each(const Row& row, const std::function<Real(Real)>& of) {
+template <typename Of>
+Row each(const Row& row, const Of& of) {
   Row result;
+  result.reserve(row.size());
   for (const Real x : row) result.push_back(of(x));
   return result;
 }
@@ -100,7 +103,8 @@ Truth norm(const Row& row) { return centred(row, std::sqrt(variance(row) + kEpsi
 Truth mean_variance(const Row& row) { return centred(row, std::sqrt(variance(row)) + static_cast<Real>(1e-9F)); }
 Truth rms(const Row& row) {
   const Real squares = total(row, [](Real x) { return x * x; }) / static_cast<Real>(row.size());
-  return scaled(each(row, [&](Real x) { return x / std::sqrt(squares + kEpsilon); }));
+  const Real root = std::sqrt(squares + kEpsilon);
+  return scaled(each(row, [&](Real x) { return x / root; }));
 }
 Truth l2(const Row& row) {
   const Real length = std::sqrt(total(row, [](Real x) { return x * x; }));
@@ -195,7 +199,8 @@ Real unit(DType dtype, Real x) {
   const int least = dtype == DType::f16 ? -13 : -125;
   int exponent = 0;
   std::frexp(x, &exponent);
-  return std::ldexp(Real{1}, std::max(exponent, least) - digits);
+  // A power of two by the bits of its exponent, as every element asks for one.
+  return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + std::max(exponent, least) - digits) << 52);
 }
 
 class Measurement {
@@ -245,14 +250,16 @@ class Measurement {
     ASSERT_TRUE(status.ok()) << status.message();
     for (std::int64_t r = 0; r < rows_; ++r) {
       Row row;
+      row.reserve(static_cast<std::size_t>(length_));
       for (std::int64_t i = 0; i < length_; ++i) row.push_back(graph::load_real(dtype_, in.data(), at(r, i, length_)));
       const Truth exact = subject_.exact(row);
       const auto results = static_cast<std::int64_t>(exact.results.size());
+      const Real unit_of_scale = unit(dtype_, exact.scale);
       for (std::int64_t i = 0; i < results; ++i) {
         const Real want = exact.results[static_cast<std::size_t>(i)];
         const Real error = std::fabs(static_cast<Real>(graph::load_real(dtype_, out.data(), at(r, i, results))) - want);
         worst.own = std::max(worst.own, static_cast<double>(error / unit(dtype_, want)));
-        worst.scale = std::max(worst.scale, static_cast<double>(error / unit(dtype_, exact.scale)));
+        worst.scale = std::max(worst.scale, static_cast<double>(error / unit_of_scale));
       }
     }
   }

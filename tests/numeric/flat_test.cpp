@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Elementwise ops as kernels: every function of core.map, casts and select in every dtype, with random shapes that
-// broadcast, strides, data and attributes; natively on the levels of the machine and, one case of three, emulated on
+// broadcast, strides, data and attributes; natively on the levels of the machine and, one case of five, emulated on
 // the others; against the reference evaluator within its stated bounds, and equal bits on all levels. Every case must
 // be a kernel. Inputs of one shape and inputs that broadcast take turns.
 #include <gtest/gtest.h>
@@ -271,8 +271,8 @@ class Flat : public ::testing::TestWithParam<DType> {
   }
 
   static constexpr std::array<std::string_view, 2> kTurns{"one shape", "broadcast"};
-  /// Emulation is slow: of the levels that the machine lacks, one case of three.
-  static constexpr std::int64_t kEmulatedEvery = 3;
+  /// Emulation is slow: of the levels that the machine lacks, one case of five.
+  static constexpr std::int64_t kEmulatedEvery = 5;
   std::uint64_t index_ = 0;
   std::int64_t turn_ = 0;  ///< among those of a label
   std::set<std::string> labels_;
