@@ -39,6 +39,7 @@ std::size_t Step::vector_index(int n) const {
 }
 
 std::size_t Step::gpr_index(ZydisRegister reg) {
+  if (in(reg, ZYDIS_REGISTER_EAX, ZYDIS_REGISTER_R15D)) return static_cast<std::size_t>(reg - ZYDIS_REGISTER_EAX);
   if (in(reg, ZYDIS_REGISTER_AH, ZYDIS_REGISTER_BH)) fail("high byte registers are not emulated");
   const ZydisRegister wide = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
   if (!in(wide, ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_R15)) {
@@ -49,6 +50,8 @@ std::size_t Step::gpr_index(ZydisRegister reg) {
 }
 
 std::uint64_t Step::gpr_value(ZydisRegister reg) {
+  if (in(reg, ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_R15))
+    return machine_.gpr[static_cast<std::size_t>(reg - ZYDIS_REGISTER_RAX)];
   return low_bits(machine_.gpr[gpr_index(reg)], ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, reg));
 }
 
@@ -131,7 +134,8 @@ void Step::write_lanes(int n, const Vector& value, int size, int count) {
     return;
   }
   Vector& reg = machine_.vector[vector_index(n)];
-  for (int lane = 0; lane < count; ++lane) {
+  if (instruction_.mask == 0) std::copy_n(value.bytes.data(), total, reg.bytes.data());
+  for (int lane = 0; instruction_.mask != 0 && lane < count; ++lane) {
     const std::size_t at = static_cast<std::size_t>(lane) * bytes;
     if (active(lane))
       std::copy_n(value.bytes.data() + at, bytes, reg.bytes.data() + at);
