@@ -198,7 +198,7 @@ class Columns {
       sweep_.take_groups(count);
       return flush_records();
     }
-    if (n_.s.is_sum()) return sweep_.is_staged() ? gapped_sweeps(count, at_once) : chained_sweeps(count, at_once);
+    if (n_.s.is_sum()) return n_.schedule.turns > 0 ? sweeps_in_turn(count, at_once) : chained_sweeps(count, at_once);
     Label again, next, done;
     c_.L(again);
     c_.test(count, count);
@@ -246,8 +246,8 @@ class Columns {
     c_.L(done);
   }
 
-  /// Those of sums whose elements lie apart: a row at a time, in the order of the others.
-  void gapped_sweeps(const Reg64& count, int at_once) {
+  /// The same a row at a time, in the order of the others.
+  void sweeps_in_turn(const Reg64& count, int at_once) {
     Label chain, next, done;
     c_.L(chain);
     c_.test(count, count);

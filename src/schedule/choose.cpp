@@ -265,6 +265,11 @@ Status check_rows(const KernelSpec& spec, const ReduceBody& body, const Schedule
   return {};
 }
 
+bool may_take_streams_in_turn(const KernelSpec& spec, Lanes lanes, const Schedule& schedule) {
+  return lanes == Lanes::chained_f32 && schedule.columns > 0 &&
+         spec.inputs[0].strides[static_cast<std::size_t>(schedule.vector_level)] != 1;
+}
+
 bool may_search_rows(const KernelSpec& spec, Lanes lanes, const Schedule& schedule) {
   const std::int64_t least = schedule.width > 0 ? lanes_per_step(lanes, spec.inputs[0].dtype) + 1 : 1;
   return remembers_sweeps(spec, lanes) && kernel::reduced_levels(spec) == 1 && schedule.columns >= least &&
@@ -284,6 +289,8 @@ Status check_columns(const KernelSpec& spec, const ReduceBody& body, const Sched
     return broken("searches is for indices of one reduced level, in sweeps over tiles or groups of rows");
   if (lanes == Lanes::chained_f32 && schedule.columns > 0 && rows != kChainedStreams)
     return broken("chained columns run in 4 streams");
+  if (schedule.turns != 0 && (schedule.turns != 1 || !may_take_streams_in_turn(spec, lanes, schedule)))
+    return broken("turns is 1 for streams of sums over tiles of columns whose elements lie apart");
   if (schedule.ahead && schedule.columns != 0 && rows < 4)
     return broken("ahead is for tiles of 4 or 8 rows at once, and rows in registers");
   if (schedule.columns % lanes_per_step(lanes, spec.inputs[0].dtype) != 0)

@@ -306,6 +306,7 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& t
   schedule.columns = tile.columns;
   schedule.rows_at_once = tile.rows;
   schedule.ahead = tile.ahead;
+  if (of.machine.columns.gapped_rows_alone && lanes == Lanes::chained_f32 && of.gap != 1) schedule.turns = 1;
 }
 
 int direct_ahead_bytes(const KernelSpec& spec, int vector_level) {

@@ -19,7 +19,7 @@ constexpr Field kFields[] = {
     {"rows", &Schedule::rows_at_once, kRows | kColumns | kStaged, kColumns},
     {"stored", &Schedule::stored, kStagedColumns},
     {"pilot", &Schedule::pilot, kStagedRows},
-    {"turns", &Schedule::turns, kRows},
+    {"turns", &Schedule::turns, kRows | kColumns},
     {"ahead", &Schedule::ahead, kRows | kColumns | kPacked | kStaged},
     {"early", &Schedule::early, kStagedRows},
     {"trails", &Schedule::trails, kStagedRows},

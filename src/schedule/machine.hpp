@@ -62,7 +62,7 @@ struct Machine {
     bool long_parts = false;          ///< parts of long rows in L3 are of 16 KiB
     bool eight_whole_rows = false;    ///< whole rows in L3 come eight at a time, not in pairs
     int rows_of_bytes = 2;            ///< rows of elements of one byte come so many at a time
-    bool gapped_rows_alone = false;   ///< rows of elements apart come one at a time beyond L2
+    bool gapped_rows_alone = false;   ///< rows of elements apart come one at a time beyond L2, those of sums anywhere
     bool pages_of_long_rows = false;  ///< long rows beyond L3 come in pages, eight at a time, which ask ahead
     bool direct_rows_ask = false;     ///< long rows in registers ask ahead, where the last cache holds them
     int direct_rows_of_memory_ask = 0;  ///< those of memory do, with AVX2, if elements have so many bytes

@@ -64,6 +64,7 @@ std::vector<int> rows_of(const KernelSpec& spec, const Schedule& base) {
 
 /// A few turns, as with many outputs there are more than one round of them.
 std::vector<int> turns_of(const Schedule& base) {
+  if (base.nest == Nest::columns) return {base.turns, 0, 1};
   return base.nest == Nest::rows ? std::vector<int>{base.turns, 0, 4, 64} : std::vector<int>{0};
 }
 

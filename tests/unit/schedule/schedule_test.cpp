@@ -561,6 +561,33 @@ TEST(Check, TurnsNeedOutputsInsideOfWhatIsReduced) {
   EXPECT_TRUE(check(inside, parse("avx2 columns level=1 rows=4 columns=64").value()).ok());
 }
 
+TEST(Check, StreamsOfColumnsTakeTurnsInSumsOfElementsApart) {
+  const auto column = [](const char* monoid, const char* dtype, const char* strides) {
+    return spec_of(monoid, dtype, "reduced 100, kept 1000", strides, "[0, 1]");
+  };
+  const auto message = [](const KernelSpec& spec, const std::string& schedule) {
+    return check(spec, parse("avx2 columns level=1 " + schedule).value()).message();
+  };
+  const KernelSpec sum = column("sum", "f32", "[3000, 3]");
+  const std::string refused = "schedule: turns is 1 for streams of sums over tiles of columns whose elements lie apart";
+  EXPECT_EQ(message(sum, "rows=4 columns=64 turns=1"), "");
+  EXPECT_EQ(message(sum, "rows=4 columns=64 turns=2"), refused);
+  EXPECT_EQ(message(column("sum", "f32", "[1000, 1]"), "rows=4 columns=64 turns=1"), refused);
+  EXPECT_EQ(message(column("max", "f32", "[3000, 3]"), "rows=4 columns=64 turns=1"), refused);
+  EXPECT_EQ(message(column("sum", "f64", "[3000, 3]"), "rows=8 columns=64 turns=1"), refused);
+}
+
+TEST(Choose, StreamsOfSumsOfElementsApartTakeTurnsOnZen5) {
+  target::Target target = machine(target::Isa::avx2, 1);
+  const auto chosen = [&target](const char* strides) {
+    return print(choose(spec_of("sum", "f32", "reduced 100, kept 1000", strides, "[0, 1]"), target));
+  };
+  EXPECT_EQ(chosen("[3000, 3]"), "avx2 columns level=1 rows=4 columns=2048");
+  target.l3 = target::L3::fast;
+  EXPECT_EQ(chosen("[3000, 3]"), "avx2 columns level=1 rows=4 turns=1 columns=2048");
+  EXPECT_EQ(chosen("[1000, 1]"), "avx2 columns level=1 rows=4 columns=2048") << "side by side";
+}
+
 TEST(Choose, ColumnsTooFewForPartialResultsAreCutNarrowWhereCachesHoldThem) {
   const KernelSpec small = spec_of("sum", "f32", "reduced 512, kept 512", "[512, 1]", "[0, 1]"),
                    large = spec_of("sum", "f32", "reduced 256, kept 4096", "[4096, 1]", "[0, 1]");
@@ -1340,8 +1367,8 @@ TEST(Check, RefusesWhatTheNestDoesNotHave) {
         "keep=128", "part=16", "columns=64", "width=8"}},
       {columns,
        "avx2 columns level=1 rows=4 columns=1024",
-       {"unroll=2", "stored=8", "pilot=2", "turns=4", "early=1", "trails=1", "claim=1", "serpentine=1", "runs=1",
-        "keep=128", "part=16"}},
+       {"unroll=2", "stored=8", "pilot=2", "early=1", "trails=1", "claim=1", "serpentine=1", "runs=1", "keep=128",
+        "part=16"}},
       {packed,
        "avx2 packed level=1 width=13",
        {"unroll=1", "rows=4", "stored=8", "pilot=2", "turns=4", "early=1", "trails=1", "adds=1", "around=1", "claim=1",
