@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/bench/workload.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <sstream>
@@ -10,6 +9,7 @@
 #include "graph/check/check.hpp"
 #include "tenfold/tenfold.hpp"
 #include "tools/bench/interrupt.hpp"
+#include "tools/bench/lines.hpp"
 #include "tools/bench/reduction.hpp"
 #include "tools/bench/rivals.hpp"
 #include "tools/bench/roof.hpp"
@@ -42,7 +42,7 @@ Result<Arena> make_arena(std::int64_t bytes) {
 struct Layout {
   std::vector<std::int64_t> offsets;
   std::int64_t span = 0;
-  std::int64_t elements_bytes = 0;
+  std::int64_t moved = 0;  ///< bytes
 };
 
 Result<Layout> lay_out(const std::vector<TensorInfo>& infos) {
@@ -50,12 +50,9 @@ Result<Layout> lay_out(const std::vector<TensorInfo>& infos) {
   for (const TensorInfo& info : infos) {
     const Result<std::int64_t> span = span_bytes(info.desc);
     if (!span.ok()) return span.status();
-    const Result<std::int64_t> count = numel(info.desc.shape);
-    if (!count.ok()) return count.status();
     layout.offsets.push_back(layout.span);
     layout.span += whole_pages(span.value());
-    // What is broadcast by a stride of 0 is read once.
-    layout.elements_bytes += std::min(span.value(), count.value() * byte_size(info.desc.dtype));
+    layout.moved += bytes_moved(info.desc);
   }
   return layout;
 }
@@ -157,7 +154,7 @@ Result<Operands> make_operands(const Case& what, const Graph& graph, const Compi
   Result<Arena> arena = make_arena(in.value().span);
   if (!arena.ok()) return arena.status();
   made.in = std::move(arena).value();
-  made.read_bytes = in.value().elements_bytes;
+  made.read_bytes = in.value().moved;
   for (const std::int64_t offset : in.value().offsets)
     made.inputs.push_back(static_cast<const char*>(made.in.memory.get()) + offset);
   if (Status status = error_if_interrupted(); !status.ok()) return status;
@@ -170,7 +167,7 @@ Result<Operands> make_operands(const Case& what, const Graph& graph, const Compi
   arena = make_arena(out.value().span);
   if (!arena.ok()) return arena.status();
   made.out = std::move(arena).value();
-  made.write_bytes = out.value().elements_bytes;
+  made.write_bytes = out.value().moved;
   for (const std::int64_t offset : out.value().offsets)
     made.outputs.push_back(static_cast<char*>(made.out.memory.get()) + offset);
   return made;

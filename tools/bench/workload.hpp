@@ -31,8 +31,8 @@ struct Operands {
   Arena in, out;
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
-  std::int64_t read_bytes = 0;   ///< of the elements of all inputs; gaps between them are not counted
-  std::int64_t write_bytes = 0;  ///< of all outputs
+  std::int64_t read_bytes = 0;   ///< that memory moves for all inputs (lines.hpp)
+  std::int64_t write_bytes = 0;  ///< and for all outputs
 };
 
 /// The verified graph file, or the reduction's graph.

@@ -15,6 +15,7 @@
 #include <random>
 #include <set>
 
+#include "tools/bench/lines.hpp"
 #include "tools/bench/reduction.hpp"
 #include "tools/bench/rivals.hpp"
 #include "tools/bench/wildcard.hpp"
@@ -34,6 +35,27 @@ TEST(Wildcard, StarsAndQuestionMarks) {
   EXPECT_FALSE(matches("a*b?", "ab"));
   // No blow-up: what a star has taken is never given back to the one before.
   EXPECT_FALSE(matches("*a*a*a*a*a*a*a*a*a*a*b", std::string(5000, 'a')));
+}
+
+TEST(Lines, GapsMoveWithTheLinesThatElementsLieIn) {
+  const auto moved = [](const Dims& shape, const Dims& strides, DType dtype = DType::f32) {
+    return bytes_moved({dtype, shape, strides});
+  };
+  EXPECT_EQ(moved({}, {}), 4);
+  EXPECT_EQ(moved({3, 5}, {}), 60) << "row-major";
+  EXPECT_EQ(moved({3, 5}, {5, 1}), 60);
+  EXPECT_EQ(moved({5, 3}, {1, 5}), 60) << "without gaps in another order";
+  EXPECT_EQ(moved({0, 3}, {3, 1}), 0);
+  EXPECT_EQ(moved({7}, {1}, DType::u4), 4);
+  EXPECT_EQ(moved({100, 16}, {0, 1}), 64) << "one row a hundred times";
+  EXPECT_EQ(moved({1000, 1000}, {2000, 2}), 1000 * 2000 * 4) << "every other element: all lines";
+  EXPECT_EQ(moved({1000, 1000}, {3000, 3}), 1000 * 3000 * 4);
+  EXPECT_EQ(moved({100}, {16}), 100 * 64) << "one element a line";
+  EXPECT_EQ(moved({100}, {64}), 100 * 64) << "of four lines one";
+  EXPECT_EQ(moved({64, 100}, {1, 64}), 64 * 100 * 4);
+  EXPECT_EQ(moved({4096, 1000}, {1024, 1}), 4096 * 63 * 64) << "of 64 lines 63";
+  EXPECT_EQ(moved({4, 13}, {20, 1}), 5 * 64) << "292 bytes";
+  EXPECT_EQ(moved({2, 2}, {40, 15}), 3 * 64) << "bytes 0 and 60, 160 and 220: lines 0, 2 and 3";
 }
 
 std::vector<std::string> names(const Result<std::vector<Case>>& cases) {
