@@ -61,9 +61,11 @@ void PackedBlock::keep_constants(const Reg64& in, const Reg64& out) {
 void PackedBlock::load_kept() {
   v_.load_kept();
   if (finds_bits()) code_.mov(code_.dword[code_.rbp + kOpen], 0);
+  if (trails()) v_.splat(kTrailing, 0, 4);
 }
 
 void PackedBlock::emit(const Reg64& in, const Reg64& out) {
+  if (trails()) return emit_trailing(in, out);
   const Xbyak::Address open = code_.dword[code_.rbp + kOpen];
   if (has_slow_way()) start_watch();
   if (finds_bits()) {
@@ -87,8 +89,6 @@ void PackedBlock::emit(const Reg64& in, const Reg64& out) {
   if (hands_on_f64()) {
     v_.store(out, result);
     v_.store(out + kBytes, upper_);
-  } else if (has_rows_in_turn()) {
-    v_.store_in_turn(out, result);
   } else if (kind_ == schedule::Lanes::chained_f32) {
     v_.store32(out, output_, result);
   } else {
@@ -150,7 +150,11 @@ PackedBlock::Register PackedBlock::block(const Reg64& in) {
 
 /// `count` leaves from `first` on: each level halves the distance of the lanes that meet, which ends at that of cells.
 PackedBlock::Value PackedBlock::tree(const Reg64& in, int first, int count) {
-  if (count == 1) return loops_over_leaves() ? stored_leaf(first) : leaf(in, first);
+  if (count == 1) {
+    const Value value = loops_over_leaves() ? stored_leaf(first) : leaf(in, first);
+    trail(first + 1, leaves());
+    return value;
+  }
   if (count == 2 && has_rows_of_halves()) return rows_of_halves(in, first);
   Value x = tree(in, first, count / 2);
   return merge(std::move(x), tree(in, first + count / 2, count / 2), segment_ / count * lane_);

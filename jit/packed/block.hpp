@@ -14,6 +14,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -37,6 +38,8 @@ class PackedBlock final : public RowsBlock, private PackedRule {
   void keep_constants(const Xbyak::Reg64& in, const Xbyak::Reg64& out) override;
   void load_kept() override;
   void emit(const Xbyak::Reg64& in, const Xbyak::Reg64& out) override;
+  bool trails() const override;
+  void emit_last(const Xbyak::Reg64& out) override;
   void emit_out_of_line(const Xbyak::Reg64& in) override;
 
  private:
@@ -49,6 +52,9 @@ class PackedBlock final : public RowsBlock, private PackedRule {
   /// Numbers and bits have as many of these, from there down, as take turns: an addition takes three cycles, and all
   /// else of a register of a long row one.
   static constexpr int kWatches = 4;
+  /// Of sums, which watch nothing: the results of the block before, where blocks trail.
+  static constexpr Register kTrailing = kLosers;
+  static constexpr int kTrailingSteps = 3;
   /// A slot of the frame: how many blocks have just been open (places of floats).
   static constexpr int kOpen = frame::kChainLeft;
   /// A number for each lane, at most one a byte. An array, as a block makes thousands of these.
@@ -67,6 +73,10 @@ class PackedBlock final : public RowsBlock, private PackedRule {
 
   Register take();
   void give(Register reg) { free_.push_back(reg); }
+
+  void emit_trailing(const Xbyak::Reg64& in, const Xbyak::Reg64& out);
+  std::vector<std::function<void()>> steps_to_finish(const Xbyak::Reg64& out);
+  void trail(int leaves, int of);
 
   Register block(const Xbyak::Reg64& in);
   Value tree(const Xbyak::Reg64& in, int first, int count);
@@ -152,7 +162,8 @@ class PackedBlock final : public RowsBlock, private PackedRule {
   Register taken_ = 0;  ///< registers that have been in use, from the first on
   int watched_ = 0;     ///< numbers: registers so far
   int turns_ = 0;       ///< within the loop over leaves, of it
-  Register upper_ = 0;  ///< hands_on_f64(): the results of the upper half of a block's rows
+  std::vector<std::function<void()>> trailing_;  ///< what is left of the block before, last step first
+  Register upper_ = 0;                           ///< hands_on_f64(): the results of the upper half of a block's rows
   std::vector<Register> free_;
   Xbyak::Label slow_, unsettled_, result_;
 };

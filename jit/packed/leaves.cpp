@@ -172,6 +172,7 @@ PackedBlock::Value PackedBlock::rows_of_pairs(const Reg64& in) {
     v_.widen_pairs(firsts.back(), second);
     map(firsts.back());
     map(second);
+    trail(static_cast<int>(firsts.size()), pairs);
   }
   for (std::size_t distance = seconds.size() / 2; distance > 0; distance /= 2)
     for (const std::vector<Register>& regs : {firsts, seconds})

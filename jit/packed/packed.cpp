@@ -40,6 +40,7 @@ class Packed {
         level_(nest.schedule.vector_level - 1),
         p_(nest.a),
         q_(nest.a),
+        before_(nest.a),
         blocks_(nest.a),
         rows_(nest.a) {}
 
@@ -63,17 +64,19 @@ class Packed {
     n_.load_extent(rows_, level_);
     block_->keep_constants(p_, q_);
     // How many rows a block's loads go beyond it is known once it is emitted: further below.
-    Label count, blocks;
+    Label count, again, blocks;
     c_.jmp(count);
     align_loop(c_);
-    c_.L(blocks);
+    c_.L(again);
     for (int line = 0; n_.schedule.ahead && line < block_->input_bytes(); line += kLine)
       c_.prefetcht0(c_.ptr[p_.reg() + (kAhead + line)]);
-    block_->emit(p_, q_);
+    block_->emit(p_, block_->trails() ? before_ : q_);
+    if (block_->trails()) c_.mov(before_, q_);
     c_.add(p_, block_->input_bytes());
     c_.add(q_, block_->output_bytes());
     c_.dec(blocks_);
-    c_.jnz(blocks);
+    c_.jnz(again);
+    if (block_->trails()) block_->emit_last(before_);
     // Rows left; or below zero, how many of the copies there were.
     c_.mov(rows_, n_.slot(frame::kStepsLeft));
     c_.test(rows_, rows_);
@@ -93,7 +96,10 @@ class Packed {
     c_.L(count);
     block_->load_kept();
     count_blocks(rest);
-    c_.jmp(blocks);
+    c_.L(blocks);
+    // The first block finishes what is not there, to where results of copies will be.
+    if (block_->trails()) c_.lea(before_, c_.ptr[c_.rbp + (copies() + copies_bytes())]);
+    c_.jmp(again);
     block_->emit_out_of_line(p_);
     c_.L(end);
   }
@@ -203,7 +209,9 @@ class Packed {
   Xbyak::CodeGenerator& c_;
   std::unique_ptr<RowsBlock> block_;
   int level_;
-  Gpr p_, q_, blocks_, rows_;
+  Gpr p_, q_;
+  Gpr before_;  ///< where the results of the block before go, if blocks trail
+  Gpr blocks_, rows_;
 };
 
 }  // namespace

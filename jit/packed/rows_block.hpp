@@ -33,8 +33,12 @@ class RowsBlock {
   virtual void keep_constants(const Xbyak::Reg64&, const Xbyak::Reg64&) {}
   /// Fills them; once before the first block.
   virtual void load_kept() = 0;
-  /// The rows at `in`, their results to `out`.
+  /// The rows at `in`, their results to `out`; those of the block before, if blocks trail.
   virtual void emit(const Xbyak::Reg64& in, const Xbyak::Reg64& out) = 0;
+  /// Whether a block finishes the results of the one before it (the first: what nobody reads), and leaves its own to
+  /// the next, or to emit_last().
+  virtual bool trails() const { return false; }
+  virtual void emit_last(const Xbyak::Reg64&) {}
   /// Code that emit() jumps to where a block has what the fast way does not see. Comes back by itself.
   virtual void emit_out_of_line(const Xbyak::Reg64&) {}
 

@@ -45,8 +45,8 @@ struct Schedule {
   int rows_at_once = 1;
   int stored = 1;  ///< staged columns: rows of a sweep that does nothing but store elements around the caches
   int pilot = 0;   ///< staged rows: steps that the pilot of a centred moment is the mean of; 0: it takes two passes
-  /// Rows: outputs that take turns, a row of each; 0: one output at a time. Columns of sums whose elements lie apart: 1:
-  /// so do streams, a row of each over the whole tile; 0: they are read side by side.
+  /// Rows: outputs that take turns, a row of each; 0: one output at a time. Columns of sums whose elements lie apart:
+  /// 1: so do streams, a row of each over the whole tile; 0: they are read side by side.
   int turns = 0;
   /// Columns: sweeps prefetch the next one's rows. Staged columns of narrow tiles: the last pass prefetches the next
   /// tile's. Packed: blocks prefetch others. Rows: streams beyond the state's sets take turns, each asking for the
