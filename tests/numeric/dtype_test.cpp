@@ -41,6 +41,9 @@ constexpr std::int64_t kCasesPerReduction = 238;  ///< of each dtype: 30,940 in 
 /// Emulation is slow: of the levels that the machine lacks, one case of three, so that the matrix has no hole, and of
 /// the cases of one width after another one of five.
 constexpr std::int64_t kEmulatedEvery = 3, kEmulatedWidths = 5;
+/// Of those with more elements, which would take most of the time, a quarter.
+constexpr std::int64_t kSoonEmulated = 6000;
+constexpr std::uint64_t kLateEmulatedEvery = 4;
 /// Where each axes class ends up, once extents of 1 and neighbours have been folded.
 constexpr std::pair<std::string_view, std::string_view> kPlaces[] = {{"none", "flat|columns"},
                                                                      {"first", "columns|staged_columns"},
@@ -280,6 +283,7 @@ class EveryType : public ::testing::TestWithParam<DType> {
     bounds.resize(1);
     std::vector<std::byte> first;
     std::vector<compiler::Compiled> ran;
+    emulate = emulate && (numel(drawn.in.shape).value() <= kSoonEmulated || index / 3 % kLateEmulatedEvery == 0);
     for (const target::Isa isa : all_levels()) {
       const bool native = std::ranges::count(native_levels(), isa) > 0;
       if (!native && !emulate) continue;
