@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What most sources read of other people's headers is parsed once a target, which takes a quarter off a build. Of
-# such headers GCC forgets that they are a system's, and warns of bounds in what it has inlined from them: so Xbyak's is
-# not among them, and tests go without those warnings. Sources name what they include all the same: the preset `debug`
-# builds without.
+# such headers GCC forgets that they are a system's, and warns of bounds in what it has inlined from them: so tests, and
+# the JIT for Xbyak's, go without those warnings. Sources name what they include all the same: the preset `debug` builds
+# without.
 option(TENFOLD_PRECOMPILED "Parse the standard library's headers once a target" ${PROJECT_IS_TOP_LEVEL})
 set(TENFOLD_STANDARD_HEADERS <algorithm> <array> <cstdint> <functional> <limits> <map> <memory> <optional> <span>
                              <string> <string_view> <utility> <vector>)

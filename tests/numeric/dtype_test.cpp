@@ -74,7 +74,7 @@ struct Drawn {
   std::int64_t reduced = 1;
 };
 
-/// Row-major with a gap after each row in one case of five.
+/// Row-major with a gap after each row in one case of three.
 Dims drawn_strides(const Dims& shape, std::mt19937_64& random) {
   Dims strides = row_major_strides(shape);
   if (shape.empty() || random() % 3 != 0) return strides;
