@@ -34,10 +34,10 @@ std::vector<std::function<void()>> PackedBlock::steps_to_finish(const Reg64& out
 }
 
 /// What trails is due in equal parts as leaves have been loaded, `leaves` of so many: no sooner, as it waits itself for
-/// the block that it is of.
+/// the block that it is of. Nothing does where blocks do not trail.
 void PackedBlock::trail(int leaves, int of) {
   const int left = kTrailingSteps - kTrailingSteps * leaves / of;
-  for (; trails() && static_cast<int>(trailing_.size()) > left; trailing_.pop_back()) trailing_.back()();
+  for (; static_cast<int>(trailing_.size()) > left; trailing_.pop_back()) trailing_.back()();
 }
 
 }  // namespace tenfold::jit

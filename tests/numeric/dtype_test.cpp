@@ -283,7 +283,8 @@ class EveryType : public ::testing::TestWithParam<DType> {
     bounds.resize(1);
     std::vector<std::byte> first;
     std::vector<compiler::Compiled> ran;
-    emulate = emulate && (numel(drawn.in.shape).value() <= kSoonEmulated || index / 3 % kLateEmulatedEvery == 0);
+    emulate =
+        emulate && (numel(drawn.in.shape).value() <= kSoonEmulated || index / kEmulatedEvery % kLateEmulatedEvery == 0);
     for (const target::Isa isa : all_levels()) {
       const bool native = std::ranges::count(native_levels(), isa) > 0;
       if (!native && !emulate) continue;

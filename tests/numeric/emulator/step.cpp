@@ -134,13 +134,16 @@ void Step::write_lanes(int n, const Vector& value, int size, int count) {
     return;
   }
   Vector& reg = machine_.vector[vector_index(n)];
-  if (instruction_.mask == 0) std::copy_n(value.bytes.data(), total, reg.bytes.data());
-  for (int lane = 0; instruction_.mask != 0 && lane < count; ++lane) {
-    const std::size_t at = static_cast<std::size_t>(lane) * bytes;
-    if (active(lane))
-      std::copy_n(value.bytes.data() + at, bytes, reg.bytes.data() + at);
-    else if (instruction_.zeroing)
-      std::fill_n(reg.bytes.data() + at, bytes, std::uint8_t{0});
+  if (instruction_.mask == 0) {
+    std::copy_n(value.bytes.data(), total, reg.bytes.data());
+  } else {
+    for (int lane = 0; lane < count; ++lane) {
+      const std::size_t at = static_cast<std::size_t>(lane) * bytes;
+      if (active(lane))
+        std::copy_n(value.bytes.data() + at, bytes, reg.bytes.data() + at);
+      else if (instruction_.zeroing)
+        std::fill_n(reg.bytes.data() + at, bytes, std::uint8_t{0});
+    }
   }
   std::fill(reg.bytes.begin() + static_cast<std::ptrdiff_t>(total), reg.bytes.end(), std::uint8_t{0});
 }
