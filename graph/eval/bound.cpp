@@ -145,10 +145,8 @@ void Magnitude::add(double x) noexcept {
   sum_ += magnitude;
   sum_of_squares_ += magnitude * magnitude;
   max_ = std::max(max_, magnitude);
-  if (magnitude == 0) {
-    zero_ = true;
-    return;
-  }
+  if (magnitude == 0) zero_ = true;
+  if (magnitude == 0 || !keeps_products_) return;
   const double log2 = std::log2(magnitude);
   keep(log2 > 0 ? greatest_ : least_, std::fabs(log2));
   (log2 > 0 ? log2_high_ : log2_low_) += log2;
@@ -164,10 +162,14 @@ double Magnitude::product() const noexcept { return zero_ ? 0 : std::exp2(log2_h
 double Magnitude::chain_log2_high() const noexcept { return heap_sum(greatest_); }
 double Magnitude::chain_log2_low() const noexcept { return -heap_sum(least_); }
 
+bool is_exact_reduction(const ReductionRow& row, DType dtype) noexcept {
+  return is_extreme(row) || (!is_floating(dtype) && row.term != Term::exponential);
+}
+
 double reduction_bound(std::string_view reduction, const Magnitude& m, DType dtype) noexcept {
   const ReductionRow* const row = find_reduction(reduction);
-  if (row == nullptr || is_extreme(*row) || m.count() == 0) return 0;
-  if (!is_floating(dtype)) return row->term == Term::exponential ? kUnit : 0;
+  if (row == nullptr || is_exact_reduction(*row, dtype) || m.count() == 0) return 0;
+  if (!is_floating(dtype)) return kUnit;
   const Arithmetic a = arithmetic_of(dtype, m.count());
   const bool decided = is_decided(*row, m);
   // Norms with an infinity or a NaN among their elements give just that, whatever overflows beside it.

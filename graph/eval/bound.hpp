@@ -14,6 +14,7 @@
 
 #include "graph/eval/eval.hpp"
 #include "graph/eval/pilot.hpp"
+#include "graph/eval/reduction_row.hpp"
 #include "graph/ir/graph.hpp"
 #include "tenfold/dtype.hpp"
 #include "tenfold/status.hpp"
@@ -28,6 +29,9 @@ inline constexpr std::size_t kChainsOfBlock = 4, kChainsOfNarrowRow = 12;
 /// What must be known of the elements that one output reduces.
 class Magnitude {
  public:
+  Magnitude() = default;
+  /// For one reduction: what only products ask for takes a logarithm of each element.
+  explicit Magnitude(const ReductionRow& row) noexcept : keeps_products_(row.combine == Combine::product) {}
   void add(double x) noexcept;
 
   std::int64_t count() const noexcept { return count_; }
@@ -62,7 +66,11 @@ class Magnitude {
   double top_ = -std::numeric_limits<double>::infinity();
   bool special_ = false;
   bool zero_ = false;
+  bool keeps_products_ = true;
 };
+
+/// Whether every kernel gives the reference's bits, so that reduction_bound() is 0 whatever the elements.
+bool is_exact_reduction(const ReductionRow& row, DType dtype) noexcept;
 
 /// The bound on |compiled - exact| of one output of a reduction, by core.reduce's name, before it is rounded to the
 /// output's dtype. `dtype` is the elements'. Infinite when the arithmetic may leave its range (f32's in a chain, f64's

@@ -83,13 +83,14 @@ Result<Bounds> bound_reduce(const Op& op, std::string_view reduction, std::span<
   const ReductionRow* const row = find_reduction(reduction);
   if (row == nullptr) return fail(op, Code::invalid_op, "there is no reduction '" + std::string(reduction) + "'");
   const TensorDesc& desc = inputs[0].desc;
+  if (is_exact(input_bounds) && is_exact_reduction(*row, desc.dtype)) return Bounds();
   const Dims positions = row_major_strides(desc.shape);
   Dims kept_positions, reduced_positions;
   for (std::size_t i = 0; i < positions.size(); ++i)
     (plan.is_reduced[i] ? reduced_positions : kept_positions).push_back(positions[i]);
   Bounds bounds;
   walk(plan.kept, std::array<Dims, 2>{plan.kept_strides, kept_positions}, [&](const auto& outer) {
-    Magnitude magnitude;
+    Magnitude magnitude(*row);
     Inherited inherited;
     walk(plan.reduced, std::array<Dims, 2>{plan.reduced_strides, reduced_positions}, [&](const auto& inner) {
       const double value = load_real(desc.dtype, inputs[0].data, outer[0] + inner[0]);

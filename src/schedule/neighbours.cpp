@@ -88,6 +88,7 @@ std::vector<bool> aheads_of(const Schedule& base) {
 struct Around {
   bool around;
   int stored;
+  friend bool operator==(const Around&, const Around&) = default;
 };
 
 std::vector<Around> arounds_of(const Schedule& base) {
@@ -115,17 +116,19 @@ std::vector<std::int64_t> keeps_of(const Schedule& base) {
 
 /// One value of a field, or of fields that go together.
 using Change = std::function<void(Schedule&)>;
+/// Different values of a field.
 using Axis = std::vector<Change>;
 
 template <class Values, class Set>
 Axis axis(const Values& values, Set set) {
   Axis changes;
-  for (const typename Values::value_type value : values)
-    changes.emplace_back([value, set](Schedule& schedule) { set(schedule, value); });
+  for (auto value = values.begin(); value != values.end(); ++value)
+    if (std::find(values.begin(), value, *value) == value)
+      changes.emplace_back([value = *value, set](Schedule& schedule) { set(schedule, value); });
   return changes;
 }
 
-/// Fields that vary with all the others, the innermost last.
+/// Fields that vary with all the others, the innermost last: no field is of two axes.
 std::vector<Axis> axes_of(const KernelSpec& spec, const Schedule& base) {
   return {axis(unrolls_of(spec, base), [](Schedule& s, int unroll) { s.unroll = unroll; }),
           axis(rows_of(spec, base), [](Schedule& s, int rows) { s.rows_at_once = rows; }),
@@ -159,7 +162,7 @@ void switch_searches(const KernelSpec& spec, Schedule& schedule) {
   schedule.columns = narrow_columns(spec, lanes, schedule.vector_level, schedule.searches).columns;
 }
 
-/// Those that vary alone, beside the base's others.
+/// Those that vary alone, beside the base's others: legal or not, and perhaps twice.
 std::vector<Schedule> lone_changes(const KernelSpec& spec, const Schedule& base) {
   std::vector<Schedule> changed;
   const auto add = [&](const Change& change) {
@@ -180,42 +183,63 @@ std::vector<Schedule> lone_changes(const KernelSpec& spec, const Schedule& base)
   return changed;
 }
 
+/// Calls `see` with every combination of the axes' values, each once.
 template <class See>
-bool any_product(std::span<const Axis> axes, const Schedule& base, Schedule candidate, const See& see) {
+void each_product(std::span<const Axis> axes, const Schedule& base, Schedule candidate, const See& see) {
   if (axes.empty()) {
     settle(base, candidate);
-    return see(candidate);
+    see(candidate);
+    return;
   }
-  return std::any_of(axes[0].begin(), axes[0].end(), [&](const Change& change) {
+  for (const Change& change : axes[0]) {
     change(candidate);
-    return any_product(axes.subspan(1), base, candidate, see);
-  });
+    each_product(axes.subspan(1), base, candidate, see);
+  }
 }
 
-/// Calls `see` with every candidate, legal or not and perhaps twice, until it returns true; whether it did.
-template <class See>
-bool any_candidate(const KernelSpec& spec, const Schedule& base, const See& see) {
-  const std::vector<Schedule> lone = lone_changes(spec, base);
-  const std::vector<Axis> axes = axes_of(spec, base);
-  return std::any_of(lone.begin(), lone.end(), see) || any_product(std::span(axes), base, base, see);
+/// Whether `wanted` is such a combination.
+bool is_product(std::span<const Axis> axes, const Schedule& base, const Schedule& wanted) {
+  Schedule candidate = base;
+  for (const Axis& axis : axes) {
+    const auto value = std::find_if(axis.begin(), axis.end(), [&wanted](const Change& change) {
+      Schedule changed = wanted;
+      change(changed);
+      return changed == wanted;
+    });
+    if (value == axis.end()) return false;
+    (*value)(candidate);
+  }
+  settle(base, candidate);
+  return candidate == wanted;
+}
+
+bool contains(const std::vector<Schedule>& schedules, const Schedule& wanted) {
+  return std::find(schedules.begin(), schedules.end(), wanted) != schedules.end();
 }
 
 }  // namespace
 
 std::vector<Schedule> neighbours(const KernelSpec& spec, const Schedule& base) {
   std::vector<Schedule> found;
-  any_candidate(spec, base, [&](const Schedule& candidate) {
-    if (candidate != base && std::find(found.begin(), found.end(), candidate) == found.end() &&
-        check(spec, candidate).ok())
-      found.push_back(candidate);
-    return false;
+  const auto add = [&](const Schedule& candidate) {
+    if (check(spec, candidate).ok()) found.push_back(candidate);
+  };
+  std::vector<Schedule> seen{base};
+  for (const Schedule& candidate : lone_changes(spec, base)) {
+    if (contains(seen, candidate)) continue;
+    seen.push_back(candidate);
+    add(candidate);
+  }
+  each_product(axes_of(spec, base), base, base, [&](const Schedule& candidate) {
+    if (!contains(seen, candidate)) add(candidate);
   });
   return found;
 }
 
 bool is_neighbour(const KernelSpec& spec, const Schedule& base, const Schedule& wanted) {
-  const auto is_wanted = [&](const Schedule& candidate) { return candidate == wanted; };
-  return wanted == base || (any_candidate(spec, base, is_wanted) && check(spec, wanted).ok());
+  if (wanted == base) return true;
+  const bool varies = contains(lone_changes(spec, base), wanted) || is_product(axes_of(spec, base), base, wanted);
+  return varies && check(spec, wanted).ok();
 }
 
 }  // namespace tenfold::schedule

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ranges that emulated code may touch: few of them, so they are searched one by one.
+// The ranges that emulated code may touch: few of them, so they are searched one by one, from the last one met on.
 #include "memory.hpp"
 
 #include <array>
@@ -23,8 +23,11 @@ void AddressSpace::allow(const void* data, std::size_t size, Access access, std:
 
 bool AddressSpace::allowed(std::uint64_t address, std::size_t size, bool write, std::string& error) const {
   const Range* read_only = nullptr;
-  for (const Range& range : ranges_) {
+  for (std::size_t tried = 0, at = met_; tried < ranges_.size(); ++tried, ++at) {
+    if (at >= ranges_.size()) at = 0;
+    const Range& range = ranges_[at];
     if (address < range.begin || address > range.end || size > range.end - address) continue;
+    met_ = at;
     if (!write || range.access == Access::read_write) return true;
     read_only = &range;
   }

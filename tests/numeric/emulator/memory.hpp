@@ -32,6 +32,7 @@ class AddressSpace {
   bool allowed(std::uint64_t address, std::size_t size, bool write, std::string& error) const;
 
   std::vector<Range> ranges_;
+  mutable std::size_t met_ = 0;  ///< the range of the last access: the next is likely to lie there too
 };
 
 /// 0x-prefixed hexadecimal, for messages.
