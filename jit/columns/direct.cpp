@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jit/columns/direct.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <functional>
 #include <optional>
+#include <vector>
 
 #include "jit/columns/columns.hpp"
 #include "jit/nest/blocks.hpp"
@@ -70,23 +73,31 @@ namespace {
 class DirectColumns {
  public:
   DirectColumns(LoopNest& nest, ColumnRows& rows, ColumnSweep& sweep)
-      : n_(nest), c_(nest.c), rows_(rows), sweep_(sweep) {}
+      : n_(nest), c_(nest.c), rows_(rows), sweep_(sweep) {
+    if (!sweep.is_staged() && nest.output_contiguous(0)) most_sets_ = nest.s.traits().sets_in_registers;
+  }
 
   void emit() {
-    Gpr steps(n_.a), one(n_.a);
+    Gpr steps(n_.a), at_once(n_.a);
     Label partial, done;
-    c_.mov(one.r32(), 1);
     rows_.load_steps(steps);
     c_.test(steps, steps);
     c_.jz(partial);
     n_.store_either_way([&] {
-      Label again;
+      Label again, none;
+      for (int sets = most_sets_; sets > 1; sets /= 2) several_at_once(sets, steps, at_once);
+      if (most_sets_ > 1) {
+        c_.test(steps, steps);
+        c_.jz(none);
+      }
+      c_.mov(at_once.r32(), 1);
       c_.L(again);
       vector(Part::full);
-      sweep_.advance(n_.in, one);
+      sweep_.advance(n_.in, at_once);
       n_.advance_outputs();
       c_.dec(steps);
       c_.jnz(again);
+      c_.L(none);
     });
     c_.L(partial);
     c_.cmp(n_.slot(frame::kTailCount), 0);
@@ -112,6 +123,48 @@ class DirectColumns {
     }
     n_.set_whole_steps(false);
     n_.store_finished(part);
+  }
+
+  /// Of `steps` as many as are multiples of `sets`.
+  void several_at_once(int sets, const Reg64& steps, const Gpr& at_once) {
+    Label again, left;
+    c_.mov(at_once.r32(), sets);
+    c_.sub(steps, at_once);
+    c_.jb(left);
+    c_.L(again);
+    several_vectors(sets);
+    sweep_.advance(n_.in, at_once);
+    c_.sub(steps, at_once);
+    c_.jae(again);
+    c_.L(left);
+    c_.add(steps, at_once);
+  }
+
+  /// The columns of neighbouring steps, each with a set of its own.
+  void several_vectors(int sets) {
+    Chains& chains = *n_.s.roles().chains;
+    const int bytes = n_.s.step_bytes();
+    const auto take = [&](const Memory& row) {
+      std::vector<Memory> steps;
+      for (int set = 0; set < sets; ++set) steps.push_back(row + set * bytes);
+      n_.s.step_sets(steps);
+    };
+    n_.set_whole_steps(true);
+    init_sets(n_.s, sets);
+    chains.start_groups(sets);
+    each_rows(
+        n_.s.traits().rows_in_registers, sets * bytes,
+        [&](const std::vector<Memory>& rows) { std::for_each(rows.begin(), rows.end(), take); },
+        [&](const Reg64& row) { take(row); });
+    chains.end_groups(sets);
+    for (int set = 0; set < sets; ++set) {
+      n_.set_whole_steps(true);
+      n_.s.flush(set);
+      n_.set_whole_steps(false);
+      n_.s.finish(Part::full);
+      n_.store_finished(Part::full);
+      n_.advance_outputs();
+    }
   }
 
   /// Of many rows one has most likely the sign that settles an extreme. All columns must. An index is settled where
@@ -143,13 +196,25 @@ class DirectColumns {
 
   /// The rows of a vector of columns at `in`, into set 0, some at a time.
   void rows_of_vector(Part part) {
-    Gpr rows(n_.a), at(n_.a);
-    Label again, single, flush;
     n_.s.init_totals();
     n_.s.init_set(0);
+    each_rows(
+        part == Part::full && !sweep_.is_staged() ? n_.s.traits().rows_in_registers : 1, n_.s.step_bytes(),
+        [&](const std::vector<Memory>& rows) {
+          n_.s.step_rows(0, rows);
+          if (RowNumbers* const numbers = n_.s.roles().row_numbers) numbers->next_rows(static_cast<int>(rows.size()));
+        },
+        [&](const Reg64& row) { sweep_.step(row, part); });
+    n_.s.flush(0);
+  }
+
+  /// All rows, from `in` down: `together` for `at_once` at a time, `alone` for each that is left, `bytes` of each.
+  void each_rows(int at_once, int bytes, const std::function<void(const std::vector<Memory>&)>& together,
+                 const std::function<void(const Reg64&)>& alone) {
+    Gpr rows(n_.a), at(n_.a);
+    Label again, single, done;
     rows_.load_count(rows);
     c_.mov(at, n_.in);
-    const int at_once = part == Part::full && !sweep_.is_staged() ? n_.s.traits().rows_in_registers : 1;
     if (at_once > 1) {
       std::optional<Gpr> stride3;
       if (at_once > 2) {
@@ -161,9 +226,8 @@ class DirectColumns {
       align_loop(c_);
       c_.L(again);
       const std::vector<Memory> places = places_of_streams(at, sweep_.row_stride, stride3, at_once);
-      n_.s.step_rows(0, places);
-      if (RowNumbers* const numbers = n_.s.roles().row_numbers) numbers->next_rows(at_once);
-      for (const Memory& row : places) ask_ahead(row);
+      together(places);
+      for (const Memory& row : places) ask_ahead(row, bytes);
       c_.lea(at, c_.ptr[at.reg() + sweep_.row_stride.reg() * at_once]);
       c_.sub(rows, at_once);
       c_.jae(again);
@@ -172,28 +236,32 @@ class DirectColumns {
     } else {
       c_.test(rows, rows);
     }
-    c_.jz(flush);
+    c_.jz(done);
     Label one_more;
     c_.L(one_more);
-    sweep_.step(at, part);
-    ask_ahead(at.reg());
+    alone(at);
+    ask_ahead(at.reg(), bytes);
     if (at_once != 2) {
       c_.add(at, sweep_.row_stride);
       c_.dec(rows);
       c_.jnz(one_more);
     }
-    c_.L(flush);
-    n_.s.flush(0);
+    c_.L(done);
   }
 
-  void ask_ahead(const Memory& row) {
-    if (n_.schedule.ahead) c_.prefetcht0(c_.ptr[row + schedule::direct_ahead_bytes(n_.spec, n_.schedule.vector_level)]);
+  /// For as many lines of a row as `bytes` begin.
+  void ask_ahead(const Memory& row, int bytes) {
+    constexpr int kLine = 64;
+    if (!n_.schedule.ahead) return;
+    const int ahead = schedule::direct_ahead_bytes(n_.spec, n_.schedule.vector_level);
+    for (int line = 0; line < bytes; line += kLine) c_.prefetcht0(c_.ptr[row + (ahead + line)]);
   }
 
   LoopNest& n_;
   Xbyak::CodeGenerator& c_;
   ColumnRows& rows_;
   ColumnSweep& sweep_;
+  int most_sets_ = 1;
 };
 
 }  // namespace

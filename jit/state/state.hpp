@@ -45,6 +45,7 @@ struct StateTraits {
   bool has_quick_pass = false;
   bool settles_few_rows = false;  ///< and whether that is the first one however few the rows are
   int rows_in_registers = 2;      ///< columns in registers: adjacent rows that step_rows() is given
+  int sets_in_registers = 1;      ///< and neighbouring steps that are taken side by side, each by a set and flush()
 };
 
 class ReduceState {

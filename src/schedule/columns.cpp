@@ -245,8 +245,9 @@ Tile places_tile(const ColumnsCase& of) {
 /// Whether columns have no tile, but a row of accumulators in registers.
 bool is_direct(const ColumnsCase& of) {
   // So many rows in registers, a multiple of a page apart, drive out what is prefetched of one another; eight at a time
-  // fit a set.
-  const bool meets = is_exact(of.lanes) && of.rows >= kRowsOfEight && of.row_bytes % kAliasBytes == 0;
+  // fit a set. Those of indices, which sweep four at a time, are known to in sets of eight ways alone.
+  const bool sweeps = is_exact(of.lanes) || (gives_index(of.lanes) && of.target.l1_bytes < kL1OfEightRows);
+  const bool meets = sweeps && of.rows >= kRowsOfEight && of.row_bytes % kAliasBytes == 0;
   return of.reduced_levels <= 1 && of.rows <= kChain && !meets;
 }
 
