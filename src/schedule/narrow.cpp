@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/narrow.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "schedule/stage_traits.hpp"
@@ -60,6 +61,22 @@ bool has_short_runs(const KernelSpec& spec, Lanes lanes, std::int64_t width, std
   return lanes == Lanes::order && groups <= (width * element >= kLongRowBytes ? kGroupsOfLongRows : kGroupsOfRun);
 }
 
+/// Indices of a run of groups: to begin its lanes, and to bring those of a column together in the end, takes as long as
+/// many groups do, of keys, which are short until then, the longest. Row by row, the lanes of the last step that are no
+/// column are what is lost, so with few of them it takes more groups to gain, up to so many.
+struct Fold {
+  std::int64_t groups;  ///< if all lanes were empty
+  std::int64_t most;
+};
+constexpr Fold kFoldOfKeys{16, 128}, kFoldOfPlaces{8, 64};
+
+bool folds_too_often(Lanes lanes, std::int64_t width, std::int64_t groups, std::int64_t step) {
+  if (!gives_index(lanes)) return false;
+  const Fold& fold = lanes == Lanes::keys ? kFoldOfKeys : kFoldOfPlaces;
+  const std::int64_t empty = step - width % step;
+  return groups < std::min(fold.groups * width / empty, fold.most);
+}
+
 /// Rows of two steps that make fewer groups than this are taken with a set for each step. f64, whose steps in registers
 /// are dearer, gains nothing.
 constexpr std::int64_t kFewGroups = 16;
@@ -99,7 +116,7 @@ Narrow narrow_columns(const KernelSpec& spec, Lanes lanes, int vector_level, boo
   const bool whole = lanes == Lanes::order && width == 2 * step && kernel::bytes_read(spec) <= kTwoStepBytes;
   if (!gives_index(lanes) && (few || whole) && cheap) return {built_in, 2 * step};
   if (group > 1 && has_short_runs(spec, lanes, width, rows / group)) return {};
-  if (group > 1) return {built_in, group * width};
+  if (group > 1 && !folds_too_often(lanes, width, rows / group, step)) return {built_in, group * width};
   return width <= step ? Narrow{built_in, step} : Narrow{};
 }
 

@@ -361,6 +361,12 @@ TEST(Choose, NarrowColumnsOfIndicesAreStepsOrGroups) {
   EXPECT_EQ(columns_of("s8", "reduced 1000, kept 8", "[8, 1]"), pair(8, 32)) << "four rows a step";
   EXPECT_EQ(columns_of("f32", "reduced 1000, kept 17", "[17, 1]"), pair(17, 272)) << "groups of 16 rows";
   EXPECT_EQ(columns_of("f32", "reduced 1000, kept 1024", "[1024, 1]").first, 0);
+  EXPECT_EQ(columns_of("f32", "reduced 143, kept 17", "[17, 1]").first, 0) << "8 groups are folded too often";
+  EXPECT_EQ(columns_of("f32", "reduced 144, kept 17", "[17, 1]"), pair(17, 272)) << "a row would leave 15 lanes empty";
+  EXPECT_EQ(columns_of("f32", "reduced 255, kept 100", "[100, 1]").first, 0) << "a row would leave 12";
+  EXPECT_EQ(columns_of("f32", "reduced 256, kept 100", "[100, 1]"), pair(100, 400)) << "no more groups are asked for";
+  EXPECT_EQ(columns_of("s8", "reduced 207, kept 20", "[20, 1]"), pair(20, 32)) << "a row is one step";
+  EXPECT_EQ(columns_of("s8", "reduced 208, kept 20", "[20, 1]"), pair(20, 160)) << "groups of 8 rows";
 }
 
 TEST(Choose, AnInnermostReducedLevelMayStandApart) {
