@@ -299,8 +299,9 @@ Status check_columns(const KernelSpec& spec, const ReduceBody& body, const Sched
   if (schedule.width != 0 && (schedule.columns == 0 || schedule.ahead || schedule.width != narrow.width ||
                               (narrow.columns > 0 && schedule.columns != narrow.columns)))
     return broken("width is not that of narrow columns");
-  if (schedule.columns == 0 && (kernel::reduced_levels(spec) > 1 || kernel::reduced_count(spec) > kChain))
-    return broken("columns in registers are for one reduced level of at most 16");
+  if (schedule.columns == 0 &&
+      (kernel::reduced_levels(spec) > 1 || kernel::reduced_count(spec) > most_rows_in_registers(lanes)))
+    return broken("columns in registers are for one reduced level of at most 16, of indices 64");
   return {};
 }
 

@@ -242,13 +242,21 @@ Tile places_tile(const ColumnsCase& of) {
   return {(far ? kArgTileRecords : kNearArgTileRecords) * of.step, kChainedStreams, far && !seen_coming && !in_l2};
 }
 
+/// Whether the columns of indices are so few that records, which are begun and ended for each block of rows, take
+/// longer than to go down the rows once for each vector step: one, or two of keys, which take a chain for each record.
+bool is_short_block(const ColumnsCase& of) {
+  const std::int64_t most = of.step * (of.lanes == Lanes::keys ? 2 : 1);
+  return gives_index(of.lanes) && of.gap == 1 && of.row_bytes <= most * of.element;
+}
+
 /// Whether columns have no tile, but a row of accumulators in registers.
 bool is_direct(const ColumnsCase& of) {
   // So many rows in registers, a multiple of a page apart, drive out what is prefetched of one another; eight at a time
   // fit a set. Those of indices, which sweep four at a time, are known to in sets of eight ways alone.
   const bool sweeps = is_exact(of.lanes) || (gives_index(of.lanes) && of.target.l1_bytes < kL1OfEightRows);
   const bool meets = sweeps && of.rows >= kRowsOfEight && of.row_bytes % kAliasBytes == 0;
-  return of.reduced_levels <= 1 && of.rows <= kChain && !meets;
+  const std::int64_t most = is_short_block(of) ? most_rows_in_registers(of.lanes) : kChain;
+  return of.reduced_levels <= 1 && of.rows <= most && !meets;
 }
 
 Tile tile_of(const ColumnsCase& of, bool narrow) {

@@ -15,6 +15,9 @@ inline constexpr int kTileRecords = 128;
 /// Vector steps of a tile that is a strip: its chains run in registers.
 inline constexpr int kStripSteps = 4;
 
+/// Rows that columns in registers may have: a chain of sums, more of indices.
+constexpr int most_rows_in_registers(Lanes lanes) { return gives_index(lanes) ? 64 : kChain; }
+
 /// Rows of a sweep of indices that is searched in the end (Schedule::searches).
 inline constexpr int kSearchedRows = 8;
 
