@@ -243,10 +243,9 @@ Tile places_tile(const ColumnsCase& of) {
 }
 
 /// Whether the columns of indices are so few that records, which are begun and ended for each block of rows, take
-/// longer than to go down the rows once for each vector step: one, or two of keys, which take a chain for each record.
+/// longer than to go down the rows once for each vector step.
 bool is_short_block(const ColumnsCase& of) {
-  const std::int64_t most = of.step * (of.lanes == Lanes::keys ? 2 : 1);
-  return gives_index(of.lanes) && of.gap == 1 && of.row_bytes <= most * of.element;
+  return gives_index(of.lanes) && of.gap == 1 && of.row_bytes <= 2 * of.step * of.element;
 }
 
 /// Whether columns have no tile, but a row of accumulators in registers.

@@ -361,10 +361,10 @@ TEST(Choose, NarrowColumnsOfIndicesAreStepsOrGroups) {
   EXPECT_EQ(columns_of("s8", "reduced 1000, kept 8", "[8, 1]"), pair(8, 32)) << "four rows a step";
   EXPECT_EQ(columns_of("f32", "reduced 1000, kept 17", "[17, 1]"), pair(17, 272)) << "groups of 16 rows";
   EXPECT_EQ(columns_of("f32", "reduced 1000, kept 1024", "[1024, 1]").first, 0);
-  EXPECT_EQ(columns_of("f32", "reduced 64, kept 16", "[16, 1]"), pair(0, 0)) << "a step down all rows";
+  EXPECT_EQ(columns_of("f32", "reduced 64, kept 32", "[32, 1]"), pair(0, 0)) << "two steps down all rows";
   EXPECT_EQ(columns_of("f32", "reduced 65, kept 15", "[15, 1]"), pair(15, 16)) << "more rows";
-  EXPECT_NE(columns_of("f32", "reduced 64, kept 17", "[17, 1]").second, 0) << "more steps";
-  EXPECT_EQ(columns_of("s8", "reduced 64, kept 64", "[64, 1]"), pair(0, 0)) << "two steps of keys";
+  EXPECT_NE(columns_of("f32", "reduced 64, kept 33", "[33, 1]").second, 0) << "more steps";
+  EXPECT_EQ(columns_of("s8", "reduced 64, kept 64", "[64, 1]"), pair(0, 0)) << "32 lanes a step";
   EXPECT_NE(columns_of("s8", "reduced 64, kept 65", "[65, 1]").second, 0);
   EXPECT_NE(columns_of("f32", "reduced 64, kept 16", "[32, 2]").second, 0) << "elements apart";
   EXPECT_EQ(columns_of("f32", "reduced 143, kept 17", "[17, 1]").first, 0) << "8 groups are folded too often";
