@@ -2,7 +2,7 @@
 //
 // The columns nest: lanes are neighbouring outputs. Two forms:
 //
-// direct (schedule.columns == 0): at most kChain rows, see direct.hpp.
+// direct (schedule.columns == 0): at most schedule::most_rows_in_registers(), see direct.hpp.
 //
 // tiled: the accumulators of a tile of columns lie in records in L1. The rows of the innermost reduced level are swept
 // over the tile as `rows_at_once` streams side by side, each a run of consecutive rows that memory delivers in order.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Columns of few rows: one vector step of columns at a time, its accumulator in registers.
+// Columns of few rows: a vector step of columns at a time, or a few of them, their accumulators in registers.
 #pragma once
 
 #include "jit/columns/sweep.hpp"
