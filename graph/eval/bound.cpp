@@ -145,7 +145,7 @@ void Magnitude::add(double x) noexcept {
   sum_ += magnitude;
   sum_of_squares_ += magnitude * magnitude;
   max_ = std::max(max_, magnitude);
-  if (magnitude == 0) zero_ = true;
+  zero_ = zero_ || magnitude == 0;
   if (magnitude == 0 || !keeps_products_) return;
   const double log2 = std::log2(magnitude);
   keep(log2 > 0 ? greatest_ : least_, std::fabs(log2));

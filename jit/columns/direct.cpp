@@ -145,8 +145,8 @@ class DirectColumns {
     Chains& chains = *n_.s.roles().chains;
     const int bytes = n_.s.step_bytes();
     const auto take = [&](const Memory& row) {
-      std::vector<Memory> steps;
-      for (int set = 0; set < sets; ++set) steps.push_back(row + set * bytes);
+      std::vector<Memory> steps(static_cast<std::size_t>(sets), row);
+      for (int set = 0; set < sets; ++set) steps[static_cast<std::size_t>(set)] = row + set * bytes;
       n_.s.step_sets(steps);
     };
     n_.set_whole_steps(true);

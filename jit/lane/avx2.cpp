@@ -7,6 +7,7 @@
 #include "jit/lane/avx2_words.hpp"
 #include "jit/lane/between_lanes.hpp"
 #include "jit/vector/narrow_tail.hpp"
+#include "jit/vector/wide_tail.hpp"
 #include "jit/vector/widen_avx2.hpp"
 
 namespace tenfold::jit {
@@ -125,15 +126,8 @@ class Avx2Lanes final : public LaneLayer {
                     : code_.vextractf128(code_.ptr[to + 16 * quarter], from, 1);
       }
     } else if (bytes >= 4) {
-      for (int half = 0; half < halves(bytes); ++half) {
-        const Xbyak::Address at = code_.ptr[to + 32 * half];
-        if (part == Part::tail) {
-          code_.vmovdqu(Ymm(15), scratch(bytes == 8 ? kMask64 : kMask32, half));
-          bytes == 8 ? code_.vpmaskmovq(at, Ymm(15), ymm(s, half)) : code_.vpmaskmovd(at, Ymm(15), ymm(s, half));
-        } else {
-          code_.vmovdqu(at, ymm(s, half));
-        }
-      }
+      if (part == Part::tail) return store_tail(to, bytes, s);
+      for (int half = 0; half < halves(bytes); ++half) code_.vmovdqu(code_.ptr[to + 32 * half], ymm(s, half));
     } else if (dtype == DType::f16) {
       for (int half = 0; half < halves(bytes); ++half) {
         Ymm from = ymm(s, half);
@@ -229,6 +223,12 @@ class Avx2Lanes final : public LaneLayer {
   static Ymm ymm(Vec v, int half) { return Ymm(2 * v + half); }
   static Xmm low(const Ymm& r) { return Xmm(r.getIdx()); }
   Xbyak::Address scratch(int offset, int half) { return code_.ptr[code_.rbp + offset + 32 * half]; }
+  void store_tail(const Memory& to, int bytes, Vec s) {
+    const int masks = bytes == 8 ? kMask64 : kMask32;
+    if (halves(bytes) == 2) return store_wide_tail(code_, to, {ymm(s, 0), ymm(s, 1)}, code_.rbp + masks, bytes);
+    code_.vmovdqu(Ymm(15), scratch(masks, 0));
+    code_.vpmaskmovd(code_.ptr[to], Ymm(15), ymm(s, 0));
+  }
   /// Registers that elements, or lanes, of this many bytes take.
   int halves(int bytes) const { return lanes_ * bytes > 32 || lanes_ == 16 ? 2 : 1; }
   /// Lanes are as wide as elements of 8 or 16 bits, and fill the vector.

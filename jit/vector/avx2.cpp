@@ -10,6 +10,7 @@
 #include "jit/vector/isa.hpp"
 #include "jit/vector/nan_watch.hpp"
 #include "jit/vector/narrow_tail.hpp"
+#include "jit/vector/wide_tail.hpp"
 #include "jit/vector/widen_avx2.hpp"
 
 namespace tenfold::jit {
@@ -374,10 +375,7 @@ class Avx2Layer final : public VectorLayer {
   void store_dwords(const Memory& to, Vec s, Part part) {
     if (part == Part::one) return code_.vmovss(code_.ptr[to], xmm(s));
     if (part == Part::full) return store_bytes(to, s);
-    for (int half = 0; half < 2; ++half) {
-      code_.vmovdqu(Ymm(15), scratch(kLaneMask, half));
-      code_.vpmaskmovd(code_.ptr[to + 32 * half], Ymm(15), ymm(s, half));
-    }
+    store_wide_tail(code_, to, {ymm(s, 0), ymm(s, 1)}, code_.rbp + kLaneMask, 4);
   }
 
   static Xmm narrow_source(Vec s, int half, Part part) {

@@ -251,7 +251,7 @@ bool is_short_block(const ColumnsCase& of) {
 /// Whether columns have no tile, but a row of accumulators in registers.
 bool is_direct(const ColumnsCase& of) {
   // So many rows in registers, a multiple of a page apart, drive out what is prefetched of one another; eight at a time
-  // fit a set. Those of indices, which sweep four at a time, are known to in sets of eight ways alone.
+  // fit a set. Indices, which sweep four at a time, are known to gain by it where a set has eight ways.
   const bool sweeps = is_exact(of.lanes) || (gives_index(of.lanes) && of.target.l1_bytes < kL1OfEightRows);
   const bool meets = sweeps && of.rows >= kRowsOfEight && of.row_bytes % kAliasBytes == 0;
   const std::int64_t most = is_short_block(of) ? most_rows_in_registers(of.lanes) : kChain;
