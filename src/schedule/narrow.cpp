@@ -61,11 +61,11 @@ bool has_short_runs(const KernelSpec& spec, Lanes lanes, std::int64_t width, std
   return lanes == Lanes::order && groups <= (width * element >= kLongRowBytes ? kGroupsOfLongRows : kGroupsOfRun);
 }
 
-/// Indices of a run of groups: to begin its lanes, and to bring those of a column together in the end, takes as long as
-/// many groups do, of keys, which are short until then, the longest. Row by row, the lanes of the last step that are no
-/// column are what is lost, so with few of them it takes more groups to gain, up to so many.
+/// Indices: to begin the lanes of a group, and to bring those of a column together in the end, takes as long as many
+/// groups do, of keys, which are short until then, the longest. What groups gain are the lanes of a row's last step
+/// that are no column: the fewer these are, the more groups it takes, but no more than `most`.
 struct Fold {
-  std::int64_t groups;  ///< if all lanes were empty
+  std::int64_t groups;  ///< where a row has as many such lanes as columns
   std::int64_t most;
 };
 constexpr Fold kFoldOfKeys{16, 128}, kFoldOfPlaces{8, 64};
