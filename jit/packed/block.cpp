@@ -306,6 +306,19 @@ void PackedBlock::fill(Register reg, int elements, int segment) {
   v_.keep_inside(reg, inside, identity_past(elements, segment));
 }
 
+/// The first `elements` lanes become the start value.
+void PackedBlock::fill_first(Register reg, int elements) {
+  if (lane_ >= 4) return v_.fill_dwords(reg, (1 << (elements * lane_ / 4)) - 1, identity(), lane_);
+  PackedVectors::Bytes inside{}, outside{};
+  for (int byte = 0; byte < kBytes; ++byte) {
+    const bool is_first = byte < elements * lane_;
+    inside[static_cast<std::size_t>(byte)] = is_first ? 0 : 0xff;
+    outside[static_cast<std::size_t>(byte)] =
+        is_first ? static_cast<std::uint8_t>(identity() >> (8 * (byte % lane_))) : std::uint8_t{0};
+  }
+  v_.keep_inside(reg, inside, outside);
+}
+
 void PackedBlock::start_watch() {
   // Zero is no NaN, whichever extreme looks for one.
   const std::uint64_t start = order() && !numbers() ? order_key(identity(), lane_) : 0;

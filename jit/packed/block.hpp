@@ -92,6 +92,11 @@ class PackedBlock final : public RowsBlock, private PackedRule {
   void store_cells(const Xbyak::Reg64& out, Register result);
 
   bool loops_over_leaves() const;
+  bool loops_along_rows() const;
+  int pieces_in_loop() const;
+  void along_row(const Xbyak::Reg64& in, const std::function<void(const Xbyak::Reg64& from, int piece)>& body);
+  Register long_row(const Xbyak::Reg64& in);
+  void find_along(const Xbyak::Reg64& in, Found& best);
   int leaf_bytes() const;
   int leaves_bytes() const { return loops_over_leaves() ? leaves() * leaf_bytes() : 0; }
   void store_leaves(const Xbyak::Reg64& in);
@@ -140,6 +145,7 @@ class PackedBlock final : public RowsBlock, private PackedRule {
 
   PackedVectors::Bytes identity_past(int elements, int segment) const;
   void fill(Register reg, int elements, int segment);
+  void fill_first(Register reg, int elements);
   void start_watch();
   void jump_if_watched(Register result);
   void watch_into(Register watch, Register reg);

@@ -274,6 +274,7 @@ std::vector<PackedBlock::Register> PackedBlock::lanes_of_row(const Reg64& in, in
 }
 
 PackedBlock::Register PackedBlock::row(const Reg64& in, int number) {
+  if (loops_along_rows()) return long_row(in);
   std::vector<Register> lanes = lanes_of_row(in, number);
   for (std::size_t distance = std::bit_ceil(lanes.size()) / 2; distance > 0; distance /= 2) {
     for (std::size_t i = 0; i < distance && i + distance < lanes.size(); ++i) {
@@ -288,14 +289,19 @@ PackedBlock::Register PackedBlock::row(const Reg64& in, int number) {
 
 PackedBlock::Register PackedBlock::piece(const Reg64& in, int number, int index) {
   int first = index * lanes_;
-  // An extreme may meet elements twice, so that its last piece ends where the row does.
-  if (idempotent() && width_ >= lanes_) first = std::min(first, width_ - lanes_);
-  const int offset = number * row_bytes() + offset_of(first);
+  const auto fits_a_load = [&] {
+    const int bytes = (width_ - first) * element_;
+    return identity() == 0 && !pads_cells() && (bytes == 4 || bytes == 8 || bytes == kHalf);
+  };
+  // An extreme may meet elements twice, so that its last piece ends where the row does; so does that of other integers,
+  // which leaves out those that it has met.
+  const bool leaves_out = kind_ == schedule::Lanes::integer && !pads_cells() && !fits_a_load();
+  if (width_ >= lanes_ && (idempotent() || leaves_out)) first = std::min(first, width_ - lanes_);
+  const int offset = number * row_bytes() + offset_of(first), bytes = (width_ - first) * element_;
   const Register reg = take();
-  const int bytes = (width_ - first) * element_;
   if (widened()) {
     v_.load_widened(reg, input_, at(in, offset, lanes_ * element_));
-  } else if (identity() == 0 && !pads_cells() && (bytes == 4 || bytes == 8 || bytes == kHalf)) {
+  } else if (fits_a_load()) {
     v_.load_first(reg, bytes, at(in, offset, bytes));
     map(reg);
     return reg;
@@ -304,6 +310,7 @@ PackedBlock::Register PackedBlock::piece(const Reg64& in, int number, int index)
   }
   watch(reg);
   if (first + lanes_ > width_) fill(reg, (width_ - first) / cell_lanes_ * cell_, segment_);
+  if (!idempotent() && first < index * lanes_) fill_first(reg, index * lanes_ - first);
   map(reg);
   return reg;
 }

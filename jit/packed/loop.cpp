@@ -3,7 +3,7 @@
 // The leaves of a block of packed rows that are of several registers: a loop over the rows reduces each to one register
 // (and one of its places), which waits in scratch until the tree comes for it. Code and the time to make it are then
 // those of a row, not of a block: ArgMax in rows of 200 compiles in 280 us instead of 1520, of bf16 in 660 instead of
-// 2200.
+// 2200. Of longer rows they are those of a few registers: in rows of 1000 160 instead of 710.
 #include "jit/packed/block.hpp"
 
 namespace tenfold::jit {
@@ -12,14 +12,16 @@ namespace {
 using Xbyak::Reg64;
 
 /// From so many registers a row on indices gain, or lose nothing, and of reductions rows of so many elements of 32 or
-/// 64 bits; blocks of narrower ones have so many rows that the stores and loads between cost more than they bring.
-/// Parts of the time straight through, AVX2 and AVX-512 on Zen 5: ArgMax f32 [8192, 100] 0.78 and 0.93, [2048, 200]
-/// 0.95 and 0.91, [2048, 32] 1.06, bf16 [8192, 100] 0.90 and 0.95, ReduceMax f32 [10485, 100] 0.79 and 0.76, [16384,
-/// 64] 0.81 and 0.83, [2048, 200] 0.95 and 1.08, [2048, 48] 1.2, bf16 [2048, 100] 1.24 and 1.07, s8 [2048, 200] 1.29
-/// and 1.40.
-constexpr int kLeastPiecesOfIndex = 5, kLeastWidthOfReduction = 57;
+/// 64 bits; blocks of narrower ones have so many rows that the stores and loads between cost more than they bring, but
+/// for rows of so many bytes. Parts of the time straight through, AVX2 and AVX-512 on Zen 5: ArgMax f32 [8192, 100]
+/// 0.78 and 0.93, [2048, 200] 0.95 and 0.91, [2048, 32] 1.06, bf16 [8192, 100] 0.90 and 0.95, ReduceMax f32 [10485,
+/// 100] 0.79 and 0.76, [16384, 64] 0.81 and 0.83, [2048, 200] 0.95 and 1.08, [2048, 48] 1.2, bf16 [2048, 100] 1.24
+/// and 1.07, s8 [2048, 200] 1.29 and 1.40.
+constexpr int kLeastPiecesOfIndex = 5, kLeastWidthOfReduction = 57, kLeastBytesOfNarrowReduction = 513;
 /// Registers of a block of cells, of which there are fewer rows.
 constexpr int kLeastBlockOfCells = 64, kLeastBlockOfPlaces = 32;
+/// Rows of so many registers are a loop themselves, so many of them a turn.
+constexpr int kLeastPiecesOfLoop = 26, kPiecesOfTurn = 8;
 
 }  // namespace
 
@@ -27,9 +29,69 @@ constexpr int kLeastBlockOfCells = 64, kLeastBlockOfPlaces = 32;
 bool PackedBlock::loops_over_leaves() const {
   if (floats()) return false;
   if (cell_ > 1) return rows() * width_ >= (places() ? kLeastBlockOfPlaces : kLeastBlockOfCells) * lanes_;
-  if (!schedule::gives_index(kind_)) return lane_ >= 4 && width_ >= kLeastWidthOfReduction;
+  if (!schedule::gives_index(kind_))
+    return lane_ >= 4 ? width_ >= kLeastWidthOfReduction : width_ * lane_ >= kLeastBytesOfNarrowReduction;
   const int piece = keys() ? kBytes / 2 / element_ : segment_;
   return width_ > (kLeastPiecesOfIndex - 1) * piece;
+}
+
+/// Of a long row the code is a loop as well.
+bool PackedBlock::loops_along_rows() const {
+  return loops_over_leaves() && cell_ == 1 && width_ >= kLeastPiecesOfLoop * lanes_;
+}
+
+/// Those behind the first one that the turns of the loop take; what is left follows it.
+int PackedBlock::pieces_in_loop() const {
+  return loops_along_rows() ? (width_ / lanes_ - 1) / kPiecesOfTurn * kPiecesOfTurn : 0;
+}
+
+/// `body` takes the register of so many bytes times a number from 1 on past an address.
+void PackedBlock::along_row(const Reg64& in, const std::function<void(const Reg64& from, int piece)>& body) {
+  Gpr from(assembler_), left(assembler_);
+  Xbyak::Label again;
+  code_.mov(from, in);
+  code_.mov(left.r32(), pieces_in_loop() / kPiecesOfTurn);
+  align_loop(code_);
+  code_.L(again);
+  for (int piece = 1; piece <= kPiecesOfTurn; ++piece) body(from, piece);
+  code_.add(from, kPiecesOfTurn * kBytes);
+  code_.dec(left);
+  code_.jnz(again);
+}
+
+/// An extreme or a sum of integers, whose order is free.
+PackedBlock::Register PackedBlock::long_row(const Reg64& in) {
+  const Register result = piece(in, 0, 0);
+  const auto take_piece = [&](const Reg64& from, int index) {
+    const Register reg = piece(from, 0, index);
+    combine(result, reg, lane_);
+    give(reg);
+  };
+  along_row(in, take_piece);
+  for (int index = 1 + pieces_in_loop(); index * lanes_ < width_; ++index) take_piece(in, index);
+  return result;
+}
+
+/// What the loop takes, on top of the first register. Places are counted on from one register to the next.
+void PackedBlock::find_along(const Reg64& in, Found& best) {
+  const Register places = take(), kept = take();
+  v_.load_constant(places, place_bytes(best.first));
+  v_.copy(kept, places);
+  best.places = kept;
+  along_row(in, [&](const Reg64& from, int piece) {
+    Found next = found_leaf(from, 0, piece);
+    v_.add_constant(places, -lanes_, lane_);
+    next.places = take();
+    v_.copy(*next.places, places);
+    take_better(best, std::move(next), true, true);
+    if (*best.places == kept) return;
+    // Of the last of equals what is taken has changed registers, which a turn must not.
+    v_.copy(kept, *best.places);
+    std::erase(free_, kept);
+    give(*best.places);
+    best.places = kept;
+  });
+  give(places);
 }
 
 int PackedBlock::leaf_bytes() const { return (places() ? 2 : 1) * kBytes; }

@@ -50,12 +50,14 @@ class Packed {
     n_.over(outside, [this] { all_rows(); });
   }
 
-  /// The last rows, in two blocks at most, with what their loads touch, and the results of these.
+  /// The last rows, in two blocks at most, with what their loads touch, and the results of these. Where loads touch
+  /// nothing past a row only those of a cut that has no block are copied.
   std::int64_t scratch_bytes() const { return copies() + copies_bytes() + 2 * block_->output_bytes(); }
 
  private:
   int copies() const { return frame::kRecords + block_->scratch_bytes(); }
-  int copies_bytes() const { return (2 * block_->input_bytes() + block_->overread() + 63) / 64 * 64; }
+  int copied_blocks() const { return rows_beyond() == 0 ? 1 : 2; }
+  int copies_bytes() const { return (copied_blocks() * block_->input_bytes() + block_->overread() + 63) / 64 * 64; }
 
   void all_rows() {
     Label copied, done, end;

@@ -78,7 +78,9 @@ PackedBlock::Found PackedBlock::found_tree(const Reg64& in, int first, int count
 /// What is past a leaf's first load combined on top of it.
 PackedBlock::Found PackedBlock::found_row(const Reg64& in, int index) {
   Found best = found_leaf(in, index, 0);
-  for (int piece = 1; piece * segment_ < width_; ++piece) take_better(best, found_leaf(in, index, piece), true, true);
+  if (loops_along_rows()) find_along(in, best);
+  for (int piece = 1 + pieces_in_loop(); piece * segment_ < width_; ++piece)
+    take_better(best, found_leaf(in, index, piece), true, true);
   return best;
 }
 

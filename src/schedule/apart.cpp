@@ -16,6 +16,8 @@
 // Measured: docs/measurements.md.
 #include "schedule/apart.hpp"
 
+#include <algorithm>
+
 #include "schedule/packed.hpp"
 
 namespace tenfold::schedule {
@@ -77,7 +79,8 @@ std::vector<int> levels_apart(const KernelSpec& spec) {
   std::vector<int> others;
   for (int level = 0; level < last; ++level)
     if (kernel::level(spec, level).reduced) others.push_back(level);
-  const std::int64_t most = most_packed_width(lanes_of(spec, body.value()), spec.inputs[0].dtype);
+  const std::int64_t most = std::min(most_packed_width(lanes_of(spec, body.value()), spec.inputs[0].dtype),
+                                     element == 4 ? std::int64_t{kMostPackedSum} : kMostPackedWidth);
   return row >= kLeastPackedWidth && row <= most ? others : std::vector<int>{};
 }
 

@@ -208,7 +208,7 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
   const Result<ReduceBody> body = read_body(spec);
   if (!body.ok() || turns_blocks(spec, body.value())) return choose_staged(spec, target);
   const Lanes lanes = lanes_of(spec, body.value());
-  const bool packed = packs(spec, body.value());
+  const bool packed = packs(spec, body.value()) && pays_to_pack(spec, lanes, target);
   schedule.vector_level = packed ? packed_rows(spec).level : vector_level_of(spec, spec.inputs[0]);
   if (!packed && takes_lanes_across(spec, schedule.vector_level)) --schedule.vector_level;
   const bool reduced = kernel::level(spec, schedule.vector_level).reduced;

@@ -80,6 +80,7 @@ struct Machine {
     bool loose_rows_ask = false;         ///< so do short ones with gaps, and those of cells anywhere
     std::int64_t row_bytes = 64;         ///< up to rows so long
     std::int64_t cached_row_bytes = 64;  ///< up to rows so long of what leaves room in the last cache
+    int index_width = 1024;  ///< rows of 32 bits whose index is wanted, with AVX-512, up to so many elements
   } packed;
 
   /// Elementwise kernels that come in four runs (flat.hpp).

@@ -15,8 +15,11 @@ using kernel::KernelSpec;
 
 /// Fewer rows than this are no stream; the rows nest takes them.
 constexpr std::int64_t kLeastRows = 8;
-/// Nor are fewer than a block of extremes of 16-bit floats, where rows are long: they would all be copied.
-constexpr std::int64_t kLeastLongRows = 16, kMostWidthOfFewRows = 63;
+/// Nor are fewer than a block of lanes of 8 or 16 bits, where rows are longer than this: they would all be copied.
+constexpr int kMostWidthOfFewRows = 63;
+/// Where rows have more bytes, those that the last block repeats may be one in so many, unless these are sums of
+/// floats, whose bits should not depend on it.
+constexpr int kMostBytesOfRepeated = 800, kLeastOfRepeated = 10;
 
 /// Rows of cells are as long as the lanes that they take up, which are those of so many registers at most.
 constexpr int kMostRegistersOfCells = 64;
@@ -136,14 +139,14 @@ bool packed_asks_ahead(const KernelSpec& spec, const target::Target& target) {
 }
 
 /// A rows nest takes some 40 cycles to end a row, and AVX2 as many again for a tail of bytes, which it has no masks
-/// for. Rows that are longer still gain as well where elements are bytes, in code of tens of KiB. Places of bytes are
+/// for. So the longer rows are, the less they gain, and the less the fewer of them a block has. Places of bytes are
 /// bytes.
 std::int64_t most_packed_width(Lanes lanes, DType input) {
   if (lanes == Lanes::chained_f32) return kMostPackedSum;
   switch (byte_size(input)) {
     case 1: return gives_index(lanes) ? 256 : kMostPackedWidth;
-    case 2: return 256;
-    case 4: return 200;
+    case 2: return gives_index(lanes) ? kMostPackedWidth : 512;
+    case 4: return gives_index(lanes) ? (is_floating(input) ? kMostPackedWidth : 320) : 256;
     default: return 128;
   }
 }
@@ -155,9 +158,17 @@ bool packs(const KernelSpec& spec, const ReduceBody& body) {
   if (packed.cell > 1) return rows >= kLeastRows;
   const Lanes lanes = lanes_of(spec, body);
   const DType dtype = spec.inputs[0].dtype;
-  const bool as_words = is_floating(dtype) && packed_lane_bytes(lanes, dtype, packed) == 2;
-  const bool copies_all = as_words && !gives_index(lanes) && packed.count > kMostWidthOfFewRows;
-  return rows >= (copies_all ? kLeastLongRows : kLeastRows);
+  const int lane = packed_lane_bytes(lanes, dtype, packed), of_block = kPackedBytes / lane;
+  const std::int64_t repeated = (of_block - rows % of_block) % of_block;
+  const bool is_long = packed.count * byte_size(dtype) > kMostBytesOfRepeated && is_exact(lanes);
+  if (is_long && kLeastOfRepeated * repeated > rows) return false;
+  return rows >= (lane <= 2 && packed.count > kMostWidthOfFewRows ? of_block : kLeastRows);
+}
+
+bool pays_to_pack(const KernelSpec& spec, Lanes lanes, const target::Target& target) {
+  const bool beside_places = gives_index(lanes) && byte_size(spec.inputs[0].dtype) == 4;
+  return !beside_places || target.isa == target::Isa::avx2 ||
+         packed_rows(spec).count <= machine_of(target).packed.index_width;
 }
 
 Status check_packed(const KernelSpec& spec, const ReduceBody& body, const Schedule& schedule) {

@@ -13,7 +13,7 @@ namespace tenfold::schedule {
 /// Elements of a packed row: the fewest, the most where they are floats that are summed, and the most of any.
 inline constexpr int kLeastPackedWidth = 2;
 inline constexpr int kMostPackedSum = 200;
-inline constexpr int kMostPackedWidth = 512;
+inline constexpr int kMostPackedWidth = 1024;
 /// Bytes of a register of packed rows, at every level.
 inline constexpr int kPackedBytes = 32;
 /// Rows of floats up to this long are summed in f32 to the end; of longer ones, the last two levels of the tree are in
@@ -49,6 +49,8 @@ inline constexpr int kMostCell = 8;
 int lanes_of_cell(int cell);
 /// The most elements of a packed row of such lanes and elements.
 std::int64_t most_packed_width(Lanes lanes, DType input);
+/// Whether blocks of what packs() are faster than rows, of which the code decides no bits: long ones of indices.
+bool pays_to_pack(const kernel::KernelSpec& spec, Lanes lanes, const target::Target& target);
 /// Whether its blocks should prefetch others, further on.
 bool packed_asks_ahead(const kernel::KernelSpec& spec, const target::Target& target);
 Status check_packed(const kernel::KernelSpec& spec, const ReduceBody& body, const Schedule& schedule);

@@ -136,7 +136,7 @@ ArgCase draw(DType dtype, std::size_t axes, bool large, std::mt19937_64& random)
 
 ArgCase draw_packed(DType dtype, std::int64_t width, std::mt19937_64& random) {
   ArgCase c;
-  const auto rows = static_cast<std::int64_t>(8 + random() % (width > 128 ? 40 : 120));
+  const std::int64_t rows = drawn_rows(width, random);
   const std::int64_t outer = random() % 3 == 0 ? 3 : 1, gap = static_cast<std::int64_t>(random() % 4);
   const std::int64_t pitch = width + drawn_gap(random);
   c.in = {dtype, {outer, rows, width}, {rows * pitch + gap, pitch, 1}};

@@ -198,16 +198,22 @@ TEST_P(ArgReductions, AgreeWithTheReference) {
 }
 
 TEST_P(ArgReductions, PackedRowsOfEveryWidth) {
-  const std::int64_t widths =
-      schedule::most_packed_width(schedule::Lanes::arg, GetParam()) - schedule::kLeastPackedWidth + 1;
-  const std::int64_t cases = scaled_cases(3 * widths);
+  // Each of the shorter widths three times, and some of the others.
+  constexpr std::int64_t kShort = 256, kOthers = 120;
+  const std::int64_t most = schedule::most_packed_width(schedule::Lanes::arg, GetParam());
+  const std::int64_t widths = std::min(kShort, most) - schedule::kLeastPackedWidth + 1;
+  const std::int64_t others = std::max<std::int64_t>(0, most - kShort);
+  const std::int64_t cases = scaled_cases(3 * widths + std::min(others, kOthers));
   std::uint64_t index = 0;
   for (std::int64_t i = 0; i < cases && !HasFatalFailure(); ++i, ++index) {
     if (only_case().value_or(index) != index) continue;
     std::mt19937_64 random(case_seed(test_name(), index));
-    const std::int64_t width =
-        schedule::kLeastPackedWidth +
-        (cases < widths ? static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(widths)) : i % widths);
+    const auto drawn = [&](std::int64_t count) {
+      return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(count));
+    };
+    const std::int64_t width = i >= 3 * widths && others > 0
+                                   ? kShort + 1 + drawn(others)
+                                   : schedule::kLeastPackedWidth + (cases < widths ? drawn(widths) : i % widths);
     const ArgCase c = draw_packed(GetParam(), width, random);
     const auto guard = random() % 2 == 0 ? GuardedBuffer::Guard::after : GuardedBuffer::Guard::before;
     GuardedBuffer input(bytes_of(c.in), guard);

@@ -133,7 +133,7 @@ Drawn draw(const std::string& reduction, DType dtype, AxesClass axes_class, std:
 Drawn draw_packed(const std::string& reduction, DType dtype, std::int64_t width, std::mt19937_64& random) {
   Drawn drawn;
   drawn.in.dtype = drawn.out.dtype = dtype;
-  const auto rows = static_cast<std::int64_t>(8 + random() % (width > 128 ? 40 : 120));
+  const std::int64_t rows = drawn_rows(width, random);
   const std::int64_t outer = random() % 3 == 0 ? 3 : 1, gap = static_cast<std::int64_t>(random() % 4);
   const std::int64_t pitch = width + drawn_gap(random);
   drawn.in.shape = {outer, rows, width};

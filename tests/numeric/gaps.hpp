@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gaps between rows, whose bytes no result may come from.
+// How many rows of a length there are, and gaps between them, whose bytes no result may come from.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,14 @@
 #include <random>
 
 namespace tenfold {
+
+/// Rows of so many elements: of the longest, which packed blocks take if these are full, as often whole blocks.
+inline std::int64_t drawn_rows(std::int64_t width, std::mt19937_64& random) {
+  constexpr std::int64_t kLong = 256, kMostOfBlock = 32;
+  const auto rows = static_cast<std::int64_t>(8 + random() % (width > 128 ? 40 : 120));
+  const bool whole = width > kLong && random() % 2 == 0;
+  return whole ? (rows + kMostOfBlock - 1) / kMostOfBlock * kMostOfBlock : rows;
+}
 
 /// Elements after each row: none, a few, or more.
 inline std::int64_t drawn_gap(std::mt19937_64& random) {

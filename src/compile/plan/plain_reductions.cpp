@@ -32,7 +32,7 @@ constexpr std::int64_t kLeastRowsOfColumns = 16;
 /// elements gains, too. Of more memory sets the pace.
 constexpr std::int64_t kMostNearBytes = 8 << 20;
 /// Packed rows that two reductions may read, and three; of narrow elements two.
-constexpr std::int64_t kMostWidthOfTwo = 128, kMostWidthOfThree = 16, kMostNarrowWidthOfTwo = 256;
+constexpr std::int64_t kMostWidthOfTwo = 128, kMostWidthOfThree = 16, kMostNarrowWidthOfTwo = 512;
 /// Rows of cells that two reductions may read, or three of narrow elements, lie near; of wider ones so near.
 constexpr std::int64_t kMostBytesOfThreeOfCells = 1 << 20;
 /// Two extremes of shorter rows of 16 bits wait for the ends of rows twice.

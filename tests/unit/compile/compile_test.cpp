@@ -277,8 +277,8 @@ TEST(Compile, MoreLevelsThanKernelsHaveRunOnTheReference) {
 TEST(KernelCache, KernelsGoWithTheirLastUser) {
   const std::size_t before = kernel_cache_stats().kernels;
   {
-    const Result<Compiled> first = compile(reduction("ReduceMin", "f16[40,300]", "1", "f16[40]"), avx2(1));
-    const Result<Compiled> other_shape = compile(reduction("ReduceMin", "f16[50,310]", "1", "f16[50]"), avx2(1));
+    const Result<Compiled> first = compile(reduction("ReduceMin", "f16[40,600]", "1", "f16[40]"), avx2(1));
+    const Result<Compiled> other_shape = compile(reduction("ReduceMin", "f16[50,610]", "1", "f16[50]"), avx2(1));
     ASSERT_TRUE(first.ok() && other_shape.ok());
     EXPECT_EQ(kernel_cache_stats().kernels, before + 1);
     EXPECT_EQ(first.value().program.steps[0].kernel->code, other_shape.value().program.steps[0].kernel->code);

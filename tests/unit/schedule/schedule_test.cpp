@@ -179,16 +179,23 @@ TEST(Choose, ShortRowsSideBySideArePacked) {
   }
   EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 200", "[200, 1]", "[1, 0]"), Nest::packed);
   EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 201", "[201, 1]", "[1, 0]"), Nest::rows) << "too wide";
-  EXPECT_EQ(nest_of("max", "s8", "kept 100, reduced 512", "[512, 1]", "[1, 0]"), Nest::packed);
-  EXPECT_EQ(nest_of("max", "s8", "kept 100, reduced 513", "[513, 1]", "[1, 0]"), Nest::rows) << "too wide";
-  EXPECT_EQ(nest_of("max", "f16", "kept 100, reduced 257", "[257, 1]", "[1, 0]"), Nest::rows) << "too wide";
+  EXPECT_EQ(nest_of("max", "s8", "kept 128, reduced 1024", "[1024, 1]", "[1, 0]"), Nest::packed);
+  EXPECT_EQ(nest_of("max", "s8", "kept 128, reduced 1025", "[1025, 1]", "[1, 0]"), Nest::rows) << "too wide";
+  EXPECT_EQ(nest_of("max", "f16", "kept 128, reduced 512", "[512, 1]", "[1, 0]"), Nest::packed);
+  EXPECT_EQ(nest_of("max", "f16", "kept 128, reduced 513", "[513, 1]", "[1, 0]"), Nest::rows) << "too wide";
+  EXPECT_EQ(nest_of("max", "f16", "kept 100, reduced 400", "[400, 1]", "[1, 0]"), Nest::packed);
+  EXPECT_EQ(nest_of("max", "f16", "kept 100, reduced 401", "[401, 1]", "[1, 0]"), Nest::rows) << "12 rows twice";
+  EXPECT_EQ(nest_of("sum", "f64", "kept 9, reduced 128", "[128, 1]", "[1, 0]"), Nest::packed) << "3 rows twice";
+  EXPECT_EQ(nest_of("max", "s32", "kept 96, reduced 256", "[256, 1]", "[1, 0]"), Nest::packed);
+  EXPECT_EQ(nest_of("max", "s32", "kept 96, reduced 257", "[257, 1]", "[1, 0]"), Nest::rows) << "too wide";
   EXPECT_EQ(nest_of("sum", "f64", "kept 100, reduced 129", "[129, 1]", "[1, 0]"), Nest::rows) << "too wide";
   EXPECT_EQ(nest_of("sum", "bf16", "kept 8, reduced 128", "[128, 1]", "[1, 0]"), Nest::packed);
   EXPECT_EQ(nest_of("sum", "bf16", "kept 100, reduced 201", "[201, 1]", "[1, 0]"), Nest::rows) << "too wide";
   EXPECT_EQ(nest_of("max", "bf16", "kept 16, reduced 64", "[64, 1]", "[1, 0]"), Nest::packed);
   EXPECT_EQ(nest_of("max", "bf16", "kept 15, reduced 64", "[64, 1]", "[1, 0]"), Nest::rows) << "no block of long rows";
   EXPECT_EQ(nest_of("max", "bf16", "kept 15, reduced 63", "[63, 1]", "[1, 0]"), Nest::packed);
-  EXPECT_EQ(nest_of("max", "s16", "kept 15, reduced 64", "[64, 1]", "[1, 0]"), Nest::packed);
+  EXPECT_EQ(nest_of("max", "s16", "kept 15, reduced 64", "[64, 1]", "[1, 0]"), Nest::rows) << "nor of integers";
+  EXPECT_EQ(nest_of("max", "s16", "kept 15, reduced 63", "[63, 1]", "[1, 0]"), Nest::packed);
   EXPECT_EQ(nest_of("sum", "f32", "kept 7, reduced 8", "[8, 1]", "[1, 0]"), Nest::rows) << "too few";
   EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[9, 1]", "[1, 0]"), Nest::packed) << "a gap after each row";
   EXPECT_EQ(nest_of("sum", "f32", "kept 100, reduced 8", "[512, 1]", "[1, 0]"), Nest::packed);
@@ -665,11 +672,37 @@ TEST(Choose, RowsBeyondTheLastCacheAreFourStreams) {
   EXPECT_FALSE(check(apart, parse("avx2 rows level=1 unroll=4 rows=4 ahead=1").value()).ok());
 }
 
+TEST(Choose, IndicesOfLongRowsArePackedWhereTheMachineGains) {
+  const auto nest_of = [](int kept, int reduced, const std::string& dtype, target::Target target) {
+    const std::string row = std::to_string(reduced);
+    const Result<KernelSpec> spec =
+        kernel::parse("kernel\nspace kept " + std::to_string(kept) + ", reduced " + row + "\nin x0 " + dtype + " [" +
+                      row + ", 1]\nout y0 s64 [1, 0]\n%0 = load x0\n%1 = reduce argmax %0\nstore y0 %1\n");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    return choose(spec.value(), target).nest;
+  };
+  target::Target wide = machine(target::Isa::avx512_core, 1);
+  for (const std::string dtype : {"f32", "bf16", "u16"}) {
+    EXPECT_EQ(nest_of(160, 1024, dtype, wide), Nest::packed) << dtype;
+    EXPECT_EQ(nest_of(160, 1025, dtype, wide), Nest::rows) << dtype;
+  }
+  EXPECT_EQ(nest_of(160, 320, "s32", wide), Nest::packed);
+  EXPECT_EQ(nest_of(160, 321, "s32", wide), Nest::rows);
+  EXPECT_EQ(nest_of(160, 256, "s8", wide), Nest::packed);
+  EXPECT_EQ(nest_of(160, 257, "s8", wide), Nest::rows) << "places of bytes are bytes";
+  wide.l3 = target::L3::far;
+  EXPECT_EQ(nest_of(160, 200, "f32", wide), Nest::packed);
+  EXPECT_EQ(nest_of(160, 201, "f32", wide), Nest::rows);
+  EXPECT_EQ(nest_of(160, 1024, "bf16", wide), Nest::packed);
+  wide.isa = target::Isa::avx2;
+  EXPECT_EQ(nest_of(160, 1024, "f32", wide), Nest::packed);
+}
+
 TEST(Choose, LongRowsOfIndicesComeInGroupsOfSteps) {
   const auto unroll = [](const std::string& monoid, const std::string& dtype, int elements) {
     const std::string row = std::to_string(elements);
     const Result<KernelSpec> spec =
-        kernel::parse("kernel\nspace kept 100, reduced " + row + "\nin x0 " + dtype + " [" + row +
+        kernel::parse("kernel\nspace kept 7, reduced " + row + "\nin x0 " + dtype + " [" + row +
                       ", 1]\nout y0 s64 [1, 0]\n%0 = load x0\n%1 = reduce " + monoid + " %0\nstore y0 %1\n");
     EXPECT_TRUE(spec.ok()) << spec.status().message();
     const Schedule schedule = choose(spec.value(), machine(target::Isa::avx2, 1));
