@@ -106,6 +106,8 @@ class PackedBlock final : public RowsBlock, private PackedRule {
 
   Value leaf(const Xbyak::Reg64& in, int index);
   Value key_leaf(const Xbyak::Reg64& in, int index);
+  Register keys_of_part(const Xbyak::Reg64& in, int index, int begin, int end);
+  void widen_keys(Register keys, int part);
   void map_to_order(Register reg);
   Value find(const Xbyak::Reg64& in);
   Found found_tree(const Xbyak::Reg64& in, int first, int count);

@@ -139,12 +139,11 @@ bool packed_asks_ahead(const KernelSpec& spec, const target::Target& target) {
 }
 
 /// A rows nest takes some 40 cycles to end a row, and AVX2 as many again for a tail of bytes, which it has no masks
-/// for. So the longer rows are, the less they gain, and the less the fewer of them a block has. Places of bytes are
-/// bytes.
+/// for. So the longer rows are, the less they gain, and the less the fewer of them a block has.
 std::int64_t most_packed_width(Lanes lanes, DType input) {
   if (lanes == Lanes::chained_f32) return kMostPackedSum;
   switch (byte_size(input)) {
-    case 1: return gives_index(lanes) ? 256 : kMostPackedWidth;
+    case 1: return gives_index(lanes) ? 1000 : kMostPackedWidth;
     case 2: return gives_index(lanes) ? kMostPackedWidth : 512;
     case 4: return gives_index(lanes) ? (is_floating(input) ? kMostPackedWidth : 320) : 256;
     default: return 128;
@@ -182,7 +181,10 @@ Status check_packed(const KernelSpec& spec, const ReduceBody& body, const Schedu
 }
 
 int packed_lane_bytes(Lanes lanes, DType input, const PackedRows& rows) {
-  if (gives_index(lanes)) return (rows.cell == 1 && takes_keys(input, rows.count) ? 2 : 1) * byte_size(input);
+  if (gives_index(lanes)) {
+    if (rows.cell > 1 || !takes_keys(input, rows.count)) return byte_size(input);
+    return byte_size(input) == 1 && rows.count > kPlacesOfByte ? 4 : 2 * byte_size(input);
+  }
   return lanes == Lanes::chained_f32 ? 4 : byte_size(input);
 }
 

@@ -56,8 +56,10 @@ bool packed_asks_ahead(const kernel::KernelSpec& spec, const target::Target& tar
 Status check_packed(const kernel::KernelSpec& spec, const ReduceBody& body, const Schedule& schedule);
 
 /// Bytes of the lanes that packed rows are reduced in: the element's own, f32's for sums of narrower floats, or twice
-/// the element's for its key in an arg-reduction. It is taken by keys, and not beside its place, where it has 8 or 16
-/// bits and rows, of elements, are neither short nor long.
+/// the element's for its key in an arg-reduction, four times that of a byte in rows of more than 256. It is taken by
+/// keys, and not beside its place, where it has 8 or 16 bits and rows, of elements, are neither short nor, of 16 bits,
+/// long.
+inline constexpr int kPlacesOfByte = 256;
 int packed_lane_bytes(Lanes lanes, DType input, const PackedRows& rows);
 
 }  // namespace tenfold::schedule

@@ -688,8 +688,8 @@ TEST(Choose, IndicesOfLongRowsArePackedWhereTheMachineGains) {
   }
   EXPECT_EQ(nest_of(160, 320, "s32", wide), Nest::packed);
   EXPECT_EQ(nest_of(160, 321, "s32", wide), Nest::rows);
-  EXPECT_EQ(nest_of(160, 256, "s8", wide), Nest::packed);
-  EXPECT_EQ(nest_of(160, 257, "s8", wide), Nest::rows) << "places of bytes are bytes";
+  EXPECT_EQ(nest_of(160, 1000, "s8", wide), Nest::packed);
+  EXPECT_EQ(nest_of(160, 1001, "s8", wide), Nest::rows);
   wide.l3 = target::L3::far;
   EXPECT_EQ(nest_of(160, 200, "f32", wide), Nest::packed);
   EXPECT_EQ(nest_of(160, 201, "f32", wide), Nest::rows);
