@@ -73,20 +73,27 @@ void NarrowColumns::take_rows(const Reg64& first, const Reg64& rows) {
   }
 }
 
+/// Sums of f64: a step is as many whole rows as it has room for, whose lanes a row apart meet at the end. What a step
+/// adds to waits for the one before it, whichever lanes it has.
 void NarrowColumns::in_order(const Reg64& first, const Reg64& rows) {
-  constexpr int kRows = 4;
+  const int of_step = n_.s.lanes() / width_, least = of_step + rows_behind(of_step);
   Label again, done;
-  const int least = kRows + rows_behind(1);
   c_.cmp(rows, least);
   c_.jb(done);
-  n_.s.load_set(record(0));
+  of_step > 1 ? n_.s.init_totals() : n_.s.load_set(record(0));
   align_loop(c_);
   c_.L(again);
-  for (int row = 0; row < kRows; ++row) n_.s.step(0, first + row * row_bytes(), Part::full);
-  c_.add(first, kRows * row_bytes());
-  c_.sub(rows, kRows);
+  n_.s.step(0, first, Part::full);
+  c_.add(first, of_step * row_bytes());
+  c_.sub(rows, of_step);
   c_.cmp(rows, least);
   c_.jae(again);
+  if (of_step > 1) {
+    n_.s.store_set(record(1));
+    n_.s.load_set(record(0));
+    for (int row = 0; row < of_step; ++row)
+      n_.s.roles().wide_totals->merge_totals(record(1) + row * width_ * static_cast<int>(sizeof(double)));
+  }
   n_.s.store_set(record(0));
   c_.L(done);
 }
