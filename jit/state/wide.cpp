@@ -157,9 +157,9 @@ class ChainedState : public WideState, public Chains {
   void merge(int into, int from) override { v_.arithmetic32(op_, into, into, from); }
 
   void flush(int set) override {
-    if ((split() && !totals_apart_) || joined_pairs_) v_.join(set);
+    const bool joins = (split() && !totals_apart_) || joined_pairs_;
+    joins ? v_.join_and_widen(set, kLoaded, set) : v_.widen(set, kLoaded, set);
     joined_pairs_ = false;
-    v_.widen(set, kLoaded, set);
     v_.arithmetic64(op_, kLow, kLow, set);
     v_.arithmetic64(op_, kHigh, kHigh, kLoaded);
   }

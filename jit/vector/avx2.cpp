@@ -216,6 +216,7 @@ class Avx2Layer final : public VectorLayer {
   }
 
   void widen(Vec lo, Vec hi, Vec s) override { widen_avx2(code_, lo, hi, s); }
+  void join_and_widen(Vec lo, Vec hi, Vec s) override { join_and_widen_avx2(code_, lo, hi, s); }
   void widen(Vec lo, Vec hi, const Memory& from) override { widen_avx2(code_, lo, hi, from); }
 
   void narrow(Vec d, Vec lo, Vec hi, Part part) override {

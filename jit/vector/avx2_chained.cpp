@@ -40,6 +40,18 @@ void widen_avx2(Xbyak::CodeGenerator& code, Vec lo, Vec hi, Vec s) {
   code.vcvtps2pd(ymm(lo, 0), Xmm(2 * s));
 }
 
+/// Conversions take halves, so that these need not change places before.
+void join_and_widen_avx2(Xbyak::CodeGenerator& code, Vec lo, Vec hi, Vec s) {
+  code.vunpckhps(Ymm(15), ymm(s, 0), ymm(s, 1));
+  code.vunpcklps(Ymm(14), ymm(s, 0), ymm(s, 1));
+  for (const Vec to : {lo, hi}) {
+    if (to == hi)
+      for (const int reg : {14, 15}) code.vextractf128(Xmm(reg), Ymm(reg), 1);
+    code.vcvtps2pd(ymm(to, 0), Xmm(14));
+    code.vcvtps2pd(ymm(to, 1), Xmm(15));
+  }
+}
+
 void widen_avx2(Xbyak::CodeGenerator& code, Vec lo, Vec hi, const Memory& from) {
   for (int half = 0; half < 2; ++half) {
     code.vcvtps2pd(ymm(lo, half), code.ptr[from + 16 * half]);

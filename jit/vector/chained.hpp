@@ -12,6 +12,7 @@ void join_avx2(Xbyak::CodeGenerator& code, Vec d);
 void join64_avx2(Xbyak::CodeGenerator& code, Vec lo, Vec hi);
 /// VectorLayer::widen(), of a vector or of memory.
 void widen_avx2(Xbyak::CodeGenerator& code, Vec lo, Vec hi, Vec s);
+void join_and_widen_avx2(Xbyak::CodeGenerator& code, Vec lo, Vec hi, Vec s);
 void widen_avx2(Xbyak::CodeGenerator& code, Vec lo, Vec hi, const Memory& from);
 
 }  // namespace tenfold::jit

@@ -118,6 +118,11 @@ class VectorLayer {
 
   /// f32 lanes 0-7 into `lo`, 8-15 into `hi`, as f64. `lo` may be `s`.
   virtual void widen(Vec lo, Vec hi, Vec s) = 0;
+  /// The same behind a join(). Clobbers `s`.
+  virtual void join_and_widen(Vec lo, Vec hi, Vec s) {
+    join(s);
+    widen(lo, hi, s);
+  }
   virtual void widen(Vec lo, Vec hi, const Memory& from) = 0;
   virtual void narrow(Vec d, Vec lo, Vec hi, Part part) = 0;
   virtual void arithmetic64(Arithmetic op, Vec d, Vec a, Vec b) = 0;
