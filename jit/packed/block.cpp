@@ -131,11 +131,14 @@ PackedBlock::Register PackedBlock::block(const Reg64& in) {
   // The same registers each time, so that both ways to a result leave it in the same one.
   free_.clear();
   for (Register reg = kLosers + 1 - std::max(1, watches()); reg-- > 0;) free_.push_back(reg);
-  if (has_rows_of_three()) return rows_of_three(in);
+  if (has_rows_of_three() && lane_ == 4) return rows_of_three(in);
   if (loops_over_leaves()) store_leaves(in);
   if (cell_ > 1 && ends_in_f64()) return cells_in_f64(in);
   if (!ends_in_f64()) {
-    const Value value = places() ? find(in) : has_rows_of_pairs() ? rows_of_pairs(in) : tree(in, 0, leaves());
+    const Value value = places()              ? find(in)
+                        : has_rows_of_three() ? rows_of_three_words(in)
+                        : has_rows_of_pairs() ? rows_of_pairs(in)
+                                              : tree(in, 0, leaves());
     if (!has_rows_in_turn()) sort(value);
     return value.reg;
   }

@@ -132,6 +132,8 @@ class PackedBlock final : public RowsBlock, private PackedRule {
   bool fills_segments() const;
   Value permuted_rows(const Xbyak::Reg64& in, int index);
   Register rows_of_three(const Xbyak::Reg64& in);
+  Register part_of_three(const Xbyak::Reg64& in, int part);
+  Value rows_of_three_words(const Xbyak::Reg64& in);
   Value rows_of_pairs(const Xbyak::Reg64& in);
   Value short_rows_widened(const Xbyak::Reg64& in, int index);
   Value rows_in_halves(const Xbyak::Reg64& in, int low_row, int high_row);

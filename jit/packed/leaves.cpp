@@ -115,31 +115,6 @@ PackedBlock::Value PackedBlock::permuted_rows(const Reg64& in, int index) {
   return value;
 }
 
-/// Eight rows of three lanes fill three registers: first, second and third elements come apart in five shuffles, where
-/// a register for each two rows, filled up to four lanes, would take eight loads and nine operations to meet. These
-/// meet as lanes of four do: the first and the third, then the second, whose partner there is the start value.
-PackedBlock::Register PackedBlock::rows_of_three(const Reg64& in) {
-  std::array<Register, 3> parts{take(), take(), take()};
-  for (int part = 0; part < 3; ++part) {
-    const Register reg = parts[static_cast<std::size_t>(part)];
-    const int offset = part * kHalf;
-    v_.load_halves(reg, at(in, offset, kBytes), at(in, offset + 3 * kHalf, kHalf));
-    watch(reg);
-    map(reg);
-  }
-  const auto [first, second, third] = parts;
-  const Register late = take(), early = take();
-  v_.shuffle_pair(late, second, third, {2, 3, 1, 2});
-  v_.shuffle_pair(early, first, second, {1, 2, 0, 1});
-  v_.shuffle_pair(first, first, late, {0, 3, 0, 2});
-  v_.shuffle_pair(third, early, third, {1, 3, 0, 3});
-  combine(first, third, lane_);
-  v_.shuffle_pair(second, early, late, {0, 2, 1, 3});
-  combine(first, second, lane_);
-  for (const Register reg : {second, third, late, early}) give(reg);
-  return first;
-}
-
 /// Pairs of elements are moved as one: shuffles bring those of the same number together, of all rows of the block, and
 /// only then are they widened, the first ones by a shift and the second ones by a mask. So registers meet whole, in the
 /// order of the tree, and the two of a pair last. Rows of 8 take 8 shuffles, of three ports, where four registers of

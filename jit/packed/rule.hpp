@@ -62,7 +62,7 @@ class PackedRule {
     return segment_ == lanes_ && width_ > lanes_ / 2 && width_ <= lanes_ && !widened() && !places() && !pads_cells() &&
            cell_lanes_ <= lanes_ / 2;
   }
-  bool has_rows_of_three() const { return are_dense() && width_ == 3 && lane_ == 4 && element_ == 4 && !places(); }
+  bool has_rows_of_three() const { return are_dense() && width_ == 3 && element_ >= 2 && lane_ <= 4 && !places(); }
   /// bf16 that f32 sums or multiplies, in rows of 2, 4 or 8.
   bool has_rows_of_pairs() const {
     return input_ == DType::bf16 && kind_ == schedule::Lanes::chained_f32 && cell_ == 1 && are_dense() &&

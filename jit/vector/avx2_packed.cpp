@@ -59,6 +59,12 @@ void PackedVectors::load_spread_widened(Register d, DType dtype, const Memory& f
   code_.vpshufb(Ymm(d), Ymm(d), constant(to_upper));
 }
 
+void PackedVectors::load_widened_quarters(Register d, const Memory& low, const Memory& high) {
+  code_.vmovq(Xmm(d), code_.ptr[low]);
+  code_.vmovhps(Xmm(d), Xmm(d), code_.ptr[high]);
+  code_.vcvtph2ps(Ymm(d), Xmm(d));
+}
+
 void PackedVectors::widen_pairs(Register first, Register d) {
   code_.vpslld(Ymm(first), Ymm(d), 16);
   code_.vpand(Ymm(d), Ymm(d), splat_of(0xffff0000, 4));
@@ -168,6 +174,14 @@ void PackedVectors::shuffle_in_halves(Register d, Register s, const Bytes& from)
 void PackedVectors::shuffle_pair(Register d, Register a, Register b, const std::array<int, 4>& from) {
   const int lanes = from[0] | from[1] << 2 | from[2] << 4 | from[3] << 6;
   code_.vshufps(Ymm(d), Ymm(a), Ymm(b), static_cast<std::uint8_t>(lanes));
+}
+
+void PackedVectors::blend_words(Register d, Register a, Register b, int places) {
+  code_.vpblendw(Ymm(d), Ymm(a), Ymm(b), static_cast<std::uint8_t>(places));
+}
+
+void PackedVectors::rotate_words(Register d, int by) {
+  if (by > 0) code_.vpalignr(Ymm(d), Ymm(d), Ymm(d), static_cast<std::uint8_t>(2 * by));
 }
 
 void PackedVectors::permute_dwords(Register d, const std::array<std::uint32_t, 8>& from) {

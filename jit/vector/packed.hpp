@@ -52,6 +52,8 @@ class PackedVectors {
   void load_widened(Register d, DType dtype, const Memory& from);
   /// The first 16 bytes at `from`, each byte where `bytes` (16 of them) says, then as load_widened().
   void load_spread_widened(Register d, DType dtype, const Memory& from, const Bytes& bytes);
+  /// Four f16 elements of each, as f32 in a half each.
+  void load_widened_quarters(Register d, const Memory& low, const Memory& high);
   /// Of pairs of bf16 in lanes of 32 bits the first ones, and in `d` itself the second ones, as f32.
   void widen_pairs(Register first, Register d);
   void store(const Memory& to, Register s);
@@ -81,6 +83,10 @@ class PackedVectors {
   /// In each half two lanes of 32 bits of `a`, then two of `b`, by number.
   void shuffle_pair(Register d, Register a, Register b, const std::array<int, 4>& from);
   void permute_dwords(Register d, const std::array<std::uint32_t, 8>& from);
+  /// In each half the words of `b` at places whose bit is set, else of `a`.
+  void blend_words(Register d, Register a, Register b, int places);
+  /// In each half word `by` becomes the first one, and those before it the last ones.
+  void rotate_words(Register d, int by);
   /// Any byte to any place, where it permutes_bytes(), from memory or within a register.
   bool permutes_bytes() const { return assembler_.encoding() == Encoding::evex_vbmi; }
   void load_permuted(Register d, const Memory& from, const Bytes& bytes);
