@@ -47,6 +47,7 @@ struct Machine {
   /// Streams of rows, and runs of one row, that are read side by side (streams.hpp).
   struct Streams {
     int from_memory = 4;                   ///< streams, at most, of what the last cache does not hold
+    int extremes_from_memory = 2;          ///< those of extremes and indices
     int in_half_of_l2 = 2;                 ///< streams, at most, up to half of L2
     Share one_row = kNever;                ///< one row whose order is free comes in runs from so much on
     bool one_row_of_words = false;         ///< one of 32-bit extremes does beyond L1, with AVX-512 beyond L2

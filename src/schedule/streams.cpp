@@ -68,7 +68,9 @@ int choose_streams(const KernelSpec& spec, Lanes lanes, int unroll, const target
   const Machine::Streams& machine = machine_of(target).streams;
   const Share& four_rows = lanes == Lanes::order ? machine.four_rows_of_extremes : machine_of(target).fills_cache;
   const bool beyond = bytes > target.last_cache_bytes();
-  if (beyond && machine.from_memory < kMostStreams) return std::min(machine.from_memory, sets_of(lanes));
+  const bool of_extremes = lanes == Lanes::order || gives_index(lanes);
+  const int most_far = of_extremes ? machine.extremes_from_memory : machine.from_memory;
+  if (beyond && most_far < kMostStreams) return std::min(most_far, sets_of(lanes));
   const std::int64_t rows = spec.levels[0].extent;
   if ((beyond || four_rows.reached_by(bytes, target)) && rows >= kMostStreams) return kMostStreams;
   const int most = 2 * bytes <= target.l2_bytes ? machine.in_half_of_l2 : 2;

@@ -649,9 +649,11 @@ TEST(Choose, OneRowBeyondTheLastCacheIsFourRuns) {
 }
 
 TEST(Choose, RowsBeyondTheLastCacheAreFourStreams) {
-  const auto streams = [](const std::string& monoid, const std::string& dtype, int rows, int length) {
+  target::L3 l3 = target::L3::far;
+  const auto streams = [&](const std::string& monoid, const std::string& dtype, int rows, int length) {
     target::Target small = machine(target::Isa::avx2, 1);
     small.l3_bytes = 0;
+    small.l3 = l3;
     const std::string space = "kept " + std::to_string(rows) + ", reduced " + std::to_string(length);
     const KernelSpec spec = spec_of(monoid, dtype, space, "[" + std::to_string(length) + ", 1]", "[1, 0]");
     const Schedule schedule = choose(spec, small);
@@ -663,6 +665,10 @@ TEST(Choose, RowsBeyondTheLastCacheAreFourStreams) {
   EXPECT_EQ(streams("max", "bf16", 100, 1024), 4);
   EXPECT_EQ(streams("sum", "f32", 3, 1024), 1);
   EXPECT_EQ(streams("sum", "f32", 100, 200), 1) << "rows of less than 1 KiB";
+  l3 = target::L3::near;
+  EXPECT_EQ(streams("sum", "f32", 100, 1024), 4);
+  EXPECT_EQ(streams("max", "s8", 100, 2048), 4);
+  EXPECT_EQ(streams("max", "bf16", 100, 1024), 2) << "extremes with a set for each stream";
   const KernelSpec spec = spec_of("sum", "f32", "kept 8, reduced 1024", "[1024, 1]", "[1, 0]");
   EXPECT_TRUE(check(spec, parse("avx2 rows level=1 unroll=4 rows=4 ahead=1").value()).ok());
   EXPECT_FALSE(check(spec, parse("avx2 rows level=1 unroll=4 rows=4").value()).ok()) << "only runs come in order";
@@ -962,6 +968,7 @@ TEST(Choose, AFastLastCacheIsReadInOrder) {
   };
   const std::string in_turns = "avx512_core rows level=1 unroll=4 rows=4 ahead=1 tile=0:16384";
   EXPECT_EQ(rows("sum", "f32", "65536"), in_turns);
+  machine.l3 = target::L3::far;
   EXPECT_EQ(rows("max", "f32", "65536"), in_turns);
   machine.l3 = target::L3::fast;
   EXPECT_EQ(rows("sum", "f32", "65536"), "avx512_core rows level=1 unroll=4 tile=0:16384");
