@@ -49,7 +49,7 @@ inline constexpr int kMostCell = 8;
 int lanes_of_cell(int cell);
 /// The most elements of a packed row of such lanes and elements.
 std::int64_t most_packed_width(Lanes lanes, DType input);
-/// Whether blocks of what packs() are faster than rows, of which the code decides no bits: long ones of indices.
+/// Whether blocks of what packs() are faster than rows, where that decides no bits.
 bool pays_to_pack(const kernel::KernelSpec& spec, Lanes lanes, const target::Target& target);
 /// Whether its blocks should prefetch others, further on.
 bool packed_asks_ahead(const kernel::KernelSpec& spec, const target::Target& target);

@@ -678,6 +678,31 @@ TEST(Choose, RowsBeyondTheLastCacheAreFourStreams) {
   EXPECT_FALSE(check(apart, parse("avx2 rows level=1 unroll=4 rows=4 ahead=1").value()).ok());
 }
 
+TEST(Choose, RowsOfNarrowLanesThatNoCacheHoldsAreNotPacked) {
+  const auto nest_of = [](const std::string& monoid, const std::string& dtype, int width, std::int64_t l3) {
+    target::Target small = machine(target::Isa::avx2, 1);
+    small.l2_bytes = small.l3_bytes = l3;
+    const std::string row = std::to_string(width), to = monoid == "argmax" ? "s64" : dtype;
+    const Result<KernelSpec> spec =
+        kernel::parse("kernel\nspace kept 32000, reduced " + row + "\nin x0 " + dtype + " [" + row + ", 1]\nout y0 " +
+                      to + " [1, 0]\n%0 = load x0\n%1 = reduce " + monoid + " %0\nstore y0 %1\n");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    return choose(spec.value(), small).nest;
+  };
+  constexpr std::int64_t kFar = 1 << 16, kNear = 1 << 30;
+  for (const char* dtype : {"bf16", "u16", "s8"}) {
+    EXPECT_EQ(nest_of("max", dtype, 100, kNear), Nest::packed) << dtype;
+    EXPECT_EQ(nest_of("max", dtype, 100, kFar), Nest::rows) << dtype;
+    EXPECT_EQ(nest_of("max", dtype, 20, kFar), Nest::packed) << dtype << ", less than a line";
+  }
+  EXPECT_EQ(nest_of("max", "bf16", 300, kFar), Nest::packed) << "a row after the other";
+  EXPECT_EQ(nest_of("max", "f32", 100, kFar), Nest::packed);
+  EXPECT_EQ(nest_of("sum", "bf16", 100, kFar), Nest::packed) << "bits go by the shape";
+  EXPECT_EQ(nest_of("argmax", "s8", 300, kNear), Nest::packed);
+  EXPECT_EQ(nest_of("argmax", "s8", 300, kFar), Nest::rows);
+  EXPECT_EQ(nest_of("argmax", "bf16", 300, kFar), Nest::packed);
+}
+
 TEST(Choose, IndicesOfLongRowsArePackedWhereTheMachineGains) {
   const auto nest_of = [](int kept, int reduced, const std::string& dtype, target::Target target) {
     const std::string row = std::to_string(reduced);
