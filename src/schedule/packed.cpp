@@ -21,9 +21,9 @@ constexpr int kMostWidthOfFewRows = 63;
 /// floats, whose bits should not depend on it.
 constexpr int kMostBytesOfRepeated = 800, kLeastOfRepeated = 10;
 
-/// Rows of narrow lanes that no cache holds come in the order of halves of a block, and bytes whose place is wanted in
-/// pairs of rows, which memory is slow to follow, from so many bytes a row on; up to the end, where a block takes row
-/// after row.
+/// Rows of narrow lanes that no cache holds, or hardly so, come in the order of halves of a block, and bytes whose
+/// place is wanted in pairs of rows, which memory is slow to follow, from so many bytes a row on; up to the end, where
+/// a block takes row after row.
 constexpr int kLeastFarBytes = 60, kMostFarBytes = 512, kLeastFarIndexBytes = 160;
 
 /// Rows of cells are as long as the lanes that they take up, which are those of so many registers at most.
@@ -174,7 +174,7 @@ bool pays_to_pack(const KernelSpec& spec, Lanes lanes, const target::Target& tar
   const int element = byte_size(spec.inputs[0].dtype), lane = packed_lane_bytes(lanes, spec.inputs[0].dtype, rows);
   if (gives_index(lanes) && element == 4)
     return target.isa == target::Isa::avx2 || rows.count <= machine_of(target).packed.index_width;
-  if (rows.cell > 1 || kernel::bytes_read(spec) <= target.last_cache_bytes()) return true;
+  if (rows.cell > 1 || 4 * kernel::bytes_read(spec) <= 3 * target.last_cache_bytes()) return true;
   const int bytes = rows.count * element;
   if (gives_index(lanes)) return element > 1 || bytes < kLeastFarIndexBytes;
   return lane > 2 || bytes < kLeastFarBytes || bytes > kMostFarBytes;
