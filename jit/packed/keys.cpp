@@ -15,8 +15,6 @@ namespace {
 
 using Xbyak::Reg64;
 
-constexpr int kPlacesOfByte = schedule::kPlacesOfByte;
-
 PackedVectors::Bytes complement(PackedVectors::Bytes bytes) {
   for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(~byte);
   return bytes;
@@ -30,7 +28,7 @@ PackedBlock::Value PackedBlock::key_leaf(const Reg64& in, int index) {
   for (int lane = 0; lane < lanes_; ++lane)
     value.rows[static_cast<std::size_t>(lane)] = index + lane / (lanes_ / 2) * (lanes_ / 2);
   const bool in_parts = lane_ > 2 * element_;
-  const int part = in_parts ? kPlacesOfByte : width_;
+  const int part = in_parts ? schedule::kPlacesOfByte : width_;
   for (int begin = 0; begin < width_; begin += part) {
     const Register keys = keys_of_part(in, index, begin, std::min(width_, begin + part));
     if (in_parts) widen_keys(keys, begin / part);

@@ -127,6 +127,7 @@ TEST(Streams, RowsInStreamsHaveTheBitsOfRowsOneByOne) {
     target::Target plain, small;
     plain.isa = small.isa = isa;
     small.l2_bytes = small.l3_bytes = 0;
+    small.l3 = target::L3::far;
     for (const Subject& subject : kSubjects)
       for (const auto& [rows, length] : {std::pair<int, int>{4, 1024}, {5, 1025}, {131, 1100}, {7, 2047}, {11, 4999}}) {
         SCOPED_TRACE(std::string(target::to_string(isa)) + ", " + subject.monoid + " of " +
