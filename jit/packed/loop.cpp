@@ -13,11 +13,11 @@ using Xbyak::Reg64;
 
 /// From so many registers a row on indices gain, or lose nothing, and of reductions rows of so many elements of 32 or
 /// 64 bits; blocks of narrower ones have so many rows that the stores and loads between cost more than they bring, but
-/// for rows of so many bytes. Parts of the time straight through, AVX2 and AVX-512 on Zen 5: ArgMax f32 [8192, 100]
-/// 0.78 and 0.93, [2048, 200] 0.95 and 0.91, [2048, 32] 1.06, bf16 [8192, 100] 0.90 and 0.95, ReduceMax f32 [10485,
-/// 100] 0.79 and 0.76, [16384, 64] 0.81 and 0.83, [2048, 200] 0.95 and 1.08, [2048, 48] 1.2, bf16 [2048, 100] 1.24
-/// and 1.07, s8 [2048, 200] 1.29 and 1.40.
-constexpr int kLeastPiecesOfIndex = 5, kLeastWidthOfReduction = 57, kLeastBytesOfNarrowReduction = 513;
+/// for long rows (schedule::kMostBytesByHalves). Parts of the time straight through, AVX2 and AVX-512 on Zen 5: ArgMax
+/// f32 [8192, 100] 0.78 and 0.93, [2048, 200] 0.95 and 0.91, [2048, 32] 1.06, bf16 [8192, 100] 0.90 and 0.95, ReduceMax
+/// f32 [10485, 100] 0.79 and 0.76, [16384, 64] 0.81 and 0.83, [2048, 200] 0.95 and 1.08, [2048, 48] 1.2, bf16 [2048,
+/// 100] 1.24 and 1.07, s8 [2048, 200] 1.29 and 1.40.
+constexpr int kLeastPiecesOfIndex = 5, kLeastWidthOfReduction = 57;
 /// Registers of a block of cells, of which there are fewer rows.
 constexpr int kLeastBlockOfCells = 64, kLeastBlockOfPlaces = 32;
 /// Rows of so many registers are a loop themselves, so many of them a turn.
@@ -30,7 +30,7 @@ bool PackedBlock::loops_over_leaves() const {
   if (floats()) return false;
   if (cell_ > 1) return rows() * width_ >= (places() ? kLeastBlockOfPlaces : kLeastBlockOfCells) * lanes_;
   if (!schedule::gives_index(kind_))
-    return lane_ >= 4 ? width_ >= kLeastWidthOfReduction : width_ * lane_ >= kLeastBytesOfNarrowReduction;
+    return lane_ >= 4 ? width_ >= kLeastWidthOfReduction : width_ * lane_ > schedule::kMostBytesByHalves;
   const int piece = keys() ? kBytes / 2 / element_ : segment_;
   return width_ > (kLeastPiecesOfIndex - 1) * piece;
 }

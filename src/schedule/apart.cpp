@@ -79,8 +79,9 @@ std::vector<int> levels_apart(const KernelSpec& spec) {
   std::vector<int> others;
   for (int level = 0; level < last; ++level)
     if (kernel::level(spec, level).reduced) others.push_back(level);
-  const std::int64_t most = std::min(most_packed_width(lanes_of(spec, body.value()), spec.inputs[0].dtype),
-                                     element == 4 ? std::int64_t{kMostPackedSum} : kMostPackedWidth);
+  // Longer rows of words are packed, but are better off in one kernel here.
+  std::int64_t most = most_packed_width(lanes_of(spec, body.value()), spec.inputs[0].dtype);
+  if (element == 4) most = std::min(most, std::int64_t{kMostPackedSum});
   return row >= kLeastPackedWidth && row <= most ? others : std::vector<int>{};
 }
 

@@ -17,14 +17,14 @@ using kernel::KernelSpec;
 constexpr std::int64_t kLeastRows = 8;
 /// Nor are fewer than a block of lanes of 8 or 16 bits, where rows are longer than this: they would all be copied.
 constexpr int kMostWidthOfFewRows = 63;
-/// Where rows have more bytes, those that the last block repeats may be one in so many, unless these are sums of
-/// floats, whose bits should not depend on it.
-constexpr int kMostBytesOfRepeated = 800, kLeastOfRepeated = 10;
+/// Where rows have more bytes, those that the last block repeats may be one in so many, of indices, which gain more,
+/// one in fewer; but of sums of floats, whose bits should not depend on it, any.
+constexpr int kMostBytesOfRepeated = 800, kRowsOfRepeated = 10, kIndicesOfRepeated = 3;
 
 /// Rows of narrow lanes that no cache holds, or hardly so, come in the order of halves of a block, and bytes whose
 /// place is wanted in pairs of rows, which memory is slow to follow, from so many bytes a row on; up to the end, where
 /// a block takes row after row.
-constexpr int kLeastFarBytes = 60, kMostFarBytes = 512, kLeastFarIndexBytes = 160;
+constexpr int kLeastFarBytes = 60, kLeastFarIndexBytes = 160;
 
 /// Rows of cells are as long as the lanes that they take up, which are those of so many registers at most.
 constexpr int kMostRegistersOfCells = 64;
@@ -144,7 +144,7 @@ bool packed_asks_ahead(const KernelSpec& spec, const target::Target& target) {
 }
 
 /// A rows nest takes some 40 cycles to end a row, and AVX2 as many again for a tail of bytes, which it has no masks
-/// for. So the longer rows are, the less they gain, and the less the fewer of them a block has.
+/// for. So the longer rows are, the less they gain, and wide lanes, of which a block has few rows, the least.
 std::int64_t most_packed_width(Lanes lanes, DType input) {
   if (lanes == Lanes::chained_f32) return kMostPackedSum;
   switch (byte_size(input)) {
@@ -164,20 +164,21 @@ bool packs(const KernelSpec& spec, const ReduceBody& body) {
   const DType dtype = spec.inputs[0].dtype;
   const int lane = packed_lane_bytes(lanes, dtype, packed), of_block = kPackedBytes / lane;
   const std::int64_t repeated = (of_block - rows % of_block) % of_block;
-  const bool is_long = packed.count * byte_size(dtype) > kMostBytesOfRepeated && is_exact(lanes);
-  if (is_long && kLeastOfRepeated * repeated > rows) return false;
+  const int least_of_repeated = gives_index(lanes) ? kIndicesOfRepeated : is_exact(lanes) ? kRowsOfRepeated : 0;
+  if (packed.count * byte_size(dtype) > kMostBytesOfRepeated && least_of_repeated * repeated > rows) return false;
   return rows >= (lane <= 2 && packed.count > kMostWidthOfFewRows ? of_block : kLeastRows);
 }
 
 bool pays_to_pack(const KernelSpec& spec, Lanes lanes, const target::Target& target) {
   const PackedRows rows = packed_rows(spec);
   const int element = byte_size(spec.inputs[0].dtype), lane = packed_lane_bytes(lanes, spec.inputs[0].dtype, rows);
+  if (rows.cell > 1) return true;
   if (gives_index(lanes) && element == 4)
     return target.isa == target::Isa::avx2 || rows.count <= machine_of(target).packed.index_width;
-  if (rows.cell > 1 || 4 * kernel::bytes_read(spec) <= 3 * target.last_cache_bytes()) return true;
+  if (4 * kernel::bytes_read(spec) <= 3 * target.last_cache_bytes()) return true;
   const int bytes = rows.count * element;
   if (gives_index(lanes)) return element > 1 || bytes < kLeastFarIndexBytes;
-  return lane > 2 || bytes < kLeastFarBytes || bytes > kMostFarBytes;
+  return lane > 2 || bytes < kLeastFarBytes || bytes > kMostBytesByHalves;
 }
 
 Status check_packed(const KernelSpec& spec, const ReduceBody& body, const Schedule& schedule) {

@@ -55,11 +55,15 @@ bool pays_to_pack(const kernel::KernelSpec& spec, Lanes lanes, const target::Tar
 bool packed_asks_ahead(const kernel::KernelSpec& spec, const target::Target& target);
 Status check_packed(const kernel::KernelSpec& spec, const ReduceBody& body, const Schedule& schedule);
 
-/// Bytes of the lanes that packed rows are reduced in: the element's own, f32's for sums of narrower floats, or twice
-/// the element's for its key in an arg-reduction, four times that of a byte in rows of more than 256. It is taken by
-/// keys, and not beside its place, where it has 8 or 16 bits and rows, of elements, are neither short nor, of 16 bits,
-/// long.
+/// Places that a byte has room for.
 inline constexpr int kPlacesOfByte = 256;
+/// Rows of lanes of 8 and 16 bits that no index is wanted of are read by halves of a block up to so many bytes, of more
+/// one after another.
+inline constexpr int kMostBytesByHalves = 512;
+/// Bytes of the lanes that packed rows are reduced in: the element's own, f32's for sums of narrower floats, or twice
+/// the element's for its key in an arg-reduction, four times that of a byte in rows of more than kPlacesOfByte. It is
+/// taken by keys, and not beside its place, where it has 8 or 16 bits and rows, of elements, are neither short nor, of
+/// 16 bits, long.
 int packed_lane_bytes(Lanes lanes, DType input, const PackedRows& rows);
 
 }  // namespace tenfold::schedule

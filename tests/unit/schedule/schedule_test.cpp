@@ -721,6 +721,8 @@ TEST(Choose, IndicesOfLongRowsArePackedWhereTheMachineGains) {
   EXPECT_EQ(nest_of(160, 321, "s32", wide), Nest::rows);
   EXPECT_EQ(nest_of(160, 1000, "s8", wide), Nest::packed);
   EXPECT_EQ(nest_of(160, 1001, "s8", wide), Nest::rows);
+  EXPECT_EQ(nest_of(40, 500, "bf16", wide), Nest::packed) << "8 rows twice";
+  EXPECT_EQ(nest_of(33, 1000, "bf16", wide), Nest::rows) << "15 rows twice";
   wide.l3 = target::L3::far;
   EXPECT_EQ(nest_of(160, 200, "f32", wide), Nest::packed);
   EXPECT_EQ(nest_of(160, 201, "f32", wide), Nest::rows);
