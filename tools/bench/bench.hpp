@@ -18,6 +18,7 @@ struct BenchOptions {
   CaseTexts texts;
   std::string batch;   ///< a file of cases; the texts are then defaults for its lines
   double seconds = 0;  ///< of measuring a case, all contenders together; 0: 1, or 0.3 in a batch
+  bool rivals = true;  ///< false: ourselves and the roof alone
   bool json = false;
   std::string html;  ///< a page to write
   std::string executable = "tenfold";

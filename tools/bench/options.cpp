@@ -74,6 +74,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command->add_option("--seconds", o->seconds, "How long to measure a case, all contenders together [1; of many 0.3]")
       ->type_name("S")
       ->check(real_number(0.001, 3600));
+  command->add_flag("!--no-rivals", o->rivals, "Ourselves and the roof alone, for quick runs while a kernel is tuned");
   command->add_flag("--json", o->json, "Print one JSON object in Google Benchmark's form (tenfold.bench/2)");
   command->add_option("--html", o->html, "Write a self-contained page with charts")
       ->type_name("FILE")

@@ -44,8 +44,8 @@ Result<BenchRun> describe_machine(const BenchOptions& options) {
   return run;
 }
 
-Result<CaseResult> run_case(const Case& what, double seconds) {
-  Result<std::unique_ptr<Workload>> made = make_workload(what);
+Result<CaseResult> run_case(const Case& what, double seconds, bool with_rivals) {
+  Result<std::unique_ptr<Workload>> made = make_workload(what, with_rivals);
   if (!made.ok()) return made.status();
   const Workload& workload = *made.value();
   std::vector<Contender> contenders;
@@ -134,7 +134,7 @@ int run_bench(const BenchOptions& options) {
   for (const Case& what : cases.value()) {
     if (interrupted()) break;
     progress.begin(name_of(what));
-    Result<CaseResult> result = run_case(what, run.seconds);
+    Result<CaseResult> result = run_case(what, run.seconds, options.rivals);
     if (!result.ok() && interrupted()) break;
     if (!result.ok() && !many) return fail_of(result.status());
     run.results.push_back(result.ok() ? std::move(result).value() : refused(what, result.status()));

@@ -98,7 +98,7 @@ std::string batch_table(const BenchRun& run) {
     out += '\n';
   }
   append_families(out, run, rivals);
-  out += "rivals: how much faster we are; = is inside the noise\n";
+  if (!rivals.empty()) out += "rivals: how much faster we are; = is inside the noise\n";
   if (run.stopped) out += kStopped;
   return out;
 }

@@ -96,7 +96,7 @@ void invite_onednn(Result<Contender> onednn, Workload& made) {
   }
 }
 
-void invite_rivals(Workload& made) {
+void invite_rivals_of_reduction(Workload& made) {
   RivalCase rival{&made.what, input_of(made.what), kept_shape(made.what), made.operands.inputs[0],
                   made.operands.outputs[0]};
   invite_onednn(onednn_reduction(rival), made);
@@ -105,6 +105,17 @@ void invite_rivals(Workload& made) {
   } else {
     made.absent.push_back("plain loops: NOT RUN: " + loops.status().message());
   }
+}
+
+/// oneDNN, where it has the graph's op, and the same graph without fusion.
+Status invite_rivals_of_graph(const Graph& graph, Workload& made) {
+  invite_onednn(onednn_op({&made.what, &graph.ir(), made.operands.inputs, made.operands.outputs}), made);
+  CompileOptions options = compile_options(made.what);
+  options.fuse = false;
+  const Result<CompiledPartition> apart = compile(graph, options);
+  if (!apart.ok()) return apart.status();
+  made.entrants.push_back({Role::rival, call_of("tenfold, op by op", apart.value(), made.operands)});
+  return Status();
 }
 
 /// With the shapes that the case gives its inputs, so that no dim of these is open.
@@ -173,11 +184,10 @@ Result<Operands> make_operands(const Case& what, const Graph& graph, const Compi
   return made;
 }
 
-Result<std::unique_ptr<Workload>> make_workload(const Case& what) {
+Result<std::unique_ptr<Workload>> make_workload(const Case& what, bool with_rivals) {
   const Result<Graph> graph = graph_of(what);
   if (!graph.ok()) return graph.status();
-  CompileOptions options = compile_options(what);
-  const Result<CompiledPartition> fused = compile(graph.value(), options);
+  const Result<CompiledPartition> fused = compile(graph.value(), compile_options(what));
   if (!fused.ok()) return fused.status();
   Result<Operands> operands = make_operands(what, graph.value(), fused.value());
   if (!operands.ok()) return operands.status();
@@ -193,15 +203,12 @@ Result<std::unique_ptr<Workload>> make_workload(const Case& what) {
     made->entrants.push_back({Role::roof, std::move(probe)});
   made->entrants.push_back({Role::tenfold, call_of("tenfold", fused.value(), used)});
   made->entrants.push_back({Role::again, call_of("tenfold again", fused.value(), used)});
+  if (!with_rivals) return made;
   if (what.graph.empty()) {
-    invite_rivals(*made);
-    return made;
+    invite_rivals_of_reduction(*made);
+  } else if (Status status = invite_rivals_of_graph(graph.value(), *made); !status.ok()) {
+    return status;
   }
-  invite_onednn(onednn_op({&made->what, &graph.value().ir(), used.inputs, used.outputs}), *made);
-  options.fuse = false;
-  const Result<CompiledPartition> apart = compile(graph.value(), options);
-  if (!apart.ok()) return apart.status();
-  made->entrants.push_back({Role::rival, call_of("tenfold, op by op", apart.value(), used)});
   return made;
 }
 

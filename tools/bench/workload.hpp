@@ -60,8 +60,8 @@ struct Workload {
   std::vector<std::string> absent;     ///< rivals that do not take part, and why
 };
 
-/// Compiles the case, runs it once, and invites the roof's probes, ourselves twice, and the rivals. An error after
-/// Ctrl-C.
-Result<std::unique_ptr<Workload>> make_workload(const Case& what);
+/// Compiles the case, runs it once, and invites the roof's probes, ourselves twice and, unless there are to be none,
+/// the rivals. An error after Ctrl-C.
+Result<std::unique_ptr<Workload>> make_workload(const Case& what, bool with_rivals);
 
 }  // namespace tenfold::tools::bench

@@ -16,6 +16,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -608,6 +609,19 @@ TEST_F(Command, BenchAnswersForOneAndMany) {
   EXPECT_GT(std::string(std::istreambuf_iterator<char>(page), {}).size(), 5000U);
   write("wrong.txt", "\n--op ReduceMax --size 3\n");
   expect_failure("bench --batch " + path("wrong.txt"), 2, "line 2: there is no option '--size'");
+}
+
+TEST_F(Command, BenchRunsWithoutRivals) {
+  write("cases.txt", "--shape 4x8\n--graph max.json\n");
+  const Answer answer = run("bench --json --no-rivals --seconds 0.001 --batch " + path("cases.txt"));
+  EXPECT_EQ(answer.exit_code, 0) << answer.err;
+  const auto json = nlohmann::json::parse(answer.out, nullptr, false);
+  ASSERT_FALSE(json.is_discarded()) << answer.out;
+  std::set<std::string> roles;
+  for (const auto& entry : json["benchmarks"]) roles.insert(entry.value("role", ""));
+  EXPECT_EQ(roles, (std::set<std::string>{"roof", "tenfold"}));
+  const Answer table = run("bench --no-rivals --seconds 0.001 --batch " + path("cases.txt"));
+  EXPECT_EQ(table.out.find("rival"), std::string::npos) << table.out;
 }
 
 TEST_F(Command, BenchAsksForThePageBeforeItMeasuresAndReportsWithoutIt) {
