@@ -48,6 +48,8 @@ constexpr std::int64_t kLongTileBytes = 16384;
 /// Indices of what is no more than so small a part of the last cache are near; in rows of so many bytes and more where
 /// only those go by it (Machine::Columns).
 constexpr std::int64_t kNearPart = 4, kLeastNearRow = 1024;
+/// Rows between these ask ahead there all the same (Machine::Columns::near_pages).
+constexpr std::int64_t kShortestAskingRow = 64, kLeastUnaskedRow = 2048;
 /// Vector steps of a tile of arg-reductions, which read adjacent rows: the longer the part of a row, the rarer a stream
 /// starts anew, and records may then spill into L2.
 constexpr int kArgTileRecords = 256;
@@ -138,7 +140,7 @@ bool takes_pages(const ColumnsCase& of) {
 std::optional<Tile> whole_rows_tile(const ColumnsCase& of) {
   if (of.bytes <= of.target.l2_bytes || of.row_bytes <= kShortRowBytes) return {};
   if (of.bytes <= of.cache) {
-    if (of.row_bytes > kLongTileBytes) return {};
+    if (!of.machine.columns.whole_rows_in_l3 || of.row_bytes > kLongTileBytes) return {};
     return of.tile(kLongTileBytes, !of.avx2 && of.element != 4 ? 8 : 4);
   }
   const bool is_long = of.row_bytes > kWholeRowBytes, long_words = is_long && of.element == 4;
@@ -159,7 +161,8 @@ Tile exact_tile(const ColumnsCase& of, bool many) {
   if (many && in_l2 && machine.eight_rows_in_l2 && of.row_bytes > kShortRowBytes)
     return of.tile(of.row_bytes > kTileRowBytes ? kPairRowBytes : kTileRowBytes, integers && of.element == 8 ? 4 : 8);
   if (many && (of.row_bytes <= kShortRowBytes || in_l2)) return of.tile(kTileRowBytes, 8);
-  if (of.element == 1 && of.row_bytes >= kPairByteRow) return of.tile(kByteTile, machine.rows_of_bytes);
+  if (of.element == 1 && of.row_bytes >= kPairByteRow)
+    return of.tile(kByteTile, of.row_bytes >= kByteTile ? machine.long_rows_of_bytes : machine.rows_of_bytes);
   if (of.row_bytes > kPairRowBytes) {
     if (of.near()) return of.tile(machine.long_parts ? kLongTileBytes : kPairRowBytes, many ? 8 : 4);
     if (many && takes_pages(of)) return of.tile(kTileRowBytes, 8, true);
@@ -176,7 +179,7 @@ Tile exact_tile_of_rows(const ColumnsCase& of, bool narrow) {
   const Machine::Columns& machine = of.machine.columns;
   const bool many = of.inner_rows >= kRowsOfEight && !narrow, order = of.lanes == Lanes::order;
   if (machine.gapped_rows_alone && spans_more_than_l2(of) && !narrow) return of.tile(kLongTileBytes, 1);
-  if (machine.whole_rows_in_l3 && many && order)
+  if ((machine.whole_rows_in_l3 || machine.whole_rows_of_memory) && many && order)
     if (const std::optional<Tile> whole = whole_rows_tile(of)) return *whole;
   Tile tile = exact_tile(of, many);
   if (order && tile.rows == 8 && of.row_bytes <= kWholeRowBytes && of.bytes > of.cache && machine.pages_of_long_rows &&
@@ -234,6 +237,8 @@ Tile places_tile(const ColumnsCase& of) {
   const bool near = machine.near_places && of.row_bytes >= kLeastNearRow && of.bytes <= of.cache / kNearPart;
   if ((machine.places_by_distance || near) && of.lanes == Lanes::arg) return places_tile_by_distance(of);
   if (machine.pages_of_keys && of.near()) return of.tile(kTileRowBytes);
+  const bool short_rows = of.row_bytes > kShortestAskingRow && of.row_bytes < kLeastUnaskedRow;
+  if (machine.near_pages && of.bytes <= of.cache / kNearPart && !short_rows) return of.tile(kTileRowBytes);
   const bool far = of.lanes == Lanes::keys || of.row_bytes <= kNearArgRowBytes || of.bytes > kNearArgBytes;
   const bool in_l3 = of.bytes > of.target.l2_bytes && of.bytes <= of.cache;
   const bool seen_coming = machine.places_unasked_in_l3 && in_l3 && of.lanes == Lanes::arg &&

@@ -5,7 +5,15 @@ namespace tenfold::schedule {
 namespace {
 
 /// All that were not measured, and AMD's Zen 4.
-constexpr Machine kNear{};
+constexpr Machine kNear{
+    .stores = {},
+    .streams = {},
+    .columns = {.whole_rows_of_memory = true, .long_rows_of_bytes = 4, .near_pages = true},
+    .packed = {},
+    .flat = {},
+    .staged_rows = {.functions_ask_beyond_l2 = true},
+    .staged_columns = {},
+};
 
 /// Xeons of AVX-512.
 constexpr Machine kFar{
@@ -52,8 +60,7 @@ constexpr Machine kFast{
     .staged_columns = {.avx512_computes_again = true,
                        .stores_rows_together = true,
                        .asks_around = false,
-                       .few_in_order = true,
-                       .asking_tile_bytes = 4},
+                       .few_in_order = true},
 };
 
 /// AMD's up to Zen 3.
@@ -67,6 +74,7 @@ constexpr Machine kLate{
     .columns = {.long_parts = true,
                 .eight_whole_rows = true,
                 .rows_of_bytes = 4,
+                .long_rows_of_bytes = 4,
                 .direct_rows_of_memory_ask = 1,
                 .near_places = true},
     .packed = {.asks = {1, 4, true}, .loose_rows_ask = true, .row_bytes = 160, .cached_row_bytes = 640},

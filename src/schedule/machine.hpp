@@ -58,18 +58,21 @@ struct Machine {
 
   /// Tiles of columns (columns.hpp).
   struct Columns {
-    bool eight_rows_in_l2 = false;    ///< rows of extremes in L2 come eight at a time, however many ways L1 has
-    bool whole_rows_in_l3 = false;    ///< rows of extremes are whole in L3 and beyond, as long as L1 has their records
-    bool long_parts = false;          ///< parts of long rows in L3 are of 16 KiB
-    bool eight_whole_rows = false;    ///< whole rows in L3 come eight at a time, not in pairs
-    int rows_of_bytes = 2;            ///< rows of elements of one byte come so many at a time
-    bool gapped_rows_alone = false;   ///< rows of elements apart come one at a time beyond L2, those of sums anywhere
-    bool pages_of_long_rows = false;  ///< long rows beyond L3 come in pages, eight at a time, which ask ahead
-    bool direct_rows_ask = false;     ///< long rows in registers ask ahead, where the last cache holds them
+    bool eight_rows_in_l2 = false;  ///< rows of extremes in L2 come eight at a time, however many ways L1 has
+    bool whole_rows_in_l3 = false;  ///< rows of extremes are whole in L3 and beyond, as long as L1 has their records
+    bool whole_rows_of_memory = false;  ///< likewise beyond L3 alone
+    bool long_parts = false;            ///< parts of long rows in L3 are of 16 KiB
+    bool eight_whole_rows = false;      ///< whole rows in L3 come eight at a time, not in pairs
+    int rows_of_bytes = 2;              ///< rows of elements of one byte come so many at a time
+    int long_rows_of_bytes = 2;         ///< and long ones so many
+    bool gapped_rows_alone = false;     ///< rows of elements apart come one at a time beyond L2, those of sums anywhere
+    bool pages_of_long_rows = false;    ///< long rows beyond L3 come in pages, eight at a time, which ask ahead
+    bool direct_rows_ask = false;       ///< long rows in registers ask ahead, where the last cache holds them
     int direct_rows_of_memory_ask = 0;  ///< those of memory do, with AVX2, if elements have so many bytes
     bool pages_of_keys = false;       ///< keys have tiles of a page, and do not ask ahead, up to half of the last cache
     bool places_by_distance = false;  ///< tiles of indices go by how far away rows are
     bool near_places = false;         ///< those of no more than a quarter of the last cache do
+    bool near_pages = false;          ///< indices have tiles of a page, and do not ask ahead, up to a quarter of it
     bool keys_unasked_in_l2 = false;  ///< tiles of keys do not ask ahead in L2
     bool places_unasked_in_l3 = false;  ///< tiles of indices do not ask ahead in L3; of integers with AVX-512 alone
   } columns;
@@ -98,6 +101,7 @@ struct Machine {
     bool expensive_turns_around = false;     ///< and so do expensive ones
     bool pairs_around = false;               ///< rows that go around come in pairs where L3 holds what they read
     bool asks_beyond_l2 = false;             ///< what computes asks for the next row, beyond L2
+    bool functions_ask_beyond_l2 = false;    ///< expensive rows do that are but read, and long ones that go around
     bool expensive_rows_trail = false;       ///< the last pass over expensive words trails, beyond L2
     Share asks = kNever;                     ///< rows of several passes do from so much on
     Share one_pass_asks = kNever;            ///< rows of one pass do from so much on
@@ -119,7 +123,7 @@ struct Machine {
     Share functions_ask = kNever;        ///< sweeps of what is expensive and but read ask from so much on
     Share short_rows_ask = kNever;       ///< sweeps of what is cheap and but read do, of rows of a page or less
     /// Narrow tiles ask for the next one if a column has so much of each row.
-    std::int64_t asking_tile_bytes = kNoBytes;
+    std::int64_t asking_tile_bytes = 4;
   } staged_columns;
 };
 

@@ -38,6 +38,8 @@ constexpr std::int64_t kCachedPart = 8;
 constexpr std::int64_t kMostNextRow = 128 << 10;
 /// Rows with a pilot, which are read from L2 again, ask for the next one up to this length.
 constexpr std::int64_t kMostPilotRow = 16 << 10;
+/// Expensive rows that store elements ask for the next one from this length on.
+constexpr std::int64_t kLeastAskingRow = 8 << 10;
 /// Operands of rows whose last pass trails.
 constexpr std::size_t kMostOfTrailing = 4;
 /// Rows in runs: so many and more, of so many bytes; of cheap ones alone from two pages on.
@@ -140,6 +142,14 @@ bool gains_by_trailing(const KernelSpec& spec, const target::Target& target) {
          byte_size(spec.inputs[0].dtype) >= 4 && kernel::bytes_read(spec) > target.l2_bytes;
 }
 
+/// Whether rows of functions wait for the cache that they come from: those that are but read do, and long ones that are
+/// stored past the caches, or narrow. What is stored through them has L2 to itself.
+bool waits_for_functions(const KernelSpec& spec, const Schedule& schedule, std::int64_t row_bytes) {
+  if (expensive_functions(spec) == 0) return false;
+  const bool leaves_room = schedule.around || byte_size(spec.inputs[0].dtype) < 4;
+  return !writes_elements(spec) || (leaves_room && row_bytes >= kLeastAskingRow);
+}
+
 /// Whether the second pass, or the only one, asks for the next row while its own is near: where what it computes would
 /// wait for the cache that the row comes from.
 bool asks_for_next_row(const KernelSpec& spec, const target::Target& target, const Schedule& schedule) {
@@ -149,7 +159,9 @@ bool asks_for_next_row(const KernelSpec& spec, const target::Target& target, con
   const Machine::StagedRows& machine = machine_of(target).staged_rows;
   const bool one_pass = kernel::pass_count(spec) == 1;
   const bool computes = !one_pass || (writes_elements(spec) && expensive_functions(spec) > 0);
-  if (machine.asks_beyond_l2 && computes && bytes > target.l2_bytes) return true;
+  const bool asks = machine.asks_beyond_l2 ||
+                    (machine.functions_ask_beyond_l2 && !one_pass && waits_for_functions(spec, schedule, row_bytes));
+  if (asks && computes && bytes > target.l2_bytes) return true;
   if (one_pass)
     return machine.one_pass_asks.reached_by(bytes, target) && moving_inputs(spec) * bytes <= target.last_cache_bytes();
   return machine.asks.reached_by(bytes, target) && (schedule.pilot == 0 || row_bytes <= kMostPilotRow);

@@ -86,7 +86,7 @@ TEST(Choose, LongRowsInRegistersAskAheadWhereTheLastCacheIsFast) {
   EXPECT_FALSE(asks("max", 5, 20000));
 }
 
-TEST(Choose, IndicesOfColumnsAskAheadFromAQuarterOfAFastLastCacheOn) {
+TEST(Choose, IndicesOfColumnsAskAheadFromAQuarterOfTheLastCacheOn) {
   target::Target fast = machine(target::Isa::avx2, 1);
   fast.l3_bytes = 32 << 20;
   const auto chosen = [&fast](int rows, int columns) {
@@ -98,7 +98,10 @@ TEST(Choose, IndicesOfColumnsAskAheadFromAQuarterOfAFastLastCacheOn) {
     return print(choose(spec.value(), fast));
   };
   const std::string rows = "avx2 columns level=1 rows=4 ";
-  EXPECT_EQ(chosen(512, 4096), rows + "ahead=1 columns=4096");
+  EXPECT_EQ(chosen(512, 4096), rows + "columns=1024");
+  EXPECT_EQ(chosen(513, 4096), rows + "ahead=1 columns=4096");
+  EXPECT_EQ(chosen(4096, 511), rows + "ahead=1 columns=4096") << "rows that are not seen coming";
+  EXPECT_EQ(chosen(4096, 512), rows + "columns=1024");
   fast.l3 = target::L3::fast;
   EXPECT_EQ(chosen(512, 4096), rows + "columns=2048");
   EXPECT_EQ(chosen(513, 4096), rows + "ahead=1 columns=1024");
@@ -106,7 +109,7 @@ TEST(Choose, IndicesOfColumnsAskAheadFromAQuarterOfAFastLastCacheOn) {
   EXPECT_EQ(chosen(2049, 4097), rows + "columns=16384") << "long rows";
 }
 
-TEST(Choose, LongRowsFromMemoryComeEightAtATimeOnZen5) {
+TEST(Choose, LongRowsFromMemoryComeEightAtATime) {
   target::Target fast = machine(target::Isa::avx2, 1);
   fast.l3_bytes = 32 << 20;
   const auto chosen = [&fast](int rows, int columns) {
@@ -115,8 +118,13 @@ TEST(Choose, LongRowsFromMemoryComeEightAtATimeOnZen5) {
         spec_of("max", "f32", "reduced " + std::to_string(rows) + ", kept " + width, "[" + width + ", 1]", "[0, 1]"),
         fast));
   };
-  EXPECT_EQ(chosen(100, 300000), "avx2 columns level=1 rows=8 columns=8192");
+  EXPECT_EQ(chosen(100, 300000), "avx2 columns level=1 rows=8 columns=16384");
+  EXPECT_EQ(chosen(1000, 16384), "avx2 columns level=1 rows=8 columns=16384");
+  EXPECT_EQ(chosen(1000, 4000), "avx2 columns level=1 rows=8 columns=2048") << "Zen 4's last cache has them";
+  fast.l3 = target::L3::far;
+  EXPECT_EQ(chosen(100, 300000), "avx2 columns level=1 rows=8 ahead=1 columns=1024");
   fast.l3 = target::L3::fast;
+  EXPECT_EQ(chosen(1000, 4000), "avx2 columns level=1 rows=4 columns=4096");
   EXPECT_EQ(chosen(100, 300000), "avx2 columns level=1 rows=8 columns=16384");
   EXPECT_EQ(chosen(1000, 16384), "avx2 columns level=1 rows=8 columns=16384") << "whole ones";
   fast.isa = target::Isa::avx512_core;
@@ -903,7 +911,7 @@ TEST(Choose, StagedColumnsPrefetchFromHalfTheLastCacheOnWhereTheyOnlyRead) {
   EXPECT_EQ(print(choose(staged_spec("reduced 1025, kept 4096", "[4096, 1]", "[0, 1]"), machine)), ahead);
 }
 
-TEST(Choose, NarrowTilesThatAreButReadAskForTheNextOneWhereTheLastCacheIsFarOrFast) {
+TEST(Choose, NarrowTilesThatAreButReadAskForTheNextOne) {
   target::Target machine;
   machine.isa = target::Isa::avx2;
   const auto asks = [&](std::int64_t kept) {
@@ -914,7 +922,7 @@ TEST(Choose, NarrowTilesThatAreButReadAskForTheNextOneWhereTheLastCacheIsFarOrFa
         .ahead;
   };
   machine.l2_bytes = 1 << 20;
-  EXPECT_FALSE(asks(1 << 14));
+  EXPECT_TRUE(asks(1 << 14));
   machine.l3 = target::L3::far;
   EXPECT_TRUE(asks(1 << 14));
   EXPECT_FALSE(asks(1 << 12)) << "L2 holds it";

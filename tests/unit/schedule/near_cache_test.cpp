@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the heuristic chooses where the last cache is near (target::L3::near).
+#include <gtest/gtest.h>
+
+#include "schedule/schedule.hpp"
+#include "specs.hpp"
+
+namespace tenfold::schedule {
+namespace {
+
+target::Target zen4() {
+  target::Target target = machine(target::Isa::avx2, 1);
+  target.l2_bytes = 1 << 20;
+  target.l3_bytes = 32 << 20;
+  target.l3 = target::L3::near;
+  return target;
+}
+
+/// Of exponentials along rows, or columns, and what `rest` makes of %4, these, and %5, their sum.
+KernelSpec exponentials(const std::string& dtype, const std::string& space, int row, const std::string& out,
+                        const std::string& rest) {
+  const Result<KernelSpec> spec = kernel::parse(
+      "kernel\nspace " + space + "\nin x0 " + dtype + " [" + std::to_string(row) + ", 1]\nout y0 " + dtype + " " + out +
+      "\n%0 = load x0\n%1 = neg %0\n%2 = reduce max %1\n%3 = sub %1 %2\n%4 = exp %3\n%5 = reduce sum %4\n" + rest);
+  EXPECT_TRUE(spec.ok()) << spec.status().message();
+  return spec.value();
+}
+
+bool asks(const KernelSpec& spec) {
+  const Schedule schedule = choose(spec, zen4());
+  EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+  return schedule.ahead;
+}
+
+TEST(NearCache, RowsOfFunctionsAskForTheNextOneWhereTheyWaitForIt) {
+  const auto rows_ask = [](const std::string& dtype, int rows, int row, bool stored, const std::string& rest) {
+    return asks(exponentials(dtype, "kept " + std::to_string(rows) + ", reduced " + std::to_string(row), row,
+                             stored ? "[" + std::to_string(row) + ", 1]" : "[1, 0]", rest));
+  };
+  const std::string log_sum = "%6 = log %5\nstore y0 %6\n";
+  EXPECT_TRUE(rows_ask("f32", 4096, 1024, false, log_sum));
+  EXPECT_FALSE(rows_ask("f32", 256, 1024, false, log_sum)) << "L2 has them";
+  const std::string log_softmax = "%6 = log %5\n%7 = sub %3 %6\nstore y0 %7\n";
+  EXPECT_TRUE(rows_ask("f32", 1024, 4096, true, log_softmax));
+  EXPECT_FALSE(rows_ask("f32", 4096, 1024, true, log_softmax)) << "short rows";
+  EXPECT_FALSE(rows_ask("f32", 512, 4096, true, log_softmax)) << "stored through the caches";
+  const std::string softmax = "%6 = div %4 %5\nstore y0 %6\n";
+  EXPECT_FALSE(rows_ask("f32", 1024, 4096, true, softmax)) << "stored through the caches";
+  EXPECT_TRUE(rows_ask("bf16", 1024, 4096, true, softmax));
+  EXPECT_FALSE(rows_ask("bf16", 4096, 1024, true, softmax)) << "short rows";
+}
+
+TEST(NearCache, LongRowsOfBytesComeFourAtATime) {
+  const auto rows = [](int row) {
+    return choose(spec_of("max", "s8", columns_of(512, row), "[" + std::to_string(row) + ", 1]", "[0, 1]"), zen4())
+        .rows_at_once;
+  };
+  EXPECT_EQ(rows(16383), 2);
+  EXPECT_EQ(rows(16384), 4);
+}
+
+TEST(NearCache, TilesOfWordsThatComputeLongAskForTheNextOne) {
+  const auto columns_ask = [](const std::string& dtype) {
+    return asks(exponentials(dtype, "reduced 64, kept 65536", 65536, "[0, 1]", "store y0 %5\n"));
+  };
+  EXPECT_TRUE(columns_ask("f32"));
+  EXPECT_FALSE(columns_ask("bf16"));
+}
+
+}  // namespace
+}  // namespace tenfold::schedule
