@@ -48,7 +48,7 @@ constexpr std::int64_t kLongTileBytes = 16384;
 /// Indices of what is no more than so small a part of the last cache are near; in rows of so many bytes and more where
 /// only those go by it (Machine::Columns).
 constexpr std::int64_t kNearPart = 4, kLeastNearRow = 1024;
-/// Rows between these ask ahead there all the same (Machine::Columns::near_pages).
+/// Rows between these ask ahead there all the same (Machine::Columns::near_pages), beyond L2 twice as long ones.
 constexpr std::int64_t kShortestAskingRow = 64, kLeastUnaskedRow = 2048;
 /// Vector steps of a tile of arg-reductions, which read adjacent rows: the longer the part of a row, the rarer a stream
 /// starts anew, and records may then spill into L2.
@@ -143,6 +143,7 @@ std::optional<Tile> whole_rows_tile(const ColumnsCase& of) {
     if (!of.machine.columns.whole_rows_in_l3 || of.row_bytes > kLongTileBytes) return {};
     return of.tile(kLongTileBytes, !of.avx2 && of.element != 4 ? 8 : 4);
   }
+  if (!of.machine.columns.whole_rows_in_l3 && of.element == 2 && of.row_bytes > kPairRowBytes) return {};
   const bool is_long = of.row_bytes > kWholeRowBytes, long_words = is_long && of.element == 4;
   if (of.element == 2 ? is_long : of.avx2 && !long_words) return {};
   return of.tile(kWholeRowBytes, long_words && (of.avx2 || of.row_bytes % kAliasBytes != 0) ? 8 : 4);
@@ -237,7 +238,8 @@ Tile places_tile(const ColumnsCase& of) {
   const bool near = machine.near_places && of.row_bytes >= kLeastNearRow && of.bytes <= of.cache / kNearPart;
   if ((machine.places_by_distance || near) && of.lanes == Lanes::arg) return places_tile_by_distance(of);
   if (machine.pages_of_keys && of.near()) return of.tile(kTileRowBytes);
-  const bool short_rows = of.row_bytes > kShortestAskingRow && of.row_bytes < kLeastUnaskedRow;
+  const std::int64_t least = (of.bytes <= of.target.l2_bytes ? 1 : 2) * kLeastUnaskedRow;
+  const bool short_rows = of.row_bytes > kShortestAskingRow && of.row_bytes < least;
   if (machine.near_pages && of.bytes <= of.cache / kNearPart && !short_rows) return of.tile(kTileRowBytes);
   const bool far = of.lanes == Lanes::keys || of.row_bytes <= kNearArgRowBytes || of.bytes > kNearArgBytes;
   const bool in_l3 = of.bytes > of.target.l2_bytes && of.bytes <= of.cache;

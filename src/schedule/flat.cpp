@@ -40,8 +40,8 @@ bool may_come_in_runs(const KernelSpec& spec) {
 bool comes_in_runs(const KernelSpec& spec, const target::Target& target) {
   if (!may_come_in_runs(spec) || spec.outputs[0].strides[0] != 1) return false;
   const Machine::Flat& machine = machine_of(target).flat;
-  if (machine.runs.reached_by(bytes(spec), target)) return true;
   const bool expensive = std::any_of(spec.body.begin(), spec.body.end(), kernel::is_expensive);
+  if (machine.runs.reached_by(bytes(spec), target) && (machine.expensive_runs || !expensive)) return true;
   return machine.expensive_runs_beyond_l2 && expensive && bytes(spec) > target.l2_bytes;
 }
 

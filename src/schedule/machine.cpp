@@ -6,11 +6,11 @@ namespace {
 
 /// All that were not measured, and AMD's Zen 4.
 constexpr Machine kNear{
-    .stores = {},
+    .stores = {.around = {3, 4}},
     .streams = {},
     .columns = {.whole_rows_of_memory = true, .long_rows_of_bytes = 4, .near_pages = true},
-    .packed = {},
-    .flat = {},
+    .packed = {.loose_words_ask_in_l2 = true},
+    .flat = {.runs = {1, 1, true}, .expensive_runs = false},
     .staged_rows = {.functions_ask_beyond_l2 = true},
     .staged_columns = {},
 };

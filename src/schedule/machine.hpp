@@ -60,7 +60,7 @@ struct Machine {
   struct Columns {
     bool eight_rows_in_l2 = false;  ///< rows of extremes in L2 come eight at a time, however many ways L1 has
     bool whole_rows_in_l3 = false;  ///< rows of extremes are whole in L3 and beyond, as long as L1 has their records
-    bool whole_rows_of_memory = false;  ///< likewise beyond L3 alone
+    bool whole_rows_of_memory = false;  ///< likewise beyond L3 alone, those of 16 bits up to 8 KiB
     bool long_parts = false;            ///< parts of long rows in L3 are of 16 KiB
     bool eight_whole_rows = false;      ///< whole rows in L3 come eight at a time, not in pairs
     int rows_of_bytes = 2;              ///< rows of elements of one byte come so many at a time
@@ -81,6 +81,7 @@ struct Machine {
   struct Packed {
     Share asks = {1, 2, true};           ///< from so much on; kNever: from three quarters of L2 on
     bool tiny_rows_ask = false;          ///< rows of few bytes do in L2 as well
+    bool loose_words_ask_in_l2 = false;  ///< short ones of floating-point words do there
     bool loose_rows_ask = false;         ///< so do short ones with gaps, and those of cells anywhere
     std::int64_t row_bytes = 64;         ///< up to rows so long
     std::int64_t cached_row_bytes = 64;  ///< up to rows so long of what leaves room in the last cache
@@ -90,7 +91,8 @@ struct Machine {
   /// Elementwise kernels that come in four runs (flat.hpp).
   struct Flat {
     Share runs = kNever;                    ///< from so much on
-    bool expensive_runs_beyond_l2 = false;  ///< expensive ones do beyond L2
+    bool expensive_runs = true;             ///< expensive ones do as well
+    bool expensive_runs_beyond_l2 = false;  ///< and beyond L2
   } flat;
 
   /// Rows of bodies in stages (staged.hpp).
@@ -101,7 +103,7 @@ struct Machine {
     bool expensive_turns_around = false;     ///< and so do expensive ones
     bool pairs_around = false;               ///< rows that go around come in pairs where L3 holds what they read
     bool asks_beyond_l2 = false;             ///< what computes asks for the next row, beyond L2
-    bool functions_ask_beyond_l2 = false;    ///< expensive rows do that are but read, and long ones that go around
+    bool functions_ask_beyond_l2 = false;    ///< long expensive rows do that leave L2 to what is read
     bool expensive_rows_trail = false;       ///< the last pass over expensive words trails, beyond L2
     Share asks = kNever;                     ///< rows of several passes do from so much on
     Share one_pass_asks = kNever;            ///< rows of one pass do from so much on

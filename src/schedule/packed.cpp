@@ -91,9 +91,11 @@ bool is_read_slowly(const KernelSpec& spec, const PackedRows& rows, const target
   const std::int64_t read = kernel::bytes_read(spec);
   if (read <= kLeastSlowBytes) return false;
   if (machine.tiny_rows_ask && row_bytes <= kTinyRowBytes) return true;
-  const bool has_gaps = rows.pitch > rows.width();
-  const bool loose = has_gaps ? element >= 4 && read <= target.l2_bytes : rows.cell > 1;
-  return machine.loose_rows_ask && row_bytes <= kLooseRowBytes && loose && !has_arg_reduction(spec);
+  const bool words_in_l2 = element >= 4 && read <= target.l2_bytes;
+  const bool has_gaps = rows.pitch > rows.width(), loose = has_gaps ? words_in_l2 : rows.cell > 1;
+  const bool asks =
+      machine.loose_rows_ask || (machine.loose_words_ask_in_l2 && words_in_l2 && is_floating(spec.inputs[0].dtype));
+  return asks && row_bytes <= kLooseRowBytes && loose && !has_arg_reduction(spec);
 }
 
 /// Rows up to this long have places beside elements, and those of 16 bits beyond the others.

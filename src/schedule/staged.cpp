@@ -38,7 +38,7 @@ constexpr std::int64_t kCachedPart = 8;
 constexpr std::int64_t kMostNextRow = 128 << 10;
 /// Rows with a pilot, which are read from L2 again, ask for the next one up to this length.
 constexpr std::int64_t kMostPilotRow = 16 << 10;
-/// Expensive rows that store elements ask for the next one from this length on.
+/// Rows of functions that wait for their cache ask for the next one from this length on.
 constexpr std::int64_t kLeastAskingRow = 8 << 10;
 /// Operands of rows whose last pass trails.
 constexpr std::size_t kMostOfTrailing = 4;
@@ -142,12 +142,11 @@ bool gains_by_trailing(const KernelSpec& spec, const target::Target& target) {
          byte_size(spec.inputs[0].dtype) >= 4 && kernel::bytes_read(spec) > target.l2_bytes;
 }
 
-/// Whether rows of functions wait for the cache that they come from: those that are but read do, and long ones that are
-/// stored past the caches, or narrow. What is stored through them has L2 to itself.
+/// Whether long rows of functions wait for the cache that they come from: those that are but read do, are stored past
+/// the caches, or narrow. What is stored through them has L2 to itself.
 bool waits_for_functions(const KernelSpec& spec, const Schedule& schedule, std::int64_t row_bytes) {
-  if (expensive_functions(spec) == 0) return false;
-  const bool leaves_room = schedule.around || byte_size(spec.inputs[0].dtype) < 4;
-  return !writes_elements(spec) || (leaves_room && row_bytes >= kLeastAskingRow);
+  const bool leaves_room = !writes_elements(spec) || schedule.around || byte_size(spec.inputs[0].dtype) < 4;
+  return expensive_functions(spec) > 0 && leaves_room && row_bytes >= kLeastAskingRow;
 }
 
 /// Whether the second pass, or the only one, asks for the next row while its own is near: where what it computes would

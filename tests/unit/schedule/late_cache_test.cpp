@@ -44,7 +44,7 @@ TEST(LateCache, RowsThatAreWrittenAskForTheNextOneAndGoAroundFromThreeQuartersOn
   EXPECT_EQ(chosen(8192, 1024), rows + "ahead=1 around=1 runs=1 tile=0:2048") << "from memory";
   target::Target zen4 = zen3();
   zen4.l3 = target::L3::near;
-  EXPECT_EQ(chosen_rows(zen4, 3072, 1024, "%3 = sub %0 %2\nstore y0 %3\n", "[1024, 1]"), rows + "tile=0:768");
+  EXPECT_EQ(chosen_rows(zen4, 3071, 1024, "%3 = sub %0 %2\nstore y0 %3\n", "[1024, 1]"), rows + "tile=0:768");
 }
 
 TEST(LateCache, DearRowsThatAreKeptGoAroundAsWell) {

@@ -35,7 +35,7 @@ TEST(Machine, EachKindOfLastCacheHasARowOfItsOwn) {
   const Machine& far = machine_of(with_l3(32 << 20, target::L3::far));
   const Machine& fast = machine_of(with_l3(32 << 20, target::L3::fast));
   const Machine& late = machine_of(with_l3(32 << 20, target::L3::late));
-  EXPECT_TRUE(near.stores.around == (Share{1, 1})) << "the defaults";
+  EXPECT_TRUE(near.columns.near_pages && !far.columns.near_pages && !fast.columns.near_pages);
   EXPECT_TRUE(far.stores.claims && !near.stores.claims && !fast.stores.claims && !late.stores.claims);
   EXPECT_TRUE(far.sums_of_f16_add && !near.sums_of_f16_add && !fast.sums_of_f16_add && !late.sums_of_f16_add);
   EXPECT_TRUE(fast.columns.whole_rows_in_l3 && !near.columns.whole_rows_in_l3 && !late.columns.whole_rows_in_l3);

@@ -39,8 +39,9 @@ TEST(NearCache, RowsOfFunctionsAskForTheNextOneWhereTheyWaitForIt) {
                              stored ? "[" + std::to_string(row) + ", 1]" : "[1, 0]", rest));
   };
   const std::string log_sum = "%6 = log %5\nstore y0 %6\n";
-  EXPECT_TRUE(rows_ask("f32", 4096, 1024, false, log_sum));
-  EXPECT_FALSE(rows_ask("f32", 256, 1024, false, log_sum)) << "L2 has them";
+  EXPECT_TRUE(rows_ask("f32", 1024, 4096, false, log_sum));
+  EXPECT_FALSE(rows_ask("f32", 64, 4096, false, log_sum)) << "L2 has them";
+  EXPECT_FALSE(rows_ask("f32", 4096, 1024, false, log_sum)) << "short rows";
   const std::string log_softmax = "%6 = log %5\n%7 = sub %3 %6\nstore y0 %7\n";
   EXPECT_TRUE(rows_ask("f32", 1024, 4096, true, log_softmax));
   EXPECT_FALSE(rows_ask("f32", 4096, 1024, true, log_softmax)) << "short rows";

@@ -100,8 +100,7 @@ TEST(Choose, IndicesOfColumnsAskAheadFromAQuarterOfTheLastCacheOn) {
   const std::string rows = "avx2 columns level=1 rows=4 ";
   EXPECT_EQ(chosen(512, 4096), rows + "columns=1024");
   EXPECT_EQ(chosen(513, 4096), rows + "ahead=1 columns=4096");
-  EXPECT_EQ(chosen(4096, 511), rows + "ahead=1 columns=4096") << "rows that are not seen coming";
-  EXPECT_EQ(chosen(4096, 512), rows + "columns=1024");
+  EXPECT_EQ(chosen(1024, 1023), rows + "ahead=1 columns=4096") << "rows that are not seen coming";
   fast.l3 = target::L3::fast;
   EXPECT_EQ(chosen(512, 4096), rows + "columns=2048");
   EXPECT_EQ(chosen(513, 4096), rows + "ahead=1 columns=1024");
@@ -1123,7 +1122,8 @@ TEST(Choose, StagedColumnsAreStoredEightRowsAtATimeWhereTheLastCacheIsFast) {
   };
   const std::string one_row = "avx2 staged_columns level=1 rows=8 ahead=1 around=1 serpentine=1 columns=1024";
   EXPECT_EQ(chosen(1024, 4096), one_row);
-  EXPECT_EQ(chosen(1000, 4096), "avx2 staged_columns level=1 rows=8 serpentine=1 columns=1024");
+  EXPECT_EQ(chosen(768, 4096), one_row) << "three quarters of the last cache";
+  EXPECT_EQ(chosen(767, 4096), "avx2 staged_columns level=1 rows=8 serpentine=1 columns=1024");
   machine.l3 = target::L3::fast;
   const std::string together = "avx2 staged_columns level=1 rows=8 stored=8 ";
   EXPECT_EQ(chosen(1024, 4096), together + "around=1 serpentine=1 columns=4096");
@@ -1175,12 +1175,12 @@ TEST(Choose, CheapElementsGoAroundALastCacheThatTheyFill) {
     EXPECT_TRUE(spec.ok()) << spec.status().message();
     return spec.value();
   };
-  EXPECT_TRUE(choose(flat("neg", 4 << 20), machine).around);
-  EXPECT_FALSE(choose(flat("neg", (4 << 20) - 4), machine).around);
-  target::Target fast = machine;
-  fast.l3 = target::L3::fast;
-  EXPECT_TRUE(choose(flat("neg", 3 << 20), fast).around);
-  EXPECT_FALSE(choose(flat("neg", (3 << 20) - 4), fast).around);
+  target::Target far = machine;
+  far.l3 = target::L3::far;
+  EXPECT_TRUE(choose(flat("neg", 4 << 20), far).around);
+  EXPECT_FALSE(choose(flat("neg", (4 << 20) - 4), far).around);
+  EXPECT_TRUE(choose(flat("neg", 3 << 20), machine).around) << "three quarters of it on AMD's";
+  EXPECT_FALSE(choose(flat("neg", (3 << 20) - 4), machine).around);
   EXPECT_FALSE(choose(flat("exp", 4 << 20), machine).around);
   EXPECT_FALSE(choose(flat("floor", 8 << 20, "bf16"), machine).around) << "lines are for lanes of 32 bits";
   EXPECT_TRUE(choose(flat("neg", 8 << 20, "bf16"), machine).around) << "or for those that are as narrow as all values";
@@ -1249,15 +1249,15 @@ TEST(Choose, StagedRowsAskForTheNextRowWhereItIsFarAway) {
   EXPECT_FALSE(asks("kept 1024, reduced 1024", "[1024, 1]", again));
 }
 
-TEST(Choose, ElementsComeInRunsBeyondAFarLastCache) {
+TEST(Choose, ElementsComeInRunsBeyondAFarLastCacheAndCheapOnesBeyondANearOne) {
   target::Target machine;
   machine.isa = target::Isa::avx2;
   machine.l3_bytes = 1 << 20;
   machine.l3 = target::L3::far;
-  const auto chosen = [&machine](int count, const std::string& dtype) {
+  const auto chosen = [&machine](int count, const std::string& dtype, const std::string& function = "neg") {
     const Result<KernelSpec> spec =
         kernel::parse("kernel\nspace kept " + std::to_string(count) + "\nin x0 " + dtype + " [1]\nout y0 " + dtype +
-                      " [1]\n%0 = load x0\n%1 = neg %0\nstore y0 %1\n");
+                      " [1]\n%0 = load x0\n%1 = " + function + " %0\nstore y0 %1\n");
     EXPECT_TRUE(spec.ok()) << spec.status().message();
     const Schedule schedule = choose(spec.value(), machine);
     EXPECT_TRUE(check(spec.value(), schedule).ok());
@@ -1268,7 +1268,11 @@ TEST(Choose, ElementsComeInRunsBeyondAFarLastCache) {
   EXPECT_TRUE(chosen((1 << 17) + 1, "f32").around);
   EXPECT_TRUE(chosen((1 << 18) + 1, "bf16").runs);
   EXPECT_TRUE(chosen((1 << 18) + 1, "bf16").around) << "its bits are all that is asked";
+  EXPECT_TRUE(chosen(1 << 18, "f32", "exp").runs);
   machine.l3 = target::L3::near;
+  EXPECT_TRUE(chosen(1 << 18, "f32").runs);
+  EXPECT_FALSE(chosen(1 << 18, "f32", "exp").runs) << "expensive ones do not there";
+  machine.l3 = target::L3::fast;
   EXPECT_FALSE(chosen(1 << 18, "f32").runs);
 }
 
