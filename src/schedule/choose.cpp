@@ -10,6 +10,7 @@
 #include "schedule/columns.hpp"
 #include "schedule/fields.hpp"
 #include "schedule/flat.hpp"
+#include "schedule/isa.hpp"
 #include "schedule/levels.hpp"
 #include "schedule/machine.hpp"
 #include "schedule/narrow.hpp"
@@ -200,6 +201,11 @@ bool may_add(const KernelSpec& spec, const ReduceBody& body) {
   return body.monoid == kernel::Monoid::sum && spec.inputs[0].dtype == DType::f16;
 }
 
+target::Target with_avx2(target::Target target) {
+  target.isa = target::Isa::avx2;
+  return target;
+}
+
 Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_split) {
   if (kernel::is_elementwise(spec)) return choose_flat(spec, target);
   if (kernel::is_ordered(spec)) return choose_ordered(spec, target);
@@ -211,6 +217,8 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
   const bool packed = packs(spec, body.value()) && pays_to_pack(spec, lanes, target);
   schedule.vector_level = packed ? packed_rows(spec).level : vector_level_of(spec, spec.inputs[0]);
   if (!packed && takes_lanes_across(spec, schedule.vector_level)) --schedule.vector_level;
+  if (!packed && speaks_avx2(spec, lanes, schedule.vector_level, target))
+    return choose(spec, with_avx2(target), may_split);
   const bool reduced = kernel::level(spec, schedule.vector_level).reduced;
   schedule.nest = packed ? Nest::packed : reduced ? Nest::rows : Nest::columns;
   if (schedule.nest == Nest::packed) {

@@ -6,6 +6,7 @@ namespace {
 
 /// All that were not measured, and AMD's Zen 4.
 constexpr Machine kNear{
+    .avx512_in_halves = true,
     .stores = {.around = {3, 4}},
     .streams = {},
     .columns = {.whole_rows_of_memory = true, .long_rows_of_bytes = 4, .near_pages = true},

@@ -31,7 +31,8 @@ struct Machine {
   /// The last cache hardly holds so much: rows and columns are read as from memory.
   Share fills_cache = kNever;
 
-  bool sums_of_f16_add = false;  ///< products with 1 wait for the ports of conversions, which are better whole
+  bool avx512_in_halves = false;  ///< 512-bit operations take two turns: what gains nothing by them speaks AVX2
+  bool sums_of_f16_add = false;   ///< products with 1 wait for the ports of conversions, which are better whole
 
   /// Stores around the caches, and stores that claim their lines ahead (around.hpp).
   struct Stores {

@@ -61,6 +61,30 @@ TEST(NearCache, LongRowsOfBytesComeFourAtATime) {
   EXPECT_EQ(rows(16384), 4);
 }
 
+TEST(NearCache, WhatGainsNothingByWiderRegistersSpeaksAvx2) {
+  const auto isa = [](const char* monoid, const char* dtype, const std::string& space, const std::string& in,
+                      const std::string& out, target::L3 kind = target::L3::near) {
+    target::Target target = zen4();
+    target.isa = target::Isa::avx512_core;
+    target.l3 = kind;
+    const KernelSpec spec = spec_of(monoid, dtype, space, in, out);
+    const Schedule schedule = choose(spec, target);
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    return schedule.isa;
+  };
+  constexpr target::Isa kAvx2 = target::Isa::avx2, kAvx512 = target::Isa::avx512_core;
+  const std::string rows = "kept 4096, reduced 1024", columns = "reduced 4096, kept 1024";
+  EXPECT_EQ(isa("sum", "f32", rows, "[1024, 1]", "[1, 0]"), kAvx2);
+  EXPECT_EQ(isa("sum", "f32", rows, "[1024, 1]", "[1, 0]", target::L3::fast), kAvx512);
+  EXPECT_EQ(isa("sum", "f32", "kept 4096, reduced 511", "[511, 1]", "[1, 0]"), kAvx512) << "masks end rows";
+  EXPECT_EQ(isa("max", "f32", rows, "[1024, 1]", "[1, 0]"), kAvx512);
+  EXPECT_EQ(isa("sum", "bf16", rows, "[1024, 1]", "[1, 0]"), kAvx512) << "conversions gain";
+  EXPECT_EQ(isa("sum", "f32", columns, "[1024, 1]", "[0, 1]"), kAvx512);
+  EXPECT_EQ(isa("sum", "f32", "reduced 65536, kept 1024", "[1024, 1]", "[0, 1]"), kAvx2) << "from memory";
+  EXPECT_EQ(isa("max", "f32", columns, "[2048, 2]", "[0, 1]"), kAvx2) << "every other element";
+  EXPECT_EQ(isa("max", "f32", columns, "[3072, 3]", "[0, 1]"), kAvx512);
+}
+
 TEST(NearCache, TilesOfWordsThatComputeLongAskForTheNextOne) {
   const auto columns_ask = [](const std::string& dtype) {
     return asks(exponentials(dtype, "reduced 64, kept 65536", 65536, "[0, 1]", "store y0 %5\n"));
