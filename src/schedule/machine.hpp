@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the heuristics do differently by the kind of machine, beyond what its cache sizes say: one row of a table for
-// each kind of last cache (target::L3). A new kind of machine is a new row. The defaults are those of a near last
-// cache; what each value was measured by is in docs/measurements.md. "Expensive" is what takes a polynomial to compute.
+// each kind of last cache (target::L3). A new kind of machine is a new row. What each value was measured by is in
+// docs/measurements.md, of a near last cache in docs/kernels/memory.md. "Expensive" is what takes a polynomial to
+// compute.
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 #include "target/target.hpp"
 
@@ -25,7 +25,6 @@ struct Share {
   friend constexpr bool operator==(const Share&, const Share&) = default;
 };
 inline constexpr Share kNever{1, 0};
-inline constexpr std::int64_t kNoBytes = std::numeric_limits<std::int64_t>::max();
 
 struct Machine {
   /// The last cache hardly holds so much: rows and columns are read as from memory.
