@@ -9,13 +9,7 @@
 namespace tenfold::schedule {
 namespace {
 
-target::Target zen3() {
-  target::Target target = machine(target::Isa::avx2, 1);
-  target.l2_bytes = 512 << 10;
-  target.l3_bytes = 32 << 20;
-  target.l3 = target::L3::late;
-  return target;
-}
+target::Target zen3() { return machine_of_kind(target::L3::late, 512 << 10); }
 
 std::string levels_of(const std::string& outer, int rows, const std::string& inner, int columns) {
   return outer + " " + std::to_string(rows) + ", " + inner + " " + std::to_string(columns);

@@ -9,13 +9,7 @@
 namespace tenfold::schedule {
 namespace {
 
-target::Target zen4() {
-  target::Target target = machine(target::Isa::avx2, 1);
-  target.l2_bytes = 1 << 20;
-  target.l3_bytes = 32 << 20;
-  target.l3 = target::L3::near;
-  return target;
-}
+target::Target zen4() { return machine_of_kind(target::L3::near, 1 << 20); }
 
 /// Of exponentials along rows, or columns, and what `rest` makes of %4, these, and %5, their sum.
 KernelSpec exponentials(const std::string& dtype, const std::string& space, int row, const std::string& out,

@@ -42,6 +42,15 @@ inline target::Target machine(target::Isa isa, int cores) {
   return target;
 }
 
+/// One core of AVX2 with 32 MiB of a last cache of this kind.
+inline target::Target machine_of_kind(target::L3 kind, std::int64_t l2_bytes) {
+  target::Target target = machine(target::Isa::avx2, 1);
+  target.l2_bytes = l2_bytes;
+  target.l3_bytes = 32 << 20;
+  target.l3 = kind;
+  return target;
+}
+
 /// A reduction of absolute values: a body in stages.
 inline KernelSpec staged_spec(const std::string& space, const std::string& in, const std::string& out,
                               const std::string& rest = "store y0 %2\n") {
