@@ -45,8 +45,9 @@ constexpr std::int64_t kPartialsPart = 32;
 /// side by side and more; fewer are streams of their own.
 constexpr int kMostTurns = 64;
 constexpr std::int64_t kLeastRowsOfTurns = 32;
-/// Where few are enough (Machine::Streams), so many of so many bytes.
+/// Where few are enough (Machine::Streams), so many of so many bytes each, or together with their rows.
 constexpr std::int64_t kLeastOfFewTurns = 4, kLeastRowOfFewTurns = 1024, kLeastRowOfFewTurnsOfAvx512 = 1536;
+constexpr std::int64_t kLongOutputBytes = 64 << 10, kSomeRowsOfTurns = 16, kOutputBytesOfSomeRows = 10000;
 /// Up to so much, which the caches of two cores hold, tasks may read such parts of rows: what is too little for partial
 /// results.
 constexpr std::int64_t kSliverBytes = 2 << 20, kSliverRowBytes = 1 << 10;
@@ -69,8 +70,25 @@ bool takes_slivers(const KernelSpec& spec, int vector_level, const target::Targe
   return 2 * kernel::bytes_read(spec) <= target.l2_bytes && row_bytes >= target.cores * kSliverRowBytes;
 }
 
-/// Cuts the widest reduced level when the kept levels give too few tasks. Grains are whole blocks of a row (pages), or
-/// whole chains of a column, so that no piece ends inside one.
+/// Whether outputs can take turns: the innermost level but that of the rows is kept, and reduced ones lie outside it,
+/// in memory too.
+bool takes_turns(const KernelSpec& spec, Lanes lanes) {
+  if (spec.levels.size() < 3 || gives_index(lanes)) return false;
+  const std::vector<std::int64_t>& strides = spec.inputs[0].strides;
+  const std::size_t level = spec.levels.size() - 2;
+  if (spec.levels[level].reduced || strides.back() != 1) return false;
+  bool outside = false;
+  for (std::size_t other = 0; other < level; ++other) {
+    if (!spec.levels[other].reduced) continue;
+    if (strides[other] < strides[level]) return false;
+    outside = true;
+  }
+  return outside;
+}
+
+/// Cuts a reduced level when the kept levels give too few tasks: the widest one, or where outputs can take turns the
+/// outermost, so that a piece is read in the order of memory. Grains are whole blocks of a row (pages), or whole chains
+/// of a column, so that no piece ends inside one.
 Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, const target::Target& target) {
   // Packed rows are many.
   if (kernel::bytes_read(spec) < kSplitBytes || schedule.nest == Nest::packed) return {};
@@ -79,13 +97,16 @@ Cut choose_split(const KernelSpec& spec, const Schedule& schedule, Lanes lanes, 
   const std::int64_t kept = kernel::kept_count(spec);
   const std::int64_t lanes_of_tile = std::int64_t{kTileRecords} * lanes_per_step(lanes, spec.inputs[0].dtype);
   if (columns) tasks *= std::max<std::int64_t>(1, kept / tasks / lanes_of_tile / 4);
-  const int level = widest_level(spec, true);
+  const int outermost = kernel::outermost(spec, true);
+  const bool between_rows =
+      !columns && takes_turns(spec, lanes) && kernel::level(spec, outermost).extent >= kSplitPieces;
+  const int level = between_rows ? outermost : widest_level(spec, true);
   if (tasks >= kEnoughTasks || level < 0) return {};
   if (columns && is_exact(lanes) && takes_slivers(spec, schedule.vector_level, target)) return {};
   const std::int64_t extent = kernel::level(spec, level).extent;
   static_assert(kPageElements % (kChain * kChainedUnroll * 16) == 0);
   const std::int64_t of_columns = is_exact(lanes) ? kRowsOfLines : kChain;
-  const std::int64_t whole = level == schedule.vector_level ? kPageElements : of_columns;
+  const std::int64_t whole = between_rows ? 1 : level == schedule.vector_level ? kPageElements : of_columns;
   const std::int64_t wanted = is_exact(lanes) ? std::clamp<std::int64_t>(target.cores, 2, kSplitPieces) : kSplitPieces;
   const std::int64_t grain = divide_up(divide_up(extent, wanted), whole) * whole;
   const std::int64_t pieces = divide_up(extent, grain);
@@ -172,28 +193,16 @@ void cut(const KernelSpec& spec, const ReduceBody& body, const target::Target& t
   if (schedule.split.level < 0) schedule.tile = choose_tile(spec, schedule, lanes, cores);
 }
 
-/// Whether outputs can take turns: the innermost level but that of the rows is kept, and reduced ones lie outside it,
-/// in memory too.
-bool takes_turns(const KernelSpec& spec, Lanes lanes) {
-  if (spec.levels.size() < 3 || gives_index(lanes)) return false;
-  const std::vector<std::int64_t>& strides = spec.inputs[0].strides;
-  const std::size_t level = spec.levels.size() - 2;
-  if (spec.levels[level].reduced || strides.back() != 1) return false;
-  bool outside = false;
-  for (std::size_t other = 0; other < level; ++other) {
-    if (!spec.levels[other].reduced) continue;
-    if (strides[other] < strides[level]) return false;
-    outside = true;
-  }
-  return outside;
-}
-
 bool gains_by_turns(const KernelSpec& spec, const target::Target& target) {
   if (kernel::bytes_read(spec) <= target.l2_bytes) return false;
+  const Machine::Streams& machine = machine_of(target).streams;
   const std::int64_t width = spec.levels.back().extent, rows = kernel::reduced_count(spec) / width;
+  const std::int64_t row_bytes = width * byte_size(spec.inputs[0].dtype), output_bytes = rows * row_bytes;
+  if (rows >= kLeastRowsOfTurns) return true;
+  if (machine.turns_of_long && rows >= kSomeRowsOfTurns && output_bytes >= kOutputBytesOfSomeRows) return true;
+  if (machine.turns_of_long && rows >= kLeastOfFewTurns && output_bytes >= kLongOutputBytes) return true;
   const std::int64_t least = target.isa == target::Isa::avx2 ? kLeastRowOfFewTurns : kLeastRowOfFewTurnsOfAvx512;
-  const bool few = machine_of(target).streams.turns_of_few && width * byte_size(spec.inputs[0].dtype) >= least;
-  return rows >= (few ? kLeastOfFewTurns : kLeastRowsOfTurns);
+  return machine.turns_of_few && rows >= kLeastOfFewTurns && row_bytes >= least;
 }
 
 /// Whether there are sums of f16, which Schedule::adds is of.

@@ -8,7 +8,7 @@ namespace {
 constexpr Machine kNear{
     .avx512_in_halves = true,
     .stores = {.around = {3, 4}},
-    .streams = {},
+    .streams = {.turns_of_long = true},
     .columns = {.whole_rows_of_memory = true, .long_rows_of_bytes = 4, .near_pages = true},
     .packed = {.loose_words_ask_in_l2 = true},
     .flat = {.runs = {1, 1, true}, .expensive_runs = false},

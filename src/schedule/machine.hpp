@@ -53,7 +53,8 @@ struct Machine {
     bool one_row_of_words = false;         ///< one of 32-bit extremes does beyond L1, with AVX-512 beyond L2
     bool visits_runs_of_row = true;        ///< runs of one row are visited in turns, not stepped together
     Share four_rows_of_extremes = kNever;  ///< rows of floating-point extremes come four at a time from so much on
-    bool turns_of_few = false;             ///< rows need be but four to take turns, if they are long
+    bool turns_of_few = false;             ///< outputs of but four rows take turns, if these are long
+    bool turns_of_long = false;            ///< outputs of some rows do, if they read much
   } streams;
 
   /// Tiles of columns (columns.hpp).

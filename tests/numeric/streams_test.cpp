@@ -35,6 +35,14 @@ std::string reduction(const std::string& monoid, DType dtype, std::int64_t rows,
          " : " + (arg ? "s64" : type) + kept + "\n output %1\n}\n";
 }
 
+/// Over the first and the last of three axes.
+std::string reduction_apart(const std::string& monoid, DType dtype, int outer, int kept, int width) {
+  const std::string type(to_string(dtype)), of = "," + std::to_string(kept);
+  return "graph {\n %0 = input : " + type + "[" + std::to_string(outer) + of + "," + std::to_string(width) +
+         "]\n %1 = core.reduce (%0) {reduction = \"" + monoid + "\", axes = [0, 2], keep_dims = false} : " + type +
+         "[" + std::to_string(kept) + "]\n output %1\n}\n";
+}
+
 /// Over the last axis: variance, log-sum-exp, the greatest and least and their sum, softmax.
 std::string chain(const std::string& kind, DType dtype, std::int64_t rows, std::int64_t length) {
   const std::string type(to_string(dtype)),
@@ -195,6 +203,61 @@ TEST(Streams, ElementsInRunsHaveTheBitsOfElementsInOrder) {
         expect_same_bits(exponentials(dtype, count), isa, dtype, count,
                          static_cast<std::size_t>(count) * static_cast<std::size_t>(byte_size(dtype)), 1);
       }
+}
+
+/// What it gives of elements whose sums are exact.
+Elements reduced_apart(const std::string& monoid, DType dtype, int outer, int kept, int width, const Elements& in) {
+  Elements out(static_cast<std::size_t>(kept * byte_size(dtype)));
+  for (std::int64_t k = 0; k < kept; ++k) {
+    double value = 0;
+    for (std::int64_t i = 0; i < outer; ++i)
+      for (std::int64_t j = 0; j < width; ++j) {
+        const double x = graph::load_real(dtype, in.data(), (i * kept + k) * width + j);
+        value = monoid == "max" ? std::max(value, x) : value + x;
+      }
+    graph::store_real(dtype, out.data(), k, value);
+  }
+  return out;
+}
+
+TEST(Streams, OutputsInTurnsHaveTheBitsOfOutputsOneByOne) {
+  if (!emulator::can_emulate()) GTEST_SKIP() << "NOT RUN: this CPU has no AVX2, FMA and F16C";
+  struct Shape {
+    int outer, kept, width;
+    bool pieces;  ///< of sums, along the outer axis
+  };
+  constexpr Shape kShapes[] = {{17, 70, 515, false}, {4, 17, 8200, false}, {9, 3, 10007, true}, {40, 15, 1000, true}};
+  for (const target::Isa isa : all_levels())
+    for (const std::string monoid : {"sum", "max"})
+      for (const DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64, DType::s32})
+        for (const auto& [outer, kept, width, pieces] : kShapes) {
+          SCOPED_TRACE(std::string(target::to_string(isa)) + ", " + monoid + " of " + std::string(to_string(dtype)) +
+                       " [" + std::to_string(outer) + ", " + std::to_string(kept) + ", " + std::to_string(width) +
+                       "], seed " + std::to_string(test_seed()));
+          target::Target plain, small;
+          plain.isa = small.isa = isa;
+          plain.l2_bytes = 64 << 20;
+          small.l2_bytes = 0;
+          const std::string text = reduction_apart(monoid, dtype, outer, kept, width);
+          std::optional<compiler::Compiled> in_turns, one_by_one;
+          compile(text, small, in_turns);
+          compile(text, plain, one_by_one);
+          ASSERT_TRUE(in_turns && one_by_one);
+          EXPECT_GT(in_turns->regions[0].kernels[0].schedule.turns, 0);
+          EXPECT_EQ(one_by_one->regions[0].kernels[0].schedule.turns, 0);
+          if (monoid == "sum" && is_floating(dtype)) {
+            EXPECT_EQ(in_turns->regions[0].kernels[0].schedule.split.level, pieces ? 0 : -1);
+          }
+          const std::size_t bytes = static_cast<std::size_t>(kept * byte_size(dtype));
+          for (const bool special : {false, true}) {
+            Elements in = input_of(dtype, std::int64_t{outer} * kept * width, special);
+            const Elements out = run(*in_turns, isa, in, bytes);
+            EXPECT_TRUE(out == run(*one_by_one, isa, in, bytes));
+            if (!special && dtype != DType::f16) {
+              EXPECT_TRUE(out == reduced_apart(monoid, dtype, outer, kept, width, in));
+            }
+          }
+        }
 }
 
 TEST(Streams, RunsOfOneRowCountEachElementOnce) {

@@ -75,8 +75,33 @@ TEST(NearCache, WhatGainsNothingByWiderRegistersSpeaksAvx2) {
   EXPECT_EQ(isa("sum", "bf16", rows, "[1024, 1]", "[1, 0]"), kAvx512) << "conversions gain";
   EXPECT_EQ(isa("sum", "f32", columns, "[1024, 1]", "[0, 1]"), kAvx512);
   EXPECT_EQ(isa("sum", "f32", "reduced 65536, kept 1024", "[1024, 1]", "[0, 1]"), kAvx2) << "from memory";
+  const std::string far = "kept 6400, reduced 6400", of_far = "[6400, 1]";
+  EXPECT_EQ(isa("max", "f32", far, of_far, "[1, 0]"), kAvx2) << "from memory";
+  EXPECT_EQ(isa("max", "f64", far, of_far, "[1, 0]"), kAvx2) << "from memory";
+  EXPECT_EQ(isa("sum", "bf16", far, of_far, "[1, 0]"), kAvx2) << "from memory";
+  EXPECT_EQ(isa("max", "bf16", far, of_far, "[1, 0]"), kAvx512) << "two to a word";
+  EXPECT_EQ(isa("max", "f32", "kept 20000, reduced 2047", "[2047, 1]", "[1, 0]"), kAvx512) << "short rows";
+  EXPECT_EQ(isa("max", "s32", rows, "[1024, 1]", "[1, 0]"), kAvx2) << "from L3";
+  EXPECT_EQ(isa("sum", "s64", "kept 512, reduced 1024", "[1024, 1]", "[1, 0]"), kAvx512) << "near";
   EXPECT_EQ(isa("max", "f32", columns, "[2048, 2]", "[0, 1]"), kAvx2) << "every other element";
   EXPECT_EQ(isa("max", "f32", columns, "[3072, 3]", "[0, 1]"), kAvx512);
+}
+
+TEST(NearCache, OutputsOfSomeRowsTakeTurnsIfTheyReadMuch) {
+  const auto turns = [](const char* dtype, int rows, int width) {
+    const std::string level = std::to_string(width), outer = std::to_string(1000 * width);
+    const KernelSpec spec = spec_of("sum", dtype, "reduced " + std::to_string(rows) + ", kept 1000, reduced " + level,
+                                    "[" + outer + ", " + level + ", 1]", "[0, 1, 0]");
+    const Schedule schedule = choose(spec, zen4());
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    return schedule.turns > 0;
+  };
+  EXPECT_TRUE(turns("f32", 4, 4096));
+  EXPECT_FALSE(turns("f32", 3, 100000)) << "which are streams";
+  EXPECT_FALSE(turns("f32", 8, 1024));
+  EXPECT_FALSE(turns("bf16", 4, 4096));
+  EXPECT_TRUE(turns("f32", 16, 400));
+  EXPECT_FALSE(turns("bf16", 16, 300));
 }
 
 TEST(NearCache, TilesOfWordsThatComputeLongAskForTheNextOne) {

@@ -444,6 +444,23 @@ TEST(Choose, AFullReductionIsSplitByItsShapeAlone) {
   }
 }
 
+TEST(Choose, RowsThatLieApartAreSplitBetweenRows) {
+  const auto split = [](const char* monoid, int rows, std::int64_t l2_bytes) {
+    const KernelSpec spec = spec_of(monoid, "f32", "reduced " + std::to_string(rows) + ", kept 3, reduced 50176",
+                                    "[150528, 50176, 1]", "[0, 1, 0]");
+    target::Target target = machine(target::Isa::avx2, 2);
+    target.l2_bytes = l2_bytes;
+    const Schedule schedule = choose(spec, target);
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    return schedule.split;
+  };
+  for (const std::int64_t l2_bytes : {std::int64_t{1} << 20, std::int64_t{1} << 30})
+    EXPECT_EQ(split("sum", 60, l2_bytes), (Cut{0, 8})) << "by the shape alone";
+  EXPECT_EQ(split("sum", 8, 1 << 20), (Cut{0, 1}));
+  EXPECT_EQ(split("sum", 7, 1 << 20).level, 2) << "too few for all pieces";
+  EXPECT_EQ(split("max", 64, 1 << 20), (Cut{0, 32})) << "a piece for each core";
+}
+
 TEST(Choose, OneCoreDoesNotSplitWhatComesOutTheSameAnyway) {
   for (const char* dtype : {"f32", "s64"}) {
     const KernelSpec spec = spec_of("max", dtype, "reduced 4194304", "[1]", "[0]");
