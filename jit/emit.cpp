@@ -19,6 +19,7 @@
 #include "kernel/text_stream.hpp"
 #include "schedule/column_ends.hpp"
 #include "schedule/columns.hpp"
+#include "schedule/next_block.hpp"
 #include "schedule/packed.hpp"
 #include "schedule/spread.hpp"
 #include "schedule/turned.hpp"
@@ -98,6 +99,7 @@ void key_last_columns(std::ostringstream& key, const kernel::KernelSpec& spec, c
   if (schedule::ends_whole(spec, lanes, schedule)) key << " w";
   if (schedule::runs_over(spec, lanes, schedule)) key << " o";
   if (has_rows_that_settle(spec)) key << " m";
+  if (schedule.blocks) key << " b" << schedule::next_block_bytes(spec, schedule.vector_level);
   if (schedule.ahead && schedule.columns == 0) key << " a" << schedule::direct_ahead_bytes(spec, schedule.vector_level);
 }
 

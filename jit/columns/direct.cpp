@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "jit/columns/columns.hpp"
+#include "jit/columns/next_block.hpp"
 #include "jit/nest/blocks.hpp"
 #include "schedule/columns.hpp"
 
@@ -252,6 +253,7 @@ class DirectColumns {
   /// For as many lines of a row as `bytes` begin.
   void ask_ahead(const Memory& row, int bytes) {
     constexpr int kLine = 64;
+    ask_next_block(n_, row, bytes);
     if (!n_.schedule.ahead) return;
     const int ahead = schedule::direct_ahead_bytes(n_.spec, n_.schedule.vector_level);
     for (int line = 0; line < bytes; line += kLine) c_.prefetcht0(c_.ptr[row + (ahead + line)]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jit/columns/grouped_sweeps.hpp"
 
+#include "jit/columns/next_block.hpp"
 #include "jit/columns/strips.hpp"
 
 namespace tenfold::jit {
@@ -77,8 +78,10 @@ class GroupedSweeps {
     align_loop(c_);
     c_.L(again);
     begins ? chains.begin_sets(record, sets) : chains.load_sets(record, sets);
-    for (const Memory& row : places_of_streams(at_, stream_, stream3_, schedule::kChainedStreams))
+    for (const Memory& row : places_of_streams(at_, stream_, stream3_, schedule::kChainedStreams)) {
       for (int set = 0; set < sets; ++set) n_.s.step(set, row + set * n_.s.step_bytes(), Part::full);
+      ask_next_block(n_, row, sets * n_.s.step_bytes());
+    }
     chains.store_sets(record, sets);
     c_.add(at_, sets * n_.s.step_bytes());
     c_.add(record, sets * n_.s.record_bytes());

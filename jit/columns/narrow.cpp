@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "jit/columns/next_block.hpp"
 #include "jit/nest/blocks.hpp"
 
 namespace tenfold::jit {
@@ -37,15 +38,15 @@ void NarrowColumns::take_sweeps(const Reg64& first, const Reg64& stream, const R
   c_.L(again);
   init_sets(n_.s, steps);
   for (int sweep = 0; sweep < kSweepsOfChain; ++sweep)
-    for (int at = 0; at < schedule::kChainedStreams; ++at)
-      for (int step = 0; step < steps; ++step) {
-        const int offset = sweep * row_bytes() + step * n_.s.step_bytes();
-        const Memory row = at == 0   ? first + offset
-                           : at == 1 ? first + stream + offset
-                           : at == 2 ? first + stream * 2 + offset
-                                     : first + stream3.reg() + offset;
-        n_.s.step(step, row, Part::full);
-      }
+    for (int at = 0; at < schedule::kChainedStreams; ++at) {
+      const int offset = sweep * row_bytes();
+      const Memory row = at == 0   ? first + offset
+                         : at == 1 ? first + stream + offset
+                         : at == 2 ? first + stream * 2 + offset
+                                   : first + stream3.reg() + offset;
+      for (int step = 0; step < steps; ++step) n_.s.step(step, row + step * n_.s.step_bytes(), Part::full);
+      ask_next_block(n_, row, row_bytes());
+    }
   for (int step = 0; step < steps; ++step) {
     n_.s.load_totals(record(step));
     n_.s.flush(step);
@@ -84,6 +85,7 @@ void NarrowColumns::in_order(const Reg64& first, const Reg64& rows) {
   align_loop(c_);
   c_.L(again);
   n_.s.step(0, first, Part::full);
+  ask_next_block(n_, first, of_step * row_bytes());
   c_.add(first, of_step * row_bytes());
   c_.sub(rows, of_step);
   c_.cmp(rows, least);
@@ -151,6 +153,7 @@ void NarrowColumns::pass_in_two_steps(Pass pass, const Reg64& first, const Reg64
   c_.L(again);
   for (int row = 0; row < kTwoStepRows; ++row)
     n_.s.step_sets({first + row * row_bytes(), first + (row * row_bytes() + n_.s.step_bytes())});
+  ask_next_block(n_, first, kTwoStepRows * row_bytes());
   c_.add(first, kTwoStepRows * row_bytes());
   c_.sub(rows, kTwoStepRows);
   c_.cmp(rows, kTwoStepRows + rows_behind(1));
@@ -199,6 +202,7 @@ void NarrowColumns::steps_in_any_order(Pass pass, const Reg64& first, const Reg6
         places.push_back(first + (step + set) * of_step * row_bytes());
       n_.s.step_sets(places);
     }
+    ask_next_block(n_, first, count * of_step * row_bytes());
     c_.add(first, count * of_step * row_bytes());
     c_.sub(rows, count * of_step);
     c_.cmp(rows, count * of_step + rows_behind(of_step));

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "jit/columns/narrow.hpp"
+#include "jit/columns/next_block.hpp"
 #include "jit/nest/blocks.hpp"
 
 namespace tenfold::jit {
@@ -102,6 +103,7 @@ void NarrowColumns::sweep_rows(const Reg64& first, const Reg64& p, const std::ve
         n_.s.store_set(at);
       };
       step(pass);
+      for (const Memory& row : rows) ask_next_block(n_, row, n_.s.step_bytes());
       if (pass == Pass::first && !n_.s.traits().second_pass_redoes) {
         Label settled;
         n_.s.jump_if_settled(settled, Part::full);

@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "jit/columns/narrow.hpp"
+#include "jit/columns/next_block.hpp"
 #include "jit/columns/row_search.hpp"
 
 namespace tenfold::jit {
@@ -70,6 +71,7 @@ void NarrowColumns::steps_in_turn(const Reg64& first, const Reg64& rows, int of_
     align_loop(c_);
     c_.L(unrolled);
     for (int step = 0; step < kUnroll; ++step) n_.s.step(0, p.reg() + step * of_step * row_bytes(), Part::full);
+    ask_next_block(n_, p.reg(), kUnroll * of_step * row_bytes());
     c_.add(p, kUnroll * of_step * row_bytes());
     c_.sub(left, kUnroll * of_step);
     c_.cmp(left, enough);

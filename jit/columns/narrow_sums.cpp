@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "jit/columns/narrow.hpp"
+#include "jit/columns/next_block.hpp"
 #include "jit/nest/blocks.hpp"
 
 namespace tenfold::jit {
@@ -59,6 +60,7 @@ class NarrowSums {
     take_blocks(n_, steps, schedule::kChainedUnroll, false, [this] {
       for (int set = 0; set < schedule::kChainedUnroll; ++set)
         n_.s.step(set, p_.reg() + set * rows_of_step_ * row_bytes(), Part::full);
+      ask_next_block(n_, p_.reg(), schedule::kChainedUnroll * rows_of_step_ * row_bytes());
       c_.add(p_, schedule::kChainedUnroll * rows_of_step_ * row_bytes());
     });
     rest(steps, left);

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "jit/columns/next_block.hpp"
 #include "jit/nest/blocks.hpp"
 
 namespace tenfold::jit {
@@ -44,7 +45,10 @@ void sweep_strip(LoopNest& nest, const Reg64& first, const Reg64& row_stride, co
   for (const Memory& row : places_of_streams(first, stream, stream3, at_once))
     for (int step = 0; step < kStripSteps; ++step) {
       nest.s.step(step, row + step * nest.s.step_bytes(), Part::full);
-      if (step * nest.s.step_bytes() % 64 == 0) c.prefetcht0(c.ptr[row + (kAheadSteps + step) * nest.s.step_bytes()]);
+      if (nest.schedule.blocks)
+        ask_next_block(nest, row + step * nest.s.step_bytes(), nest.s.step_bytes());
+      else if (step * nest.s.step_bytes() % 64 == 0)
+        c.prefetcht0(c.ptr[row + (kAheadSteps + step) * nest.s.step_bytes()]);
     }
   c.add(first, row_stride);
   c.dec(left);

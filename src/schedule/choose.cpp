@@ -14,6 +14,7 @@
 #include "schedule/levels.hpp"
 #include "schedule/machine.hpp"
 #include "schedule/narrow.hpp"
+#include "schedule/next_block.hpp"
 #include "schedule/ordered.hpp"
 #include "schedule/packed.hpp"
 #include "schedule/schedule.hpp"
@@ -310,6 +311,8 @@ Status check_columns(const KernelSpec& spec, const ReduceBody& body, const Sched
     return broken("turns is 1 for streams of sums over tiles of columns whose elements lie apart");
   if (schedule.ahead && schedule.columns != 0 && rows < 4)
     return broken("ahead is for tiles of 4 or 8 rows at once, and rows in registers");
+  if (schedule.blocks && next_block_bytes(spec, schedule.vector_level) == 0)
+    return broken("blocks is for columns inside a kept level, a short way from one another");
   if (schedule.columns % lanes_per_step(lanes, spec.inputs[0].dtype) != 0)
     return broken("columns is not a multiple of the lanes");
   const Narrow narrow = narrow_columns(spec, lanes, schedule.vector_level, schedule.searches);

@@ -8,6 +8,7 @@
 #include "schedule/arg_body.hpp"
 #include "schedule/machine.hpp"
 #include "schedule/narrow.hpp"
+#include "schedule/next_block.hpp"
 
 namespace tenfold::schedule {
 namespace {
@@ -307,7 +308,8 @@ bool takes_lanes_across(const KernelSpec& spec, int vector_level) {
 void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule) {
   const ColumnsCase of = case_of(spec, lanes, target, schedule.vector_level);
   if (is_direct(of)) {
-    schedule.ahead = blocks_ask_ahead(of) || direct_asks_ahead(of);
+    schedule.blocks = asks_for_blocks(spec, lanes, schedule, target);
+    schedule.ahead = !schedule.blocks && (blocks_ask_ahead(of) || direct_asks_ahead(of));
     return;
   }
   Narrow narrow = narrow_columns(spec, lanes, schedule.vector_level, may_search_groups(of));
@@ -320,7 +322,8 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& t
   schedule.width = narrow.width;
   schedule.columns = tile.columns;
   schedule.rows_at_once = tile.rows;
-  schedule.ahead = tile.ahead;
+  schedule.blocks = asks_for_blocks(spec, lanes, schedule, target);
+  schedule.ahead = tile.ahead && !schedule.blocks;
   if (of.machine.columns.gapped_rows_alone && lanes == Lanes::chained_f32 && of.gap != 1) schedule.turns = 1;
 }
 

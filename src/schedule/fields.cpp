@@ -21,6 +21,7 @@ constexpr Field kFields[] = {
     {"pilot", &Schedule::pilot, kStagedRows},
     {"turns", &Schedule::turns, kRows | kColumns},
     {"ahead", &Schedule::ahead, kRows | kColumns | kPacked | kStaged},
+    {"blocks", &Schedule::blocks, kColumns},
     {"early", &Schedule::early, kStagedRows},
     {"trails", &Schedule::trails, kStagedRows},
     {"adds", &Schedule::adds, kRows | kColumns},

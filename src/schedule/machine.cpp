@@ -9,7 +9,7 @@ constexpr Machine kNear{
     .avx512_in_halves = true,
     .stores = {.around = {3, 4}},
     .streams = {.turns_of_long = true},
-    .columns = {.whole_rows_of_memory = true, .long_rows_of_bytes = 4, .near_pages = true},
+    .columns = {.whole_rows_of_memory = true, .long_rows_of_bytes = 4, .near_pages = true, .blocks_ask = true},
     .packed = {.loose_words_ask_in_l2 = true},
     .flat = {.runs = {1, 1, true}, .expensive_runs = false},
     .staged_rows = {.functions_ask_beyond_l2 = true},

@@ -74,6 +74,7 @@ struct Machine {
     bool places_by_distance = false;  ///< tiles of indices go by how far away rows are
     bool near_places = false;         ///< those of no more than a quarter of the last cache do
     bool near_pages = false;          ///< indices have tiles of a page, and do not ask ahead, up to a quarter of it
+    bool blocks_ask = false;          ///< rows of blocks ask for those of the next one (next_block.hpp)
     bool keys_unasked_in_l2 = false;  ///< tiles of keys do not ask ahead in L2
     bool places_unasked_in_l3 = false;  ///< tiles of indices do not ask ahead in L3; of integers with AVX-512 alone
   } columns;

@@ -172,6 +172,11 @@ std::vector<Schedule> lone_changes(const KernelSpec& spec, const Schedule& base)
   for (const int turns : turns_of(base)) add([turns](Schedule& s) { s.turns = turns; });
   for (const bool serpentine : serpentines_of(base)) add([serpentine](Schedule& s) { s.serpentine = serpentine; });
   if (base.nest == Nest::columns) add([&spec](Schedule& s) { switch_searches(spec, s); });
+  if (base.nest == Nest::columns)
+    add([](Schedule& s) {
+      s.blocks = !s.blocks;
+      s.ahead = false;
+    });
   add([](Schedule& s) { s.early = !s.early; });
   add([](Schedule& s) { s.adds = !s.adds; });
   if (base.nest == Nest::staged_rows || base.nest == Nest::flat)

@@ -52,6 +52,8 @@ struct Schedule {
   /// tile's. Packed: blocks prefetch others. Rows: streams beyond the state's sets take turns, each asking for the
   /// next. Staged rows: the second pass, or the only one, prefetches the next row.
   bool ahead = false;
+  /// Columns: rows ask for those of the next block, which lie as far behind them as a step of the kept level outside.
+  bool blocks = false;
   bool early = false;  ///< staged rows, with `ahead`: half as far again, for what would not be there in time
   /// Staged rows: the last pass, which stores, goes over a row along with the last reductions of the next one, so that
   /// what it waits for is waited for while those are computed.

@@ -104,6 +104,31 @@ TEST(NearCache, OutputsOfSomeRowsTakeTurnsIfTheyReadMuch) {
   EXPECT_FALSE(turns("bf16", 16, 300));
 }
 
+TEST(NearCache, RowsOfBlocksAskForTheNextOne) {
+  const auto blocks = [](const char* monoid, const char* dtype, int outer, int rows, int row) {
+    const KernelSpec spec = spec_of(monoid, dtype, "kept " + std::to_string(outer) + ", " + columns_of(rows, row),
+                                    "[" + std::to_string(rows * row) + ", " + std::to_string(row) + ", 1]",
+                                    "[" + std::to_string(row) + ", 0, 1]");
+    const Schedule schedule = choose(spec, zen4());
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    EXPECT_FALSE(schedule.blocks && schedule.ahead) << print(schedule);
+    return schedule.blocks;
+  };
+  EXPECT_TRUE(blocks("max", "f32", 4096, 20, 384));
+  EXPECT_FALSE(blocks("max", "f32", 100, 20, 384)) << "L3 has them";
+  EXPECT_TRUE(blocks("sum", "f32", 200, 20, 200));
+  EXPECT_FALSE(blocks("sum", "f32", 200, 49, 384)) << "long blocks that L3 has";
+  EXPECT_TRUE(blocks("sum", "f32", 1000, 49, 384));
+  EXPECT_FALSE(blocks("sum", "f32", 10, 20, 200)) << "L2 has them";
+  EXPECT_FALSE(blocks("sum", "f32", 200, 300, 512)) << "too long";
+  EXPECT_FALSE(blocks("sum", "f32", 100000, 49, 8)) << "read in order";
+  EXPECT_FALSE(blocks("max", "bf16", 20000, 49, 56)) << "read in order";
+  EXPECT_TRUE(blocks("max", "f32", 20000, 3, 384)) << "in registers";
+  EXPECT_FALSE(blocks("max", "f32", 20000, 8, 384)) << "which are many";
+  EXPECT_TRUE(blocks("max", "f32", 5000, 16, 384)) << "in long blocks";
+  EXPECT_FALSE(blocks("max", "f32", 200000, 3, 64)) << "short rows";
+}
+
 TEST(NearCache, TilesOfWordsThatComputeLongAskForTheNextOne) {
   const auto columns_ask = [](const std::string& dtype) {
     return asks(exponentials(dtype, "reduced 64, kept 65536", 65536, "[0, 1]", "store y0 %5\n"));

@@ -604,6 +604,18 @@ TEST(Check, TurnsNeedOutputsInsideOfWhatIsReduced) {
   EXPECT_TRUE(check(inside, parse("avx2 columns level=1 rows=4 columns=64").value()).ok());
 }
 
+TEST(Check, BlocksAreAskedForInsideAKeptLevel) {
+  const KernelSpec inside = spec_of("sum", "f32", "kept 5, reduced 70, kept 64", "[4480, 64, 1]", "[64, 0, 1]"),
+                   far_apart = spec_of("sum", "f32", "kept 5, reduced 70, kept 64", "[4480000, 64, 1]", "[64, 0, 1]"),
+                   alone = spec_of("sum", "f32", "reduced 70, kept 64", "[64, 1]", "[0, 1]");
+  const auto legal = [](const KernelSpec& spec, const char* schedule) {
+    return check(spec, parse(schedule).value()).ok();
+  };
+  EXPECT_TRUE(legal(inside, "avx2 columns level=2 rows=4 blocks=1 columns=64"));
+  EXPECT_FALSE(legal(far_apart, "avx2 columns level=2 rows=4 blocks=1 columns=64"));
+  EXPECT_FALSE(legal(alone, "avx2 columns level=1 rows=4 blocks=1 columns=64"));
+}
+
 TEST(Check, StreamsOfColumnsTakeTurnsInSumsOfElementsApart) {
   const auto column = [](const char* monoid, const char* dtype, const char* strides) {
     return spec_of(monoid, dtype, "reduced 100, kept 1000", strides, "[0, 1]");
