@@ -88,8 +88,10 @@ bool may_store_columns_around(const KernelSpec& spec, Lanes lanes, const Schedul
 
 bool pays_to_store_columns_around(const KernelSpec& spec, Lanes lanes, const Schedule& schedule,
                                   const target::Target& target) {
-  return may_store_columns_around(spec, lanes, schedule) &&
-         kernel::bytes_moved(spec) >= kCachesOfColumns * target.last_cache_bytes();
+  constexpr Share kOfNarrowElements{kCachesOfColumns, 1};
+  const bool words = byte_size(spec.outputs[0].dtype) >= 4;
+  const Share& least = words ? machine_of(target).stores.columns_around : kOfNarrowElements;
+  return may_store_columns_around(spec, lanes, schedule) && least.reached_by(kernel::bytes_moved(spec), target);
 }
 
 bool may_claim(const KernelSpec& spec, int vector_level) {

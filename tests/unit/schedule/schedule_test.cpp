@@ -1043,7 +1043,7 @@ TEST(Choose, AFastLastCacheIsReadInOrder) {
             "avx512_core rows level=0 unroll=4 rows=4 split=0:8388608");
 }
 
-TEST(Choose, OutputsOfFewRowsGoAroundTheCachesWhereTheyAreTwiceTheLastOne) {
+TEST(Choose, OutputsOfFewRowsGoAroundTheCachesThatTheyFill) {
   target::Target machine;
   machine.isa = target::Isa::avx2;
   machine.l3_bytes = 32 << 20;
@@ -1054,6 +1054,9 @@ TEST(Choose, OutputsOfFewRowsGoAroundTheCachesWhereTheyAreTwiceTheLastOne) {
                machine)
         .around;
   };
+  EXPECT_TRUE(goes_around(3, 5 << 18)) << "five eighths of a near cache";
+  EXPECT_FALSE(goes_around(3, (5 << 18) - 16));
+  machine.l3 = target::L3::far;
   EXPECT_TRUE(goes_around(3, 4 << 20));
   EXPECT_FALSE(goes_around(3, (4 << 20) - 16));
   EXPECT_TRUE(goes_around(48, 1 << 20));
