@@ -16,6 +16,8 @@ using kernel::KernelSpec;
 constexpr std::int64_t kNearPart = 4;
 
 constexpr std::int64_t kLine = 64;
+/// Rows that count as long (Machine::Stores), as columns do.
+constexpr std::int64_t kLongRowBytes = 8192;
 /// Columns of so many rows at most store their outputs around the caches, where so many times the last cache is moved.
 constexpr std::int64_t kFewRows = 48;
 constexpr std::int64_t kCachesOfColumns = 2;
@@ -64,10 +66,13 @@ bool may_go_around(const KernelSpec& spec, int vector_level) {
 
 bool pays_around(const KernelSpec& spec, int vector_level, const target::Target& target, Expensive expensive) {
   const Machine::Stores& machine = machine_of(target).stores;
-  const bool others = kernel::level(spec, vector_level).reduced || expensive == Expensive::through;
-  const Share& least = others                         ? machine.around
-                       : expensive == Expensive::kept ? machine.kept_columns_around
-                                                      : machine.powers_around;
+  const kernel::Level& along = kernel::level(spec, vector_level);
+  const bool others = along.reduced || expensive == Expensive::through;
+  const bool is_long = !along.reduced || along.extent * byte_size(spec.outputs[0].dtype) >= kLongRowBytes;
+  const Share& least = others && is_long && !kernel::is_elementwise(spec) ? machine.long_rows_around
+                       : others                                           ? machine.around
+                       : expensive == Expensive::kept                     ? machine.kept_columns_around
+                                                                          : machine.powers_around;
   return may_go_around(spec, vector_level) && lies_on_lines(spec, vector_level) &&
          least.reached_by(kernel::bytes_moved(spec), target) &&
          (expensive != Expensive::through || !stores_expensive_elements(spec));

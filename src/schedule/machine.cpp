@@ -7,13 +7,13 @@ namespace {
 /// All that were not measured, and AMD's Zen 4.
 constexpr Machine kNear{
     .avx512_in_halves = true,
-    .stores = {.around = {3, 4}, .columns_around = {5, 8}},
+    .stores = {.around = {3, 4}, .long_rows_around = {5, 8}, .columns_around = {5, 8}},
     .streams = {.turns_of_long = true},
     .columns = {.whole_rows_of_memory = true, .long_rows_of_bytes = 4, .near_pages = true, .blocks_ask = true},
     .packed = {.loose_words_ask_in_l2 = true},
     .flat = {.runs = {1, 1, true}, .expensive_runs = false},
     .staged_rows = {.functions_ask_beyond_l2 = true},
-    .staged_columns = {},
+    .staged_columns = {.two_inputs_ask = {5, 8}, .short_blocks = true},
 };
 
 /// Xeons of AVX-512.
@@ -41,6 +41,7 @@ constexpr Machine kFar{
 constexpr Machine kFast{
     .fills_cache = kNever,
     .stores = {.around = {3, 4},
+               .long_rows_around = {3, 4},
                .kept_columns_around = {15, 16, true},
                .powers_around = {15, 16, true},
                .expensive_rows_claim = true},
@@ -68,6 +69,7 @@ constexpr Machine kFast{
 constexpr Machine kLate{
     .fills_cache = {3, 8, true},
     .stores = {.around = {3, 4},
+               .long_rows_around = {3, 4},
                .kept_columns_around = {1, 1, true},
                .powers_around = {3, 4},
                .kept_rows_around = true},

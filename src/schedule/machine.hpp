@@ -36,6 +36,7 @@ struct Machine {
   /// Stores around the caches, and stores that claim their lines ahead (around.hpp).
   struct Stores {
     Share around{1, 1};                 ///< stores go around from so much on, inputs and outputs together
+    Share long_rows_around{1, 1};       ///< likewise those of long rows, and of columns
     Share kept_columns_around{1, 1};    ///< likewise those of columns that scratch or an output keeps
     Share powers_around{1, 1};          ///< those of columns whose last pass computes exponentials again (Powers)
     Share columns_around{2, 1};         ///< words that columns of few rows put out, which store no elements
@@ -125,8 +126,11 @@ struct Machine {
     bool asks_around = true;             ///< sweeps that go around ask for the next rows
     bool few_in_order = false;           ///< two or three inputs that are but read come in order, unasked, or in pages
     int rows_of_functions = 8;           ///< rows of a sweep of what is expensive
-    Share functions_ask = kNever;        ///< sweeps of what is expensive and but read ask from so much on
-    Share short_rows_ask = kNever;       ///< sweeps of what is cheap and but read do, of rows of a page or less
+    Share two_inputs_ask =
+        kNever;                 ///< two inputs that are but read ask for the next rows from so much on, both together
+    bool short_blocks = false;  ///< rows of up to 256 columns inside a kept level have tiles and sweeps of their own
+    Share functions_ask = kNever;   ///< sweeps of what is expensive and but read ask from so much on
+    Share short_rows_ask = kNever;  ///< sweeps of what is cheap and but read do, of rows of a page or less
     /// Narrow tiles ask for the next one if a column has so much of each row.
     std::int64_t asking_tile_bytes = 4;
   } staged_columns;

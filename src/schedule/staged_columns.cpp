@@ -25,6 +25,8 @@ constexpr std::int64_t kTileColumns = 4096;
 constexpr std::int64_t kWrittenColumns = 1024;
 /// Two inputs come a page of a row at a time, if their rows are longer than so much.
 constexpr std::int64_t kPageBytes = 4096, kShortRowBytes = 1024;
+/// Rows of blocks, and of two inputs, that are asked for where the machine says so (Machine::StagedColumns).
+constexpr std::int64_t kLeastAskedRow = 512;
 /// Of few rows of functions, read once more and stored around the caches, fewer columns still.
 constexpr std::int64_t kAroundColumns = 512, kFewRowsAround = 256;
 /// Passes of functions that are but read have tiles of few rows (kFewRowsColumns) in L2 as well, up to so many rows.
@@ -140,6 +142,18 @@ int rows_of_one_input(const KernelSpec& spec, int vector_level, const target::Ta
   return fill_set ? kLinesAtOnce / 2 : kLinesAtOnce;
 }
 
+/// Which are seen coming, however many there are.
+bool has_tiny_rows(const KernelSpec& spec, int vector_level) {
+  return kernel::level(spec, vector_level).extent * byte_size(spec.inputs[0].dtype) < kLeastAskedRow;
+}
+
+/// Whether columns lie inside a kept level, in rows that no tile has to be cut from (Machine::StagedColumns).
+bool has_short_blocks(const KernelSpec& spec, int vector_level, const target::Target& target) {
+  const bool inside = kernel::outermost(spec, false) < vector_level;
+  return machine_of(target).staged_columns.short_blocks && inside &&
+         kernel::level(spec, vector_level).extent <= kFewRowsColumns && !has_tiny_rows(spec, vector_level);
+}
+
 /// How many rows a sweep takes, and whether it asks for the next ones: what comes from memory, or goes there, does
 /// better so. Beyond the last cache two inputs leave the set of L1 room for their next lines. One input that is only
 /// read asks from half the last cache on, all of which it hardly ever has to itself.
@@ -155,13 +169,25 @@ void choose_sweep(const KernelSpec& spec, const target::Target& target, Schedule
     schedule.rows_at_once = rows_of_one_input(spec, schedule.vector_level, target);
   else
     schedule.rows_at_once = inputs > 2 ? 2 : (from_memory ? kLinesAtOnce / 2 : kLinesAtOnce) / inputs;
-  const bool hardly_cached = !written && 2 * bytes > target.last_cache_bytes();
+  if (inputs == 2 && has_short_blocks(spec, schedule.vector_level, target)) schedule.rows_at_once = kLinesAtOnce / 2;
+  const bool hardly_cached = !written && (2 * bytes > target.last_cache_bytes() ||
+                                          (inputs == 2 && !has_tiny_rows(spec, schedule.vector_level) &&
+                                           machine.two_inputs_ask.reached_by(inputs * bytes, target)));
   schedule.ahead = from_memory || hardly_cached || asks_in_cache(spec, schedule.vector_level, target) ||
                    asks_for_next_tile(spec, schedule, target) || (schedule.around && machine.asks_around);
 }
 
+/// Blocks of elements that are stored go tile by tile up to twice L1, unless they compute long.
+bool has_tiles_of_blocks(const KernelSpec& spec, int vector_level, const target::Target& target) {
+  if (!has_short_blocks(spec, vector_level, target) || !writes_elements(spec) || expensive_functions(spec) > 0)
+    return false;
+  const std::int64_t lines = moving_lines(spec, vector_level) * byte_size(spec.inputs[0].dtype);
+  return lines * kernel::reduced_count(spec) * kernel::level(spec, vector_level).extent <= 2 * target.l1_bytes;
+}
+
 /// Columns of a tile: as many as leave its rows in L1 where they are few, else by what is written.
-std::int64_t choose_columns_of_tile(const KernelSpec& spec, const target::Target& target) {
+std::int64_t choose_columns_of_tile(const KernelSpec& spec, int vector_level, const target::Target& target) {
+  if (has_tiles_of_blocks(spec, vector_level, target)) return kFewRowsColumns;
   const std::int64_t rows = kernel::reduced_count(spec);
   const bool written = writes_elements(spec);
   if (moving_bytes(spec) * rows * kFewRowsColumns <= target.l1_bytes) return kFewRowsColumns;
@@ -206,7 +232,7 @@ bool keeps_columns(const KernelSpec& spec) {
 
 void choose_staged_columns(const KernelSpec& spec, const target::Target& target, Schedule& schedule) {
   schedule.nest = Nest::staged_columns;
-  schedule.columns = choose_columns_of_tile(spec, target);
+  schedule.columns = choose_columns_of_tile(spec, schedule.vector_level, target);
   const Machine& machine = machine_of(target);
   const bool keeps = keeps_columns(spec), powers = keeps && reduces_powers(spec),
              again = powers || (keeps && computes_again(spec, schedule, target));

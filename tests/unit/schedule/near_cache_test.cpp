@@ -129,6 +129,55 @@ TEST(NearCache, RowsOfBlocksAskForTheNextOne) {
   EXPECT_FALSE(blocks("max", "f32", 200000, 3, 64)) << "short rows";
 }
 
+TEST(NearCache, LongRowsAndColumnsGoAroundFromFiveEighthsOn) {
+  const auto rows_around = [](int rows, int row) {
+    const std::string stride = std::to_string(row), strides = "[" + stride + ", 1]";
+    return choose(staged_spec("kept " + std::to_string(rows) + ", reduced " + stride, strides, strides,
+                              "%3 = sub %0 %2\nstore y0 %3\n"),
+                  zen4())
+        .around;
+  };
+  EXPECT_TRUE(rows_around(1280, 2048));
+  EXPECT_FALSE(rows_around(1279, 2048));
+  EXPECT_FALSE(rows_around(2560, 1024)) << "short rows";
+  EXPECT_TRUE(rows_around(3072, 1024));
+}
+
+TEST(NearCache, BlocksOfColumnsAreTilesThatAskForTheNextOne) {
+  const auto chosen = [](int outer, int rows, int row) {
+    const std::string stride = std::to_string(row), strides = "[" + std::to_string(rows * row) + ", " + stride + ", 1]";
+    Schedule schedule = choose(staged_spec("kept " + std::to_string(outer) + ", " + columns_of(rows, row), strides,
+                                           strides, "%3 = sub %0 %2\nstore y0 %3\n"),
+                               zen4());
+    schedule.tile = {};
+    return print(schedule);
+  };
+  const std::string columns = "avx2 staged_columns level=2 rows=8 ahead=1 around=1 ";
+  EXPECT_EQ(chosen(1000, 49, 256), columns + "columns=256");
+  EXPECT_EQ(chosen(1000, 49, 384), columns + "columns=1024") << "long rows";
+  EXPECT_EQ(chosen(1000, 100, 256), columns + "columns=1024") << "more than twice L1";
+  EXPECT_EQ(chosen(4000, 80, 64), columns + "columns=1024") << "tiny rows";
+}
+
+TEST(NearCache, TwoInputsAskForTheNextRowsFromFiveEighthsOn) {
+  const auto asks_and_rows = [](const std::string& space, const std::string& strides, const std::string& out) {
+    const Result<KernelSpec> spec = kernel::parse("kernel\nspace " + space + "\nin x0 f32 " + strides + "\nin x1 f32 " +
+                                                  strides + "\nout y0 f32 " + out +
+                                                  "\n%0 = load x0\n%1 = load x1\n%2 = mul %0 %1\n%3 = reduce sum %2\n"
+                                                  "store y0 %3\n");
+    EXPECT_TRUE(spec.ok()) << spec.status().message();
+    const Schedule schedule = choose(spec.value(), zen4());
+    EXPECT_TRUE(check(spec.value(), schedule).ok()) << print(schedule);
+    return std::string(schedule.ahead ? "asks, " : "") + std::to_string(schedule.rows_at_once);
+  };
+  EXPECT_EQ(asks_and_rows("reduced 640, kept 4096", "[4096, 1]", "[0, 1]"), "asks, 4");
+  EXPECT_EQ(asks_and_rows("reduced 639, kept 4096", "[4096, 1]", "[0, 1]"), "4");
+  EXPECT_EQ(asks_and_rows("kept 1100, reduced 49, kept 56", "[2744, 56, 1]", "[56, 0, 1]"), "4") << "tiny rows";
+  EXPECT_EQ(asks_and_rows("kept 3000, reduced 20, kept 224", "[4480, 224, 1]", "[224, 0, 1]"), "asks, 4")
+      << "rows that do not meet in L1";
+  EXPECT_EQ(asks_and_rows("reduced 4096, kept 4096", "[4096, 1]", "[0, 1]"), "asks, 2");
+}
+
 TEST(NearCache, TilesOfWordsThatComputeLongAskForTheNextOne) {
   const auto columns_ask = [](const std::string& dtype) {
     return asks(exponentials(dtype, "reduced 64, kept 65536", 65536, "[0, 1]", "store y0 %5\n"));

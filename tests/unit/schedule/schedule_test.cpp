@@ -1154,8 +1154,8 @@ TEST(Choose, StagedColumnsAreStoredEightRowsAtATimeWhereTheLastCacheIsFast) {
   };
   const std::string one_row = "avx2 staged_columns level=1 rows=8 ahead=1 around=1 serpentine=1 columns=1024";
   EXPECT_EQ(chosen(1024, 4096), one_row);
-  EXPECT_EQ(chosen(768, 4096), one_row) << "three quarters of the last cache";
-  EXPECT_EQ(chosen(767, 4096), "avx2 staged_columns level=1 rows=8 serpentine=1 columns=1024");
+  EXPECT_EQ(chosen(640, 4096), one_row) << "five eighths of the last cache";
+  EXPECT_EQ(chosen(639, 4096), "avx2 staged_columns level=1 rows=8 serpentine=1 columns=1024");
   machine.l3 = target::L3::fast;
   const std::string together = "avx2 staged_columns level=1 rows=8 stored=8 ";
   EXPECT_EQ(chosen(1024, 4096), together + "around=1 serpentine=1 columns=4096");
