@@ -56,6 +56,10 @@ bool stores_expensive_elements(const KernelSpec& spec) {
                      [&](const kernel::Store& store) { return bool{expensive[static_cast<std::size_t>(store.node)]}; });
 }
 
+bool has_long_rows(const KernelSpec& spec, int vector_level) {
+  return kernel::level(spec, vector_level).extent * byte_size(spec.outputs[0].dtype) >= kLongRowBytes;
+}
+
 }  // namespace
 
 bool may_go_around(const KernelSpec& spec, int vector_level) {
@@ -64,11 +68,15 @@ bool may_go_around(const KernelSpec& spec, int vector_level) {
   });
 }
 
+bool kept_rows_go_around(const KernelSpec& spec, int vector_level, const target::Target& target) {
+  const Machine::Stores& machine = machine_of(target).stores;
+  return machine.kept_rows_around || (machine.kept_long_rows_around && has_long_rows(spec, vector_level));
+}
+
 bool pays_around(const KernelSpec& spec, int vector_level, const target::Target& target, Expensive expensive) {
   const Machine::Stores& machine = machine_of(target).stores;
-  const kernel::Level& along = kernel::level(spec, vector_level);
-  const bool others = along.reduced || expensive == Expensive::through;
-  const bool is_long = !along.reduced || along.extent * byte_size(spec.outputs[0].dtype) >= kLongRowBytes;
+  const bool rows = kernel::level(spec, vector_level).reduced, others = rows || expensive == Expensive::through;
+  const bool is_long = !rows || has_long_rows(spec, vector_level);
   const Share& least = others && is_long && !kernel::is_elementwise(spec) ? machine.long_rows_around
                        : others                                           ? machine.around
                        : expensive == Expensive::kept                     ? machine.kept_columns_around

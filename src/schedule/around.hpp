@@ -23,6 +23,9 @@ bool may_go_around(const kernel::KernelSpec& spec, int vector_level);
 /// likewise with `powers`, whose exponentials the maximum's pass sums, and the last one computes again.
 enum class Expensive : std::uint8_t { through, kept, powers };
 
+/// Whether exponentials of rows that scratch keeps may (machine.hpp).
+bool kept_rows_go_around(const kernel::KernelSpec& spec, int vector_level, const target::Target& target);
+
 /// Whether that pays: where inputs and outputs fill the last cache (machine.hpp), elements are cheap to compute, or
 /// `expensive` ones not bound to go through it, and rows lie on lines. What is expensive is bound by its arithmetic,
 /// and does better through the caches, which take a store at a time; so are elements of 16 bits, which take a few

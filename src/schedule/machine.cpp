@@ -7,7 +7,11 @@ namespace {
 /// All that were not measured, and AMD's Zen 4.
 constexpr Machine kNear{
     .avx512_in_halves = true,
-    .stores = {.around = {3, 4}, .long_rows_around = {5, 8}, .columns_around = {5, 8}},
+    .stores = {.around = {3, 4},
+               .long_rows_around = {5, 8},
+               .kept_columns_around = {5, 8},
+               .columns_around = {5, 8},
+               .kept_long_rows_around = true},
     .streams = {.turns_of_long = true},
     .columns = {.whole_rows_of_memory = true, .long_rows_of_bytes = 4, .near_pages = true, .blocks_ask = true},
     .packed = {.loose_words_ask_in_l2 = true},

@@ -35,15 +35,16 @@ struct Machine {
 
   /// Stores around the caches, and stores that claim their lines ahead (around.hpp).
   struct Stores {
-    Share around{1, 1};                 ///< stores go around from so much on, inputs and outputs together
-    Share long_rows_around{1, 1};       ///< likewise those of long rows, and of columns
-    Share kept_columns_around{1, 1};    ///< likewise those of columns that scratch or an output keeps
-    Share powers_around{1, 1};          ///< those of columns whose last pass computes exponentials again (Powers)
-    Share columns_around{2, 1};         ///< words that columns of few rows put out, which store no elements
-    bool kept_rows_around = false;      ///< expensive elements of rows that scratch keeps go around as well
-    bool one_pass_around = false;       ///< likewise those of kernels of one pass
-    bool claims = false;                ///< stores beyond a core's own caches claim their lines
-    bool expensive_rows_claim = false;  ///< those of expensive rows do, beyond L2
+    Share around{1, 1};                  ///< stores go around from so much on, inputs and outputs together
+    Share long_rows_around{1, 1};        ///< likewise those of long rows, and of columns
+    Share kept_columns_around{1, 1};     ///< likewise those of columns that scratch or an output keeps
+    Share powers_around{1, 1};           ///< those of columns whose last pass computes exponentials again (Powers)
+    Share columns_around{2, 1};          ///< words that columns of few rows put out, which store no elements
+    bool kept_rows_around = false;       ///< expensive elements of rows that scratch keeps go around as well
+    bool kept_long_rows_around = false;  ///< those of long rows do
+    bool one_pass_around = false;        ///< likewise those of kernels of one pass
+    bool claims = false;                 ///< stores beyond a core's own caches claim their lines
+    bool expensive_rows_claim = false;   ///< those of expensive rows do, beyond L2
   } stores;
 
   /// Streams of rows, and runs of one row, that are read side by side (streams.hpp).

@@ -236,7 +236,7 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
     const Machine& machine = machine_of(target);
     const bool turns_around = expensive_functions(spec) == 0 ? machine.staged_rows.cheap_turns_around
                                                              : machine.staged_rows.expensive_turns_around;
-    const bool expensive_around = (machine.stores.kept_rows_around && schedule.keep > 0) ||
+    const bool expensive_around = (schedule.keep > 0 && kept_rows_go_around(spec, schedule.vector_level, target)) ||
                                   (machine.stores.one_pass_around && kernel::pass_count(spec) == 1);
     const Expensive expensive = expensive_around ? Expensive::kept : Expensive::through;
     schedule.around =
