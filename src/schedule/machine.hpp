@@ -127,10 +127,9 @@ struct Machine {
     bool asks_around = true;             ///< sweeps that go around ask for the next rows
     bool few_in_order = false;           ///< two or three inputs that are but read come in order, unasked, or in pages
     int rows_of_functions = 8;           ///< rows of a sweep of what is expensive
-    Share two_inputs_ask =
-        kNever;                 ///< two inputs that are but read ask for the next rows from so much on, both together
-    bool short_blocks = false;  ///< rows of up to 256 columns inside a kept level have tiles and sweeps of their own
-    Share functions_ask = kNever;   ///< sweeps of what is expensive and but read ask from so much on
+    Share two_inputs_ask = kNever;       ///< two inputs that are but read ask from so much on, both together
+    bool short_blocks = false;     ///< rows of up to 256 columns inside a kept level have tiles and sweeps of their own
+    Share functions_ask = kNever;  ///< sweeps of what is expensive and but read ask from so much on
     Share short_rows_ask = kNever;  ///< sweeps of what is cheap and but read do, of rows of a page or less
     /// Narrow tiles ask for the next one if a column has so much of each row.
     std::int64_t asking_tile_bytes = 4;
