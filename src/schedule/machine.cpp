@@ -20,6 +20,16 @@ constexpr Machine kNear{
     .staged_columns = {.two_inputs_ask = {5, 8}, .short_blocks = true},
 };
 
+/// The same of several cores, which L3 gives twice as much, and memory hardly more: stores go through it longer.
+constexpr Machine kNearOfCores = [] {
+  Machine machine = kNear;
+  machine.stores.around = {7, 4};
+  machine.stores.long_rows_around = {1, 1};
+  machine.stores.columns_around = {7, 8};
+  machine.stores.kept_long_rows_around = false;
+  return machine;
+}();
+
 /// Xeons of AVX-512.
 constexpr Machine kFar{
     .fills_cache = kNever,
@@ -108,7 +118,7 @@ const Machine& machine_of(const target::Target& target) noexcept {
     case target::L3::late: return kLate;
     case target::L3::near: break;
   }
-  return kNear;
+  return target.cores > 1 ? kNearOfCores : kNear;
 }
 
 }  // namespace tenfold::schedule

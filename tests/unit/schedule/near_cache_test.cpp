@@ -144,6 +144,21 @@ TEST(NearCache, LongRowsAndColumnsGoAroundFromFiveEighthsOn) {
   EXPECT_TRUE(rows_around(3072, 1024));
 }
 
+TEST(NearCache, OfSeveralCoresStoresGoThroughItLonger) {
+  const auto around = [](const std::string& space, int row) {
+    target::Target cores = zen4();
+    cores.cores = 2;
+    const std::string strides = "[" + std::to_string(row) + ", 1]";
+    return choose(staged_spec(space, strides, strides, "%3 = sub %0 %2\nstore y0 %3\n"), cores).around;
+  };
+  EXPECT_FALSE(around("kept 1023, reduced 4096", 4096));
+  EXPECT_TRUE(around("kept 1024, reduced 4096", 4096));
+  EXPECT_FALSE(around("reduced 1023, kept 4096", 4096));
+  EXPECT_TRUE(around("reduced 1024, kept 4096", 4096));
+  EXPECT_FALSE(around("kept 7000, reduced 1024", 1024)) << "short rows";
+  EXPECT_TRUE(around("kept 7168, reduced 1024", 1024));
+}
+
 TEST(NearCache, SoftmaxGoesAroundOverLongRowsAndTheFirstAxis) {
   const auto around = [](const std::string& space, int row) {
     return choose(exponentials("f32", space, row, "[" + std::to_string(row) + ", 1]", "%6 = div %4 %5\nstore y0 %6\n"),
