@@ -77,10 +77,12 @@ bool pays_around(const KernelSpec& spec, int vector_level, const target::Target&
   const Machine::Stores& machine = machine_of(target).stores;
   const bool rows = kernel::level(spec, vector_level).reduced, others = rows || expensive == Expensive::through;
   const bool is_long = !rows || has_long_rows(spec, vector_level);
-  const Share& least = others && is_long && !kernel::is_elementwise(spec) ? machine.long_rows_around
-                       : others                                           ? machine.around
-                       : expensive == Expensive::kept                     ? machine.kept_columns_around
-                                                                          : machine.powers_around;
+  const bool inside = !rows && kernel::outermost(spec, false) < vector_level;
+  const Share& least = others && (kernel::is_elementwise(spec) || !is_long) ? machine.around
+                       : others && inside                                   ? machine.blocks_around
+                       : others                                             ? machine.long_rows_around
+                       : expensive == Expensive::kept                       ? machine.kept_columns_around
+                                                                            : machine.powers_around;
   return may_go_around(spec, vector_level) && lies_on_lines(spec, vector_level) &&
          least.reached_by(kernel::bytes_moved(spec), target) &&
          (expensive != Expensive::through || !stores_expensive_elements(spec));

@@ -9,6 +9,7 @@ constexpr Machine kNear{
     .avx512_in_halves = true,
     .stores = {.around = {3, 4},
                .long_rows_around = {5, 8},
+               .blocks_around = {5, 8},
                .kept_columns_around = {5, 8},
                .columns_around = {5, 8},
                .kept_long_rows_around = true},
@@ -25,6 +26,7 @@ constexpr Machine kNearOfCores = [] {
   Machine machine = kNear;
   machine.stores.around = {7, 4};
   machine.stores.long_rows_around = {1, 1};
+  machine.stores.blocks_around = {3, 4};
   machine.stores.columns_around = {7, 8};
   machine.stores.kept_long_rows_around = false;
   return machine;
@@ -56,6 +58,7 @@ constexpr Machine kFast{
     .fills_cache = kNever,
     .stores = {.around = {3, 4},
                .long_rows_around = {3, 4},
+               .blocks_around = {3, 4},
                .kept_columns_around = {15, 16, true},
                .powers_around = {15, 16, true},
                .expensive_rows_claim = true},
@@ -84,6 +87,7 @@ constexpr Machine kLate{
     .fills_cache = {3, 8, true},
     .stores = {.around = {3, 4},
                .long_rows_around = {3, 4},
+               .blocks_around = {3, 4},
                .kept_columns_around = {1, 1, true},
                .powers_around = {3, 4},
                .kept_rows_around = true},

@@ -37,6 +37,7 @@ struct Machine {
   struct Stores {
     Share around{1, 1};                  ///< stores go around from so much on, inputs and outputs together
     Share long_rows_around{1, 1};        ///< likewise those of long rows, and of columns
+    Share blocks_around{1, 1};           ///< those of columns inside a kept level
     Share kept_columns_around{1, 1};     ///< likewise those of columns that scratch or an output keeps
     Share powers_around{1, 1};           ///< those of columns whose last pass computes exponentials again (Powers)
     Share columns_around{2, 1};          ///< words that columns of few rows put out, which store no elements

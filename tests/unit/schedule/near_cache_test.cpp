@@ -157,6 +157,17 @@ TEST(NearCache, OfSeveralCoresStoresGoThroughItLonger) {
   EXPECT_TRUE(around("reduced 1024, kept 4096", 4096));
   EXPECT_FALSE(around("kept 7000, reduced 1024", 1024)) << "short rows";
   EXPECT_TRUE(around("kept 7168, reduced 1024", 1024));
+  const auto blocks_around = [](int outer) {
+    target::Target cores = zen4();
+    cores.cores = 2;
+    const std::string strides = "[65536, 1024, 1]";
+    return choose(staged_spec("kept " + std::to_string(outer) + ", reduced 64, kept 1024", strides, strides,
+                              "%3 = sub %0 %2\nstore y0 %3\n"),
+                  cores)
+        .around;
+  };
+  EXPECT_TRUE(blocks_around(48));
+  EXPECT_FALSE(blocks_around(47));
 }
 
 TEST(NearCache, SoftmaxGoesAroundOverLongRowsAndTheFirstAxis) {
