@@ -177,12 +177,13 @@ void choose_sweep(const KernelSpec& spec, const target::Target& target, Schedule
                    asks_for_next_tile(spec, schedule, target) || (schedule.around && machine.asks_around);
 }
 
-/// Blocks of elements that are stored go tile by tile up to twice L1, unless they compute long.
+/// Blocks of elements that are stored around the caches go tile by tile up to twice L1, unless they compute long.
 bool has_tiles_of_blocks(const KernelSpec& spec, int vector_level, const target::Target& target) {
   if (!has_short_blocks(spec, vector_level, target) || !writes_elements(spec) || expensive_functions(spec) > 0)
     return false;
   const std::int64_t lines = moving_lines(spec, vector_level) * byte_size(spec.inputs[0].dtype);
-  return lines * kernel::reduced_count(spec) * kernel::level(spec, vector_level).extent <= 2 * target.l1_bytes;
+  return lines * kernel::reduced_count(spec) * kernel::level(spec, vector_level).extent <= 2 * target.l1_bytes &&
+         pays_around(spec, vector_level, target, Expensive::through);
 }
 
 /// Columns of a tile: as many as leave its rows in L1 where they are few, else by what is written.

@@ -194,6 +194,7 @@ TEST(NearCache, BlocksOfColumnsAreTilesThatAskForTheNextOne) {
   };
   const std::string columns = "avx2 staged_columns level=2 rows=8 ahead=1 around=1 ";
   EXPECT_EQ(chosen(1000, 49, 256), columns + "columns=256");
+  EXPECT_EQ(chosen(200, 49, 256), "avx2 staged_columns level=2 rows=8 columns=1024") << "stored through the caches";
   EXPECT_EQ(chosen(1000, 49, 384), columns + "columns=1024") << "long rows";
   EXPECT_EQ(chosen(1000, 100, 256), columns + "columns=1024") << "more than twice L1";
   EXPECT_EQ(chosen(4000, 80, 64), columns + "columns=1024") << "tiny rows";
