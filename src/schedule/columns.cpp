@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "schedule/arg_body.hpp"
+#include "schedule/levels.hpp"
 #include "schedule/machine.hpp"
 #include "schedule/narrow.hpp"
 #include "schedule/next_block.hpp"
@@ -115,10 +116,20 @@ ColumnsCase case_of(const KernelSpec& spec, Lanes lanes, const target::Target& t
           .cache = target.last_cache_bytes()};
 }
 
+/// What the last cache hardly holds comes in the longest runs (Machine::Columns), where rows are longer than a tile's.
+bool has_long_tile(const ColumnsCase& of) {
+  return of.machine.columns.long_far_tiles && !of.near() && of.row_bytes > kPartRowBytes;
+}
+
+bool takes_strips(const ColumnsCase& of) {
+  if (of.machine.columns.long_far_tiles && of.bytes > of.cache) return false;
+  return of.reduced_levels == 1 && of.rows <= kStripRows && of.row_bytes % kAliasBytes != 0;
+}
+
 /// Tiles of chained sums.
 Tile chained_tile(const ColumnsCase& of) {
-  if (of.reduced_levels == 1 && of.rows <= kStripRows && of.row_bytes % kAliasBytes != 0)
-    return {kStripSteps * of.step};
+  if (takes_strips(of)) return {kStripSteps * of.step};
+  if (has_long_tile(of)) return {kMostColumns};
   if (!of.near()) return of.tile(kPartRowBytes);
   if (of.machine.columns.long_parts && of.row_bytes > kPairRowBytes) return of.tile(kLongTileBytes);
   return of.tile(of.row_bytes <= kPairRowBytes ? kPairRowBytes : kTileRowBytes);
@@ -181,6 +192,8 @@ Tile exact_tile_of_rows(const ColumnsCase& of, bool narrow) {
   const Machine::Columns& machine = of.machine.columns;
   const bool many = of.inner_rows >= kRowsOfEight && !narrow, order = of.lanes == Lanes::order;
   if (machine.gapped_rows_alone && spans_more_than_l2(of) && !narrow) return of.tile(kLongTileBytes, 1);
+  if (has_long_tile(of) && of.row_bytes > (of.element == 1 ? kByteTile : kWholeRowBytes))
+    return {kMostColumns, of.element == 1 ? machine.long_rows_of_bytes : many ? 8 : 4, !many};
   if ((machine.whole_rows_in_l3 || machine.whole_rows_of_memory) && many && order)
     if (const std::optional<Tile> whole = whole_rows_tile(of)) return *whole;
   Tile tile = exact_tile(of, many);
@@ -268,7 +281,7 @@ bool is_direct(const ColumnsCase& of) {
 
 Tile tile_of(const ColumnsCase& of, bool narrow) {
   switch (of.lanes) {
-    case Lanes::wide_f64: return {kTileRecords * of.step, rows_in_order(of)};
+    case Lanes::wide_f64: return {has_long_tile(of) ? kMostColumns : kTileRecords * of.step, rows_in_order(of)};
     case Lanes::arg:
     case Lanes::keys: return places_tile(of);
     case Lanes::chained_f32: return chained_tile(of);

@@ -71,6 +71,7 @@ struct Machine {
     int rows_of_bytes = 2;              ///< rows of elements of one byte come so many at a time
     int long_rows_of_bytes = 2;         ///< and long ones so many
     bool gapped_rows_alone = false;     ///< rows of elements apart come one at a time beyond L2, those of sums anywhere
+    bool long_far_tiles = false;        ///< long rows beyond half of L3 have the longest tiles, and beyond it no strips
     bool pages_of_long_rows = false;    ///< long rows beyond L3 come in pages, eight at a time, which ask ahead
     bool direct_rows_ask = false;       ///< long rows in registers ask ahead, where the last cache holds them
     int direct_rows_of_memory_ask = 0;  ///< those of memory do, with AVX2, if elements have so many bytes

@@ -56,6 +56,34 @@ TEST(NearCache, LongRowsOfBytesComeFourAtATime) {
   EXPECT_EQ(rows(16384), 4);
 }
 
+TEST(NearCache, WhatTheLastCacheHardlyHoldsComesInTheLongestRuns) {
+  const auto columns = [](const char* monoid, const char* dtype, int rows, int row,
+                          target::L3 kind = target::L3::near) {
+    const KernelSpec spec = spec_of(monoid, dtype, columns_of(rows, row), "[" + std::to_string(row) + ", 1]", "[0, 1]");
+    const Schedule schedule = choose(spec, machine_of_kind(kind, 1 << 20));
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    return schedule.columns;
+  };
+  EXPECT_EQ(columns("sum", "f32", 300, 20000), 65536);
+  EXPECT_EQ(columns("sum", "f32", 300, 20000, target::L3::late), 8192);
+  EXPECT_EQ(columns("sum", "f32", 100, 20000), 1024) << "no more than half of the last cache";
+  EXPECT_EQ(columns("sum", "f32", 4000, 8192), 8192) << "rows no longer than a tile's";
+  EXPECT_EQ(columns("sum", "bf16", 300, 400000), 65536);
+  EXPECT_EQ(columns("sum", "f64", 150, 20000), 65536);
+  EXPECT_EQ(columns("max", "f32", 300, 20000), 65536);
+  EXPECT_EQ(columns("max", "s8", 600, 40000), 65536);
+  EXPECT_EQ(columns("max", "bf16", 4000, 30000), 32768) << "whole rows";
+}
+
+TEST(NearCache, FewRowsOfMemoryAreNoStrips) {
+  const auto columns = [](int rows, int row) {
+    const KernelSpec spec = spec_of("sum", "f32", columns_of(rows, row), "[" + std::to_string(row) + ", 1]", "[0, 1]");
+    return choose(spec, zen4()).columns;
+  };
+  EXPECT_EQ(columns(20, 400000), 64);
+  EXPECT_EQ(columns(20, 500000), 65536);
+}
+
 TEST(NearCache, WhatGainsNothingByWiderRegistersSpeaksAvx2) {
   const auto isa = [](const char* monoid, const char* dtype, const std::string& space, const std::string& in,
                       const std::string& out, target::L3 kind = target::L3::near) {

@@ -117,7 +117,7 @@ TEST(Choose, LongRowsFromMemoryComeEightAtATime) {
         spec_of("max", "f32", "reduced " + std::to_string(rows) + ", kept " + width, "[" + width + ", 1]", "[0, 1]"),
         fast));
   };
-  EXPECT_EQ(chosen(100, 300000), "avx2 columns level=1 rows=8 columns=16384");
+  EXPECT_EQ(chosen(100, 300000), "avx2 columns level=1 rows=8 columns=65536");
   EXPECT_EQ(chosen(1000, 16384), "avx2 columns level=1 rows=8 columns=16384");
   EXPECT_EQ(chosen(1000, 4000), "avx2 columns level=1 rows=8 columns=2048") << "Zen 4's last cache has them";
   fast.l3 = target::L3::far;
