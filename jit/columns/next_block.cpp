@@ -7,7 +7,7 @@ namespace tenfold::jit {
 namespace {
 
 constexpr int kLine = 64;
-/// Blocks of up to so much stay in L1 beside the one that is being read.
+/// Blocks of up to so much stay in L1 beside the one that is being read, if they come soon.
 constexpr int kNearBlockBytes = 12 << 10;
 
 }  // namespace
@@ -17,7 +17,7 @@ void ask_next_block(const LoopNest& nest, const Memory& place, int bytes) {
   const int distance = static_cast<int>(schedule::next_block_bytes(nest.spec, nest.schedule.vector_level));
   for (int line = 0; line < bytes; line += kLine) {
     const Xbyak::Address next = nest.c.ptr[place + (distance + line)];
-    distance <= kNearBlockBytes ? nest.c.prefetcht0(next) : nest.c.prefetcht1(next);
+    distance <= kNearBlockBytes && !nest.schedule.far ? nest.c.prefetcht0(next) : nest.c.prefetcht1(next);
   }
 }
 

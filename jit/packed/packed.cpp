@@ -20,8 +20,8 @@ using Xbyak::Label;
 using Xbyak::Reg64;
 
 constexpr int kLine = 64;
-/// Bytes that a block asks for ahead of itself, where it does (schedule::Schedule::ahead).
-constexpr int kAhead = 4096;
+/// Bytes that a block asks for ahead of itself, where it does (schedule::Schedule::ahead), and of memory (`far`).
+constexpr int kAhead = 4096, kFarAhead = 8192;
 /// Are copied as fast as a block of rows is reduced.
 constexpr int kFewBytes = 512;
 
@@ -70,8 +70,7 @@ class Packed {
     c_.jmp(count);
     align_loop(c_);
     c_.L(again);
-    for (int line = 0; n_.schedule.ahead && line < block_->input_bytes(); line += kLine)
-      c_.prefetcht0(c_.ptr[p_.reg() + (kAhead + line)]);
+    if (n_.schedule.ahead) ask();
     block_->emit(p_, block_->trails() ? before_ : q_);
     if (block_->trails()) c_.mov(before_, q_);
     c_.add(p_, block_->input_bytes());
@@ -104,6 +103,14 @@ class Packed {
     c_.jmp(again);
     block_->emit_out_of_line(p_);
     c_.L(end);
+  }
+
+  void ask() {
+    const bool far = n_.schedule.far;
+    for (int line = 0; line < block_->input_bytes(); line += kLine) {
+      const Xbyak::Address next = c_.ptr[p_.reg() + ((far ? kFarAhead : kAhead) + line)];
+      far ? c_.prefetcht1(next) : c_.prefetcht0(next);
+    }
   }
 
   /// Of the last block's, those that its loads may touch.

@@ -39,7 +39,10 @@ void NextRows::ask(const OperandWalk::At& at, int elements) {
   for (const Ahead& of : ahead_) {
     const int bytes = elements * byte_size(walk_.operand(of.operand).dtype);
     walk_.ahead(of.operand, at, *of.distance, [&](const Memory& place) {
-      for (int byte = 0; byte < bytes; byte += kLine) a_.code().prefetcht0(a_.code().ptr[place + byte]);
+      for (int byte = 0; byte < bytes; byte += kLine) {
+        const Xbyak::Address next = a_.code().ptr[place + byte];
+        schedule_.far ? a_.code().prefetcht1(next) : a_.code().prefetcht0(next);
+      }
     });
   }
 }

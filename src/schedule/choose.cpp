@@ -233,7 +233,7 @@ Schedule choose(const KernelSpec& spec, const target::Target& target, bool may_s
   schedule.nest = packed ? Nest::packed : reduced ? Nest::rows : Nest::columns;
   if (schedule.nest == Nest::packed) {
     schedule.width = packed_rows(spec).width();
-    schedule.ahead = packed_asks_ahead(spec, target);
+    choose_packed_asks(spec, lanes, target, schedule);
   } else if (schedule.nest == Nest::rows) {
     // Order states: integer max and min have a latency of one cycle, so two sets of three keep every port busy.
     // Integer sums and products have up to ten; f64 totals are four registers on AVX2 already.
@@ -313,6 +313,7 @@ Status check_columns(const KernelSpec& spec, const ReduceBody& body, const Sched
     return broken("ahead is for tiles of 4 or 8 rows at once, and rows in registers");
   if (schedule.blocks && next_block_bytes(spec, schedule.vector_level) == 0)
     return broken("blocks is for columns inside a kept level, a short way from one another");
+  if (schedule.far && !schedule.blocks) return broken("far is for columns that ask for the next block");
   if (schedule.columns % lanes_per_step(lanes, spec.inputs[0].dtype) != 0)
     return broken("columns is not a multiple of the lanes");
   const Narrow narrow = narrow_columns(spec, lanes, schedule.vector_level, schedule.searches);

@@ -321,7 +321,7 @@ bool takes_lanes_across(const KernelSpec& spec, int vector_level) {
 void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule) {
   const ColumnsCase of = case_of(spec, lanes, target, schedule.vector_level);
   if (is_direct(of)) {
-    schedule.blocks = asks_for_blocks(spec, lanes, schedule, target);
+    choose_blocks(spec, lanes, target, schedule);
     schedule.ahead = !schedule.blocks && (blocks_ask_ahead(of) || direct_asks_ahead(of));
     return;
   }
@@ -335,7 +335,7 @@ void choose_columns(const KernelSpec& spec, Lanes lanes, const target::Target& t
   schedule.width = narrow.width;
   schedule.columns = tile.columns;
   schedule.rows_at_once = tile.rows;
-  schedule.blocks = asks_for_blocks(spec, lanes, schedule, target);
+  choose_blocks(spec, lanes, target, schedule);
   schedule.ahead = tile.ahead && !schedule.blocks;
   if (of.machine.columns.gapped_rows_alone && lanes == Lanes::chained_f32 && of.gap != 1) schedule.turns = 1;
 }

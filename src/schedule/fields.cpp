@@ -22,6 +22,7 @@ constexpr Field kFields[] = {
     {"turns", &Schedule::turns, kRows | kColumns},
     {"ahead", &Schedule::ahead, kRows | kColumns | kPacked | kStaged},
     {"blocks", &Schedule::blocks, kColumns},
+    {"far", &Schedule::far, kColumns | kPacked | kStagedRows},
     {"early", &Schedule::early, kStagedRows},
     {"trails", &Schedule::trails, kStagedRows},
     {"adds", &Schedule::adds, kRows | kColumns},

@@ -19,9 +19,9 @@ constexpr Machine kNear{
                 .long_far_tiles = true,
                 .near_pages = true,
                 .blocks_ask = true},
-    .packed = {.loose_words_ask_in_l2 = true},
+    .packed = {.asks_far = true, .loose_words_ask_in_l2 = true},
     .flat = {.runs = {1, 1, true}, .expensive_runs = false},
-    .staged_rows = {.functions_ask_beyond_l2 = true},
+    .staged_rows = {.words_ask_far = true, .functions_ask_beyond_l2 = true},
     .staged_columns = {.two_inputs_ask = {5, 8}, .short_blocks = true},
 };
 

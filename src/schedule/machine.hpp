@@ -87,6 +87,7 @@ struct Machine {
   /// Blocks of packed rows that ask ahead (packed.hpp).
   struct Packed {
     Share asks = {1, 2, true};           ///< from so much on; kNever: from three quarters of L2 on
+    bool asks_far = false;               ///< long ones of narrow lanes, from half of the last cache on, as memory is
     bool tiny_rows_ask = false;          ///< rows of few bytes do in L2 as well
     bool loose_words_ask_in_l2 = false;  ///< short ones of floating-point words do there
     bool loose_rows_ask = false;         ///< so do short ones with gaps, and those of cells anywhere
@@ -109,6 +110,7 @@ struct Machine {
     bool cheap_turns_around = false;         ///< cheap rows that go around take turns, and may ask early
     bool expensive_turns_around = false;     ///< and so do expensive ones
     bool pairs_around = false;               ///< rows that go around come in pairs where L3 holds what they read
+    bool words_ask_far = false;              ///< expensive words that ask for memory's next row ask for it in L2
     bool asks_beyond_l2 = false;             ///< what computes asks for the next row, beyond L2
     bool functions_ask_beyond_l2 = false;    ///< long expensive rows do that leave L2 to what is read
     bool expensive_rows_trail = false;       ///< the last pass over expensive words trails, beyond L2

@@ -149,6 +149,7 @@ std::vector<Axis> axes_of(const KernelSpec& spec, const Schedule& base) {
 void settle(const Schedule& base, Schedule& candidate) {
   candidate.runs = base.runs && (base.nest == Nest::flat || (candidate.ahead && candidate.rows_at_once == 1));
   candidate.early = candidate.ahead && base.early;
+  candidate.far = base.far && (candidate.ahead || candidate.blocks);
   candidate.part = candidate.keep > 0 ? base.part : 0;
 }
 
@@ -176,7 +177,9 @@ std::vector<Schedule> lone_changes(const KernelSpec& spec, const Schedule& base)
     add([](Schedule& s) {
       s.blocks = !s.blocks;
       s.ahead = false;
+      s.far = false;
     });
+  add([](Schedule& s) { s.far = !s.far; });
   add([](Schedule& s) { s.early = !s.early; });
   add([](Schedule& s) { s.adds = !s.adds; });
   if (base.nest == Nest::staged_rows || base.nest == Nest::flat)

@@ -14,13 +14,13 @@ using kernel::KernelSpec;
 constexpr std::int64_t kMostAskedBlock = 512 << 10;
 /// A block that is asked for takes no more than this part of L2.
 constexpr std::int64_t kBlockPart = 8;
-/// Shorter blocks are seen coming: those of sums, of extremes, of indices.
-constexpr std::int64_t kLeastOfSums = 2048, kLeastOfExtremes = 4096, kLeastOfPlaces = 12000;
+/// Shorter blocks are seen coming: longer ones of extremes of 16 bits, and of indices.
+constexpr std::int64_t kLeastBlock = 2048, kLeastOfPairs = 4096, kLeastOfPlaces = 12000;
 /// Sums ask for blocks of up to so much wherever they come from, but for L2.
 constexpr std::int64_t kMostNearBlock = 20 << 10;
-/// Rows in registers: so long, and few of them, more of 16 bits, or long blocks. In L3 no longer ones than these.
-constexpr std::int64_t kLeastDirectRow = 512, kMostNearDirectRow = 4096, kLongDirectBlock = 16 << 10;
-constexpr std::int64_t kFewRows = 3, kFewRowsOf16Bits = 4;
+/// Rows in registers: so long, and few of them, or of 16 bits, and in L3 no longer ones than these. From memory blocks.
+constexpr std::int64_t kLeastDirectRow = 512, kMostNearDirectRow = 4096, kLeastFarDirectBlock = 1536;
+constexpr std::int64_t kFewRows = 3;
 
 /// The last cache delivers no more of it for certain.
 bool is_far(std::int64_t bytes, const target::Target& target) { return 8 * bytes > 5 * target.last_cache_bytes(); }
@@ -28,9 +28,9 @@ bool is_far(std::int64_t bytes, const target::Target& target) { return 8 * bytes
 bool rows_in_registers_ask(const KernelSpec& spec, int vector_level, std::int64_t block, const target::Target& target) {
   const std::int64_t element = byte_size(spec.inputs[0].dtype), bytes = kernel::bytes_read(spec);
   const std::int64_t row_bytes = element * kernel::level(spec, vector_level).extent;
-  if (row_bytes < kLeastDirectRow) return false;
   const std::int64_t rows = kernel::reduced_count(spec);
-  if (is_far(bytes, target)) return rows <= (element <= 2 ? kFewRowsOf16Bits : kFewRows) || block >= kLongDirectBlock;
+  if (is_far(bytes, target)) return block >= kLeastFarDirectBlock;
+  if (row_bytes < kLeastDirectRow) return false;
   const bool gains = (element <= 2 || rows <= kFewRows) && row_bytes < kMostNearDirectRow;
   return gains && bytes > 4 * target.l2_bytes;
 }
@@ -39,6 +39,16 @@ bool rows_in_registers_ask(const KernelSpec& spec, int vector_level, std::int64_
 bool is_read_in_order(const KernelSpec& spec, Lanes lanes, const Schedule& schedule) {
   const int step = lanes_per_step(lanes, spec.inputs[0].dtype);
   return schedule.width > 0 && (lanes == Lanes::chained_f32 ? schedule.width <= step : schedule.columns <= 2 * step);
+}
+
+bool asks_for_blocks(const KernelSpec& spec, Lanes lanes, const Schedule& schedule, const target::Target& target) {
+  const std::int64_t block = next_block_bytes(spec, schedule.vector_level), bytes = kernel::bytes_read(spec);
+  if (schedule.columns == 0) return rows_in_registers_ask(spec, schedule.vector_level, block, target);
+  if (is_read_in_order(spec, lanes, schedule)) return false;
+  if (gives_index(lanes)) return schedule.width == 0 && block >= kLeastOfPlaces && bytes > target.last_cache_bytes();
+  const bool pairs = byte_size(spec.inputs[0].dtype) == 2;
+  if (lanes != Lanes::chained_f32) return block >= (pairs ? kLeastOfPairs : kLeastBlock) && is_far(bytes, target);
+  return block >= kLeastBlock && (is_far(bytes, target) || (block <= kMostNearBlock && bytes > target.l2_bytes));
 }
 
 }  // namespace
@@ -52,14 +62,15 @@ std::int64_t next_block_bytes(const KernelSpec& spec, int vector_level) {
   return bytes > 0 && bytes <= kMostAskedBlock ? bytes : 0;
 }
 
-bool asks_for_blocks(const KernelSpec& spec, Lanes lanes, const Schedule& schedule, const target::Target& target) {
-  const std::int64_t block = next_block_bytes(spec, schedule.vector_level), bytes = kernel::bytes_read(spec);
-  if (!machine_of(target).columns.blocks_ask || block == 0 || kBlockPart * block > target.l2_bytes) return false;
-  if (schedule.columns == 0) return rows_in_registers_ask(spec, schedule.vector_level, block, target);
-  if (is_read_in_order(spec, lanes, schedule)) return false;
-  if (gives_index(lanes)) return schedule.width == 0 && block >= kLeastOfPlaces && bytes > target.last_cache_bytes();
-  if (lanes != Lanes::chained_f32) return block >= kLeastOfExtremes && is_far(bytes, target);
-  return block >= kLeastOfSums && (is_far(bytes, target) || (block <= kMostNearBlock && bytes > target.l2_bytes));
+bool may_ask_for_blocks(const KernelSpec& spec, int vector_level, const target::Target& target) {
+  const std::int64_t block = next_block_bytes(spec, vector_level);
+  return machine_of(target).columns.blocks_ask && block > 0 && kBlockPart * block <= target.l2_bytes;
+}
+
+void choose_blocks(const KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule) {
+  schedule.blocks =
+      may_ask_for_blocks(spec, schedule.vector_level, target) && asks_for_blocks(spec, lanes, schedule, target);
+  schedule.far = schedule.blocks && is_far(kernel::bytes_read(spec), target);
 }
 
 }  // namespace tenfold::schedule

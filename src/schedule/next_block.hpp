@@ -14,8 +14,10 @@ namespace tenfold::schedule {
 /// outside columns, in bytes; 0 where there is none, or where blocks are too long to be asked for one ahead.
 std::int64_t next_block_bytes(const kernel::KernelSpec& spec, int vector_level);
 
-/// Whether they ask, for a schedule whose columns, width and rows are chosen.
-bool asks_for_blocks(const kernel::KernelSpec& spec, Lanes lanes, const Schedule& schedule,
-                     const target::Target& target);
+/// Sets `blocks` and `far` of a schedule whose columns, width and rows are chosen.
+void choose_blocks(const kernel::KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule);
+
+/// Whether blocks are short enough to be asked for, on a machine where they may be.
+bool may_ask_for_blocks(const kernel::KernelSpec& spec, int vector_level, const target::Target& target);
 
 }  // namespace tenfold::schedule

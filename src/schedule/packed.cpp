@@ -98,6 +98,30 @@ bool is_read_slowly(const KernelSpec& spec, const PackedRows& rows, const target
   return asks && row_bytes <= kLooseRowBytes && loose && !has_arg_reduction(spec);
 }
 
+/// What the last cache hardly holds is asked for as memory is (Machine::Packed).
+bool asks_far(const KernelSpec& spec, const target::Target& target) {
+  return machine_of(target).packed.asks_far && 2 * kernel::bytes_read(spec) > target.last_cache_bytes();
+}
+
+/// Rows that come in the order of halves of a block gain by that, if they are so long, and by being packed up to so
+/// many bytes: of lanes of one byte, of two, of floats in these, and bytes whose place is wanted.
+struct FarBytes {
+  std::int64_t least, most;
+};
+constexpr FarBytes kFarBytes{28, 64}, kFarPairs{48, kLeastFarBytes - 1}, kFarHalfFloats{48, 96},
+    kFarIndices{48, kLeastFarIndexBytes - 1};
+
+bool gains_by_asking_far(const KernelSpec& spec, Lanes lanes, const PackedRows& rows) {
+  const DType dtype = spec.inputs[0].dtype;
+  const int lane = packed_lane_bytes(lanes, dtype, rows), bytes = rows.pitch * byte_size(dtype);
+  if (rows.cell > 1 || lane > 2 || (gives_index(lanes) && byte_size(dtype) > 1)) return false;
+  const FarBytes& of = gives_index(lanes)   ? kFarIndices
+                       : lane == 1          ? kFarBytes
+                       : is_floating(dtype) ? kFarHalfFloats
+                                            : kFarPairs;
+  return of.least <= bytes && bytes <= of.most;
+}
+
 /// Rows up to this long have places beside elements, and those of 16 bits beyond the others.
 constexpr int kMostWidthBesidePlaces = 8, kMostWidthOfFloatKeys = 31, kMostWidthOfWordKeys = 47;
 
@@ -136,13 +160,15 @@ int additions_in_f32(int width, int lanes_of_cell) {
   return (width + kLanes - 1) / kLanes - 1 + std::countr_zero(static_cast<unsigned>(kLanes / lanes_of_cell));
 }
 
-bool packed_asks_ahead(const KernelSpec& spec, const target::Target& target) {
+void choose_packed_asks(const KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule) {
   const Machine::Packed& machine = machine_of(target).packed;
   const PackedRows rows = packed_rows(spec);
-  if (is_read_slowly(spec, rows, target)) return true;
   const std::int64_t row_bytes = rows.pitch * byte_size(spec.inputs[0].dtype);
   const bool has_room = 8 * kernel::bytes_read(spec) <= 5 * target.last_cache_bytes();
-  return row_bytes <= (has_room ? machine.cached_row_bytes : machine.row_bytes) && asks_ahead_of(spec, target);
+  const std::int64_t most = has_room ? machine.cached_row_bytes : machine.row_bytes;
+  schedule.far = asks_far(spec, target) && gains_by_asking_far(spec, lanes, rows);
+  schedule.ahead =
+      schedule.far || is_read_slowly(spec, rows, target) || (row_bytes <= most && asks_ahead_of(spec, target));
 }
 
 /// A rows nest takes some 40 cycles to end a row, and AVX2 as many again for a tail of bytes, which it has no masks
@@ -180,6 +206,7 @@ bool pays_to_pack(const KernelSpec& spec, Lanes lanes, const target::Target& tar
   if (4 * kernel::bytes_read(spec) <= 3 * target.last_cache_bytes()) return true;
   const int bytes = rows.count * element;
   if (gives_index(lanes)) return element > 1 || bytes < kLeastFarIndexBytes;
+  if (asks_far(spec, target) && gains_by_asking_far(spec, lanes, rows)) return true;
   return lane > 2 || bytes < kLeastFarBytes || bytes > kMostBytesByHalves;
 }
 
@@ -190,6 +217,7 @@ Status check_packed(const KernelSpec& spec, const ReduceBody& body, const Schedu
   if (schedule.vector_level != packed.level || schedule.width != packed.width())
     return broken("width is not that of the rows");
   if (schedule.tile.level > packed.level) return broken("a cell is cut");
+  if (schedule.far && !schedule.ahead) return broken("far is for blocks that ask ahead");
   return {};
 }
 

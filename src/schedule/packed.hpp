@@ -51,8 +51,8 @@ int lanes_of_cell(int cell);
 std::int64_t most_packed_width(Lanes lanes, DType input);
 /// Whether blocks of what packs() are faster than rows, where that decides no bits.
 bool pays_to_pack(const kernel::KernelSpec& spec, Lanes lanes, const target::Target& target);
-/// Whether its blocks should prefetch others, further on.
-bool packed_asks_ahead(const kernel::KernelSpec& spec, const target::Target& target);
+/// Whether its blocks should prefetch others, further on, and of memory (`ahead`, `far`).
+void choose_packed_asks(const kernel::KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule);
 Status check_packed(const kernel::KernelSpec& spec, const ReduceBody& body, const Schedule& schedule);
 
 /// Places that a byte has room for.

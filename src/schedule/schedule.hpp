@@ -54,6 +54,9 @@ struct Schedule {
   bool ahead = false;
   /// Columns: rows ask for those of the next block, which lie as far behind them as a step of the kept level outside.
   bool blocks = false;
+  /// With `ahead` or `blocks`: it is memory that is asked, farther ahead, for lines that wait in L2: of L1's requests
+  /// too few are under way at a time. Columns' blocks, packed and staged rows.
+  bool far = false;
   bool early = false;  ///< staged rows, with `ahead`: half as far again, for what would not be there in time
   /// Staged rows: the last pass, which stores, goes over a row along with the last reductions of the next one, so that
   /// what it waits for is waited for while those are computed.

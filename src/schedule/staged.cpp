@@ -166,6 +166,13 @@ bool asks_for_next_row(const KernelSpec& spec, const target::Target& target, con
   return machine.asks.reached_by(bytes, target) && (schedule.pilot == 0 || row_bytes <= kMostPilotRow);
 }
 
+/// Whether it is memory that is asked (Machine::StagedRows). Elements of 16 bits, whose rows take as long and are half
+/// as much, are there in time.
+bool next_row_is_far(const KernelSpec& spec, const target::Target& target) {
+  return machine_of(target).staged_rows.words_ask_far && byte_size(spec.inputs[0].dtype) >= 4 &&
+         expensive_functions(spec) > 0 && kernel::bytes_read(spec) >= target.last_cache_bytes();
+}
+
 /// Whether a row of each of four runs comes in turn, and asks for the next ones of all: of what memory delivers.
 bool comes_in_runs(const KernelSpec& spec, const target::Target& target) {
   const int last = kernel::innermost(spec, false);
@@ -208,6 +215,7 @@ Status check_staged_rows(const KernelSpec& spec, const Schedule& schedule) {
   const bool is_one = kernel::reduced_levels(spec) == static_cast<int>(spec.levels.size());
   if (rows > 1 && is_one) return broken("there is one row, not several in turns");
   if (schedule.ahead && is_one) return broken("there is no next row");
+  if (schedule.far && (!schedule.ahead || schedule.runs)) return broken("far is for rows that ask for the next one");
   if (schedule.early && (!schedule.ahead || schedule.runs))
     return broken("early is for rows that ask for the next one");
   if (schedule.trails && !may_trail(spec, schedule))
@@ -242,6 +250,7 @@ Schedule choose_staged(const KernelSpec& spec, const target::Target& target) {
     schedule.around =
         (schedule.rows_at_once == 1 || turns_around) && pays_around(spec, schedule.vector_level, target, expensive);
     schedule.ahead = schedule.runs || asks_for_next_row(spec, target, schedule);
+    schedule.far = schedule.ahead && !schedule.runs && next_row_is_far(spec, target);
     if (schedule.around && schedule.ahead && !schedule.runs && turns_around) store_rows_around(spec, target, schedule);
     schedule.trails = gains_by_trailing(spec, target) && may_trail(spec, schedule);
   } else {

@@ -44,6 +44,14 @@ TEST(NearCache, RowsOfFunctionsAskForTheNextOneWhereTheyWaitForIt) {
   EXPECT_TRUE(rows_ask("f32", 1024, 4096, true, softmax));
   EXPECT_FALSE(rows_ask("f32", 512, 4096, true, softmax)) << "stored through the caches";
   EXPECT_TRUE(rows_ask("bf16", 1024, 4096, true, softmax));
+  const auto far = [&](const char* dtype, int rows) {
+    return choose(exponentials(dtype, "kept " + std::to_string(rows) + ", reduced 4096", 4096, "[4096, 1]", softmax),
+                  zen4())
+        .far;
+  };
+  EXPECT_TRUE(far("f32", 2048)) << "from memory";
+  EXPECT_FALSE(far("f32", 2047));
+  EXPECT_FALSE(far("bf16", 8192)) << "half as much";
   EXPECT_FALSE(rows_ask("bf16", 4096, 1024, true, softmax)) << "short rows";
 }
 
@@ -104,6 +112,14 @@ TEST(NearCache, WhatGainsNothingByWiderRegistersSpeaksAvx2) {
   EXPECT_EQ(isa("sum", "bf16", rows, "[1024, 1]", "[1, 0]"), kAvx512) << "conversions gain";
   EXPECT_EQ(isa("sum", "f32", columns, "[1024, 1]", "[0, 1]"), kAvx512);
   EXPECT_EQ(isa("sum", "f32", "reduced 65536, kept 1024", "[1024, 1]", "[0, 1]"), kAvx2) << "from memory";
+  const auto blocks = [&](int reduced, int row) {
+    const std::string pitch = std::to_string(row);
+    return isa("sum", "f32", "kept 9000, " + columns_of(reduced, row),
+               "[" + std::to_string(reduced * row) + ", " + pitch + ", 1]", "[" + pitch + ", 0, 1]");
+  };
+  EXPECT_EQ(blocks(17, 256), kAvx512) << "asked for";
+  EXPECT_EQ(blocks(17, 255), kAvx2) << "short rows";
+  EXPECT_EQ(blocks(16, 256), kAvx2) << "in registers";
   const std::string far = "kept 6400, reduced 6400", of_far = "[6400, 1]";
   EXPECT_EQ(isa("max", "f32", far, of_far, "[1, 0]"), kAvx2) << "from memory";
   EXPECT_EQ(isa("max", "f64", far, of_far, "[1, 0]"), kAvx2) << "from memory";
@@ -153,9 +169,39 @@ TEST(NearCache, RowsOfBlocksAskForTheNextOne) {
   EXPECT_FALSE(blocks("sum", "f32", 100000, 49, 8)) << "read in order";
   EXPECT_FALSE(blocks("max", "bf16", 20000, 49, 56)) << "read in order";
   EXPECT_TRUE(blocks("max", "f32", 20000, 3, 384)) << "in registers";
-  EXPECT_FALSE(blocks("max", "f32", 20000, 8, 384)) << "which are many";
-  EXPECT_TRUE(blocks("max", "f32", 5000, 16, 384)) << "in long blocks";
-  EXPECT_FALSE(blocks("max", "f32", 200000, 3, 64)) << "short rows";
+  EXPECT_TRUE(blocks("max", "f32", 20000, 8, 384)) << "of memory, however many";
+  EXPECT_FALSE(blocks("max", "f32", 1000, 8, 384)) << "which are many";
+  EXPECT_FALSE(blocks("max", "f32", 200000, 3, 64)) << "short blocks";
+}
+
+TEST(NearCache, MemoryIsAskedFartherAhead) {
+  const auto far = [](const char* monoid, const char* dtype, int rows, int row, const std::string& out = "[1, 0]") {
+    const std::string width = std::to_string(row);
+    const KernelSpec spec =
+        spec_of(monoid, dtype, "kept " + std::to_string(rows) + ", reduced " + width, "[" + width + ", 1]", out);
+    const Schedule schedule = choose(spec, zen4());
+    EXPECT_TRUE(check(spec, schedule).ok()) << print(schedule);
+    return schedule.nest == Nest::packed && schedule.far;
+  };
+  EXPECT_TRUE(far("max", "s8", 600000, 31));
+  EXPECT_FALSE(far("max", "s8", 500000, 31)) << "L3 has them";
+  EXPECT_FALSE(far("max", "s8", 2000000, 20)) << "read in the order of memory, or nearly so";
+  EXPECT_TRUE(far("max", "s8", 600000, 64));
+  EXPECT_FALSE(far("max", "s8", 600000, 65)) << "rows one by one";
+  EXPECT_TRUE(far("max", "bf16", 400000, 45));
+  EXPECT_FALSE(far("max", "bf16", 400000, 49));
+  EXPECT_FALSE(far("max", "s16", 400000, 45)) << "which rows take as fast";
+  EXPECT_FALSE(far("sum", "bf16", 400000, 45)) << "in f32";
+  const auto block_is_far = [](int outer, int rows, int row) {
+    const KernelSpec spec = spec_of("sum", "f32", "kept " + std::to_string(outer) + ", " + columns_of(rows, row),
+                                    "[" + std::to_string(rows * row) + ", " + std::to_string(row) + ", 1]",
+                                    "[" + std::to_string(row) + ", 0, 1]");
+    const Schedule schedule = choose(spec, zen4());
+    EXPECT_TRUE(schedule.blocks) << print(schedule);
+    return schedule.far;
+  };
+  EXPECT_TRUE(block_is_far(10000, 25, 32));
+  EXPECT_FALSE(block_is_far(2000, 25, 32));
 }
 
 TEST(NearCache, LongRowsAndColumnsGoAroundFromFiveEighthsOn) {
