@@ -22,6 +22,9 @@ constexpr std::int64_t kMostWidth = 64;
 /// In the caches rows of 32 bits may be longer, and those of 16 bits and less, which pay for widening and for their
 /// tails, still more.
 constexpr std::int64_t kMostWidthOfWords = 80, kMostWidthOfNarrow = 112, kCachedBytes = 8 << 20;
+/// Rows of several passes of which more is moved are read and written best in the order of memory: shorter ones where
+/// words are stored, and longer where functions take the time.
+constexpr std::int64_t kFarMoved = 32 << 20, kMostFarWidth = 47, kMostFarStored = 24, kMostFarComputed = 36;
 /// Where the innermost level is kept and has so few elements, columns would leave many of their lanes empty: longer
 /// blocks are turned then, but not those of whole steps.
 constexpr std::int64_t kMostKept = 24, kVectorStep = 16, kMostWidthOfFew = 2048;
@@ -40,11 +43,18 @@ std::ptrdiff_t turned_inputs(const KernelSpec& spec, const TurnedLevels& levels)
                        [&](const kernel::Operand& input) { return turned_width(spec, levels, input) > 1; });
 }
 
+/// Of rows that memory delivers. By the spec alone, as the nest decides bits.
+std::int64_t most_far_width(const KernelSpec& spec) {
+  if (byte_size(spec.inputs[0].dtype) < 4 || !writes_elements(spec)) return kMostFarWidth;
+  return expensive_functions(spec) > 0 ? kMostFarComputed : kMostFarStored;
+}
+
 /// Blocks of so many elements, all that are read counted, are turned.
 std::int64_t most_width(const KernelSpec& spec) {
   const kernel::Level& last = spec.levels.back();
   if (!last.reduced) return last.extent <= kMostKept && last.extent != kVectorStep ? kMostWidthOfFew : kMostWidth;
   const int bytes = byte_size(spec.inputs[0].dtype);
+  if (kernel::bytes_moved(spec) > kFarMoved && kernel::pass_count(spec) > 1 && bytes <= 4) return most_far_width(spec);
   if (kernel::bytes_read(spec) > kCachedBytes) return kMostWidth;
   return bytes <= 2 ? kMostWidthOfNarrow : bytes <= 4 ? kMostWidthOfWords : kMostWidth;
 }

@@ -861,6 +861,26 @@ TEST(Choose, ShortBlocksInStagesAreTurned) {
       << "reduced outside, too";
 }
 
+TEST(Choose, ShortRowsOfMemoryAreRows) {
+  const auto turns = [](int rows, int row, const std::string& rest, bool stored) {
+    const std::string width = std::to_string(row);
+    const KernelSpec spec = staged_spec("kept " + std::to_string(rows) + ", reduced " + width, "[" + width + ", 1]",
+                                        stored ? "[" + width + ", 1]" : "[1, 0]", rest);
+    EXPECT_TRUE(check(spec, choose(spec, machine(target::Isa::avx2, 1))).ok());
+    return choose(spec, machine(target::Isa::avx2, 1)).nest == Nest::staged_columns;
+  };
+  const std::string less_max = "%3 = sub %0 %2\nstore y0 %3\n", exps = "%3 = sub %1 %2\n%4 = exp %3\nstore y0 %4\n",
+                    sum = "%3 = sub %1 %2\n%4 = reduce sum %3\nstore y0 %4\n";
+  EXPECT_TRUE(turns(160000, 24, less_max, true) && turns(240000, 24, less_max, true));
+  EXPECT_TRUE(turns(160000, 25, less_max, true)) << "32 MB, which caches may hold";
+  EXPECT_FALSE(turns(240000, 25, less_max, true));
+  EXPECT_TRUE(turns(240000, 36, exps, true));
+  EXPECT_FALSE(turns(240000, 37, exps, true));
+  EXPECT_TRUE(turns(240000, 47, sum, false));
+  EXPECT_FALSE(turns(240000, 48, sum, false));
+  EXPECT_TRUE(turns(80000, 48, sum, false));
+}
+
 TEST(Check, OnlyShortBlocksAreTurned) {
   const KernelSpec rows = staged_spec("kept 1000, reduced 8", "[8, 1]", "[1, 0]"),
                    columns = staged_spec("reduced 8, kept 1000", "[1000, 1]", "[0, 1]");
