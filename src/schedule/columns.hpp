@@ -25,8 +25,8 @@ inline constexpr int kSearchedRows = 8;
 /// indices are wanted.
 bool takes_lanes_across(const kernel::KernelSpec& spec, int vector_level);
 
-/// Sets `columns`, `width`, `rows_at_once`, `ahead`, `blocks` and `searches` of a schedule whose vector level is chosen
-/// and kept.
+/// Sets `columns`, `width`, `rows_at_once`, `ahead`, `blocks`, `far` and `searches` of a schedule whose vector level is
+/// chosen and kept.
 void choose_columns(const kernel::KernelSpec& spec, Lanes lanes, const target::Target& target, Schedule& schedule);
 
 /// The level that the columns' kernel is of, on a machine of level `isa`. Sums of 16-bit floats, but for those of one
